@@ -1,0 +1,64 @@
+"""What can go wrong, as few named exceptions.
+
+    PalazzoError                 one clear sentence for a person; exit code 1
+    ├── UsageError               the request itself is wrong; exit code 2
+    │   ├── AmbiguousId          a prefix that fits several ids
+    │   └── NotFound             an id, path, wing or session that does not exist
+    ├── PalaceUnusable           the palace file cannot be opened or written
+    │   ├── PalaceMissing        nothing has been written there yet
+    │   ├── NotAPalace           the file is something else, or is damaged
+    │   └── SchemaTooNew         written by a later Palazzo
+    ├── SourceUnreadable         one source could not be read; the others still are
+    └── EmbedderUnavailable      no vectors can be made now; keywords still work
+
+A message says what is wrong and what to do next. Everything else that is raised is a bug.
+"""
+
+from __future__ import annotations
+
+
+class PalazzoError(Exception):
+    """Something a person can act upon; the message is the whole story."""
+
+
+class UsageError(PalazzoError):
+    """The request cannot be carried out as it was put."""
+
+
+class AmbiguousId(UsageError):
+    """A prefix fits several ids."""
+
+    def __init__(self, prefix: str, candidates: list[str]) -> None:
+        self.prefix, self.candidates = prefix, candidates
+        super().__init__(
+            f"'{prefix}' fits {len(candidates)} ids: {', '.join(candidates[:8])}"
+            f"{' and more' if len(candidates) > 8 else ''}. Give more of the id."
+        )
+
+
+class NotFound(UsageError):
+    """What was named does not exist."""
+
+
+class PalaceUnusable(PalazzoError):
+    """The palace file cannot be opened or written."""
+
+
+class PalaceMissing(PalaceUnusable):
+    """There is no palace at that path yet; the first write creates it."""
+
+
+class NotAPalace(PalaceUnusable):
+    """The file is not a palace, or is damaged beyond opening."""
+
+
+class SchemaTooNew(PalaceUnusable):
+    """A later Palazzo wrote this palace; it was left untouched."""
+
+
+class SourceUnreadable(PalazzoError):
+    """One source could not be read."""
+
+
+class EmbedderUnavailable(PalazzoError):
+    """No vectors can be made now; keyword search still works."""

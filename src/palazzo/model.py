@@ -1,0 +1,127 @@
+"""The nouns, as frozen dataclasses. This module knows no storage and no source format.
+
+Times are integers: microseconds since 1970-01-01 UTC. Ids are 32 lower-case hexadecimal digits.
+Spans count code points of an item's text, half-open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NewType
+
+ItemId = NewType("ItemId", str)
+DrawerId = NewType("DrawerId", str)
+Micros = NewType("Micros", int)
+
+Role = Literal["user", "assistant", "tool", "system", "author"]
+"""Who speaks. `author` is whoever wrote a document or a note."""
+
+Trust = Literal["user", "agent", "repo", "tool", "external"]
+"""Where words came from, most trusted first (DESIGN.md section 7)."""
+
+ItemKind = Literal["message", "document", "note", "noise"]
+"""`noise` is a row that a host wrote for itself: archived to the byte, never cut into drawers."""
+
+PartKind = Literal["text", "thinking", "tool_call", "tool_result", "image", "attachment"]
+
+Standing = Literal["said", "meta", "summary"]
+"""`said` is conversation; `meta` is what the host inserted; `summary` replaces what was compacted."""
+
+DrawerKind = Literal["exchange", "message", "tool", "section", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of an item's text with one kind: prose, a tool call, a tool's output.
+
+    `name` is the tool's name for calls and results; `call` ties a result to its call; `failed` marks an
+    error result. `trust` overrides the item's trust for this stretch.
+    """
+
+    kind: PartKind
+    start: int
+    end: int
+    name: str = ""
+    call: str = ""
+    failed: bool = False
+    trust: Trust | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is filed."""
+
+    wing: str
+    room: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one item's text."""
+
+    item: ItemId
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where items came from: a transcript, a document, or the person and agent themselves.
+
+    `key` is the stable identity (session, or project identity and relative path), never an absolute path;
+    `uri` is where it was last seen.
+    """
+
+    key: tuple[str, ...]
+    kind: str
+    uri: str
+    session_id: str = ""
+    title: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One archived thing, kept whole."""
+
+    id: ItemId
+    kind: ItemKind
+    role: Role
+    standing: Standing
+    author: str
+    text: str
+    parts: tuple[Part, ...]
+    thread: str
+    ordinal: int
+    created_at: Micros
+    recorded_at: Micros
+    trust: Trust
+    branch: str
+    commit: str
+    place: Place
+    source: Source
+    meta: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawer:
+    """The unit that search returns: exact spans of archived text, and where they are filed."""
+
+    id: DrawerId
+    kind: DrawerKind
+    spans: tuple[Span, ...]
+    text: str
+    place: Place
+    role: str
+    author: str
+    title: str
+    created_at: Micros
+    recorded_at: Micros
+    retired_at: Micros | None
+    trust: Trust
+    branch: str
+    commit: str
+    locator: str
+    source: Source
+    tags: tuple[str, ...] = ()
