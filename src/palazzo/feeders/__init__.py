@@ -1,0 +1,113 @@
+"""Feeders: bytes in, rows out. One file per source format, none of which knows the palace.
+
+A feeder turns one source into `Row`s that together hold every byte it was given, in order: joining the
+rows' `raw` gives the source back. What a row means is its `content`:
+
+    Message      words to archive and to find again
+    Noise        a row the host wrote for itself; archived to the byte, never searched
+    Unreadable   a row that is not understood; archived to the byte and reported with its reason
+
+A row that is bad never costs another row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from palazzo.model import ItemKind, Micros, Part, Role, Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one row says.
+
+    `uuid` is the host's own identity of the message, empty where the format has none. `thread` separates
+    conversations that share a file (a sub-agent's side chain). `created_at` is None where the source does
+    not say. `cwd` and `branch` are what the row itself states; empty when it does not.
+    """
+
+    text: str
+    role: Role
+    kind: ItemKind = "message"
+    standing: Standing = "said"
+    author: str = ""
+    parts: tuple[Part, ...] = ()
+    uuid: str = ""
+    parent: str = ""
+    thread: str = ""
+    created_at: Micros | None = None
+    cwd: str = ""
+    branch: str = ""
+    commit: str = ""
+    meta: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A row for the host's own use; `reason` names its kind."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A row that could not be understood; `reason` is one short clause."""
+
+    reason: str
+
+
+Content = Message | Noise | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a source: its exact bytes (line ending included), where they began, what they mean.
+
+    `title` is set by rows that name the whole source (a session's title, a document's first heading).
+    """
+
+    position: int
+    raw: bytes
+    content: Content
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a source is, independent of where it lies: `key` never holds an absolute path."""
+
+    key: tuple[str, ...]
+    session_id: str = ""
+    parent_session: str = ""
+
+
+class Feeder(Protocol):
+    """Reads one source format.
+
+    `kind` is the format's name in results (`claude-code`, `document`). `version` goes up whenever the same
+    bytes decode to other text. `appends` says that the format only ever grows at its end, so that reading
+    may resume at a byte offset where a row began.
+    """
+
+    kind: str
+    version: int
+    appends: bool
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether `head` (the first 64 KiB of the file at `path`) is this format."""
+        ...
+
+    def identify(self, path: Path, head: bytes) -> Identity:
+        """The identity of the source at `path`, from its head and its name."""
+        ...
+
+    def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
+        """Yield the rows from byte `start`, which `stream` is positioned at.
+
+        A last row that is still being written (no line end, and not yet whole) is not yielded: the next
+        read begins there.
+        """
+        ...
