@@ -1,0 +1,250 @@
+"""The seam between the engine and SQLite: open, transact, execute.
+
+One connection per thread on APSW's own SQLite. Writers take the write lock at once (`BEGIN IMMEDIATE`), so a
+transaction never fails half-way for another writer, and waiting is hidden in the busy handler. Readers see
+one snapshot. `before_commit` lets derived data follow truth inside the same transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import apsw
+
+from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
+from palazzo.paths import make_private_directory
+from palazzo.store import filesystem
+
+Value = str | bytes | int | float | None
+Mode = Literal["read", "write"]
+
+LONGEST_WAIT = 60.0
+"""Seconds a connection waits for another's write lock. Batches hold it for 50 ms at most."""
+_SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
+
+
+class Connection(Protocol):
+    """What the SQL modules need: rows out, statements in."""
+
+    dialect: str
+
+    def execute(self, sql: str, parameters: Sequence[Value] = ()) -> Iterator[Any]:
+        """Run one statement; yield its rows as tuples."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run one statement for each row of parameters."""
+        ...
+
+
+class SqliteConnection:
+    """A `Connection` on an APSW connection, inside an open transaction."""
+
+    dialect = "sqlite"
+
+    def __init__(self, raw: apsw.Connection) -> None:
+        self.raw = raw
+        self.began = time.monotonic()
+
+    def execute(self, sql: str, parameters: Sequence[Value] = ()) -> Iterator[Any]:
+        """Run one statement; yield its rows as tuples."""
+        return self.raw.execute(sql, parameters)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run one statement for each row of parameters."""
+        self.raw.executemany(sql, rows)
+
+    @property
+    def age(self) -> float:
+        """Seconds since the transaction began."""
+        return time.monotonic() - self.began
+
+
+Follower = Callable[[Connection], None]
+
+
+class Database:
+    """One palace file, open for reading or writing from any number of threads and processes."""
+
+    def __init__(self, path: Path, mode: Mode = "write") -> None:
+        self.path, self.mode = path, mode
+        self._before_commit: list[Follower] = []
+        self._local = threading.local()
+        self._all: list[apsw.Connection] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        if mode == "write":
+            filesystem.refuse_unsafe(path)
+            _make_directory(path.parent)
+        elif not path.exists():
+            raise PalaceMissing(
+                f"There is no palace at {path} yet. Feed it with 'palazzo mine DIR', or name another with --palace."
+            )
+        with _explained(path):
+            self._connection()
+
+    def before_commit(self, follower: Follower) -> None:
+        """Run `follower` at the end of every write transaction, while it can still be rolled back."""
+        self._before_commit.append(follower)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[SqliteConnection]:
+        """Hold the write lock for the block; commit what it did, or nothing if it raised."""
+        if self.mode == "read":
+            raise PalaceUnusable(f"The palace {self.path} was opened for reading only.")
+        with _explained(self.path):
+            raw = self._connection()
+            raw.execute("BEGIN IMMEDIATE")
+            try:
+                connection = SqliteConnection(raw)
+                yield connection
+                for follower in self._before_commit:
+                    follower(connection)
+                raw.execute("COMMIT")
+            finally:
+                if raw.in_transaction:
+                    raw.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[SqliteConnection]:
+        """Read from one state of the palace, whatever others write meanwhile."""
+        with _explained(self.path):
+            raw = self._connection()
+            if raw.in_transaction:
+                yield SqliteConnection(raw)
+                return
+            raw.execute("BEGIN")
+            try:
+                yield SqliteConnection(raw)
+            finally:
+                if raw.in_transaction:
+                    raw.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def outside_transaction(self) -> Iterator[apsw.Connection]:
+        """Give the bare connection, for the few statements that must not run inside a transaction."""
+        with _explained(self.path):
+            yield self._connection()
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        with self._lock:
+            self._closed = True
+            for connection in self._all:
+                connection.close()
+            self._all.clear()
+
+    def _connection(self) -> apsw.Connection:
+        existing: apsw.Connection | None = getattr(self._local, "connection", None)
+        if existing is not None and not self._closed:
+            return existing
+        connection = _open(self.path, self.mode)
+        self._local.connection = connection
+        with self._lock:
+            self._all.append(connection)
+        return connection
+
+
+def _make_directory(directory: Path) -> None:
+    try:
+        make_private_directory(directory)
+    except OSError as error:
+        raise PalaceUnusable(
+            f"The directory {directory} cannot be created ({error.strerror}). "
+            "Name another palace with --palace, or mend its permissions."
+        ) from error
+
+
+def _open(path: Path, mode: Mode) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    if mode == "read":
+        flags = apsw.SQLITE_OPEN_READONLY
+    fresh = not path.exists()
+    try:
+        connection = apsw.Connection(str(path), flags=flags)
+        connection.set_busy_handler(_Patience())
+        connection.execute("PRAGMA schema_version").fetchall()
+    except apsw.CantOpenError:
+        if mode == "write" or _has_wal(path):
+            raise
+        # A directory that cannot be written has no place for the shared-memory file. With no
+        # write-ahead log beside it the main file is complete and will not change.
+        connection = apsw.Connection(
+            f"{path.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+    if fresh and mode == "write":
+        path.chmod(0o600)
+    _configure(connection, mode)
+    return connection
+
+
+def _configure(connection: apsw.Connection, mode: Mode) -> None:
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA temp_store=MEMORY")
+    connection.execute("PRAGMA cache_size=-16384")
+    connection.execute("PRAGMA mmap_size=1073741824")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    if mode == "read":
+        return
+    connection.execute("PRAGMA journal_mode=WAL").fetchall()
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone leaves words in the drive's cache
+    connection.execute("PRAGMA checkpoint_fullfsync=ON")
+    connection.execute("PRAGMA journal_size_limit=67108864").fetchall()
+    connection.execute("PRAGMA secure_delete=FAST").fetchall()
+
+
+def _has_wal(path: Path) -> bool:
+    wal = path.with_name(path.name + "-wal")
+    return wal.exists() and wal.stat().st_size > 0
+
+
+class _Patience:
+    """A busy handler: short random naps, so that waiting writers interleave instead of marching in step."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+
+    def __call__(self, attempts: int) -> bool:
+        now = time.monotonic()
+        if attempts == 0:
+            self._since = now
+        if now - self._since > LONGEST_WAIT:
+            return False
+        time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 (no secret depends on it)
+        return True
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's own errors into sentences that say what to do."""
+    try:
+        yield
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise NotAPalace(
+            f"The file {path} is damaged or is not a palace ({error}). Move it away and restore a backup, "
+            "or name another palace with --palace."
+        ) from error
+    except apsw.FullError as error:
+        raise PalaceUnusable(
+            f"The disk that holds {path} is full. What was acknowledged is safe; free some space and run it again."
+        ) from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
+        raise PalaceUnusable(
+            f"The palace {path} cannot be opened for this ({error}). Check its permissions, or name another with --palace."
+        ) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise PalaceUnusable(
+            f"Another program has held the palace {path} for over {LONGEST_WAIT:.0f} seconds. Try again when it is done."
+        ) from error
+    except apsw.IOError as error:
+        raise PalaceUnusable(
+            f"The palace {path} could not be read or written ({error}). What was acknowledged is safe; "
+            "check the disk and run it again."
+        ) from error

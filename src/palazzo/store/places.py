@@ -1,0 +1,90 @@
+"""Wings, rooms and projects: names to row ids."""
+
+from __future__ import annotations
+
+import json
+
+from palazzo.model import Place
+from palazzo.store.database import Connection
+
+
+def room_id(connection: Connection, place: Place) -> int:
+    """Return the row id of the room, creating it and its wing when they are new."""
+    wing = _wing_id(connection, place.wing)
+    for (found,) in connection.execute("SELECT id FROM room WHERE wing = ? AND name = ?", (wing, place.room)):
+        return int(found)
+    (created,) = next(
+        connection.execute("INSERT INTO room(wing, name) VALUES(?, ?) RETURNING id", (wing, place.room))
+    )
+    return int(created)
+
+
+def wing_exists(connection: Connection, name: str) -> bool:
+    """Whether a wing of that name is there."""
+    return any(True for _ in connection.execute("SELECT 1 FROM wing WHERE name = ?", (name,)))
+
+
+def wing_names(connection: Connection) -> list[str]:
+    """Return all wings, sorted."""
+    return [str(name) for (name,) in connection.execute("SELECT name FROM wing ORDER BY name")]
+
+
+def room_names(connection: Connection, wing: str) -> list[str]:
+    """Return the rooms of a wing, sorted."""
+    rows = connection.execute(
+        "SELECT room.name FROM room JOIN wing ON wing.id = room.wing WHERE wing.name = ? ORDER BY 1", (wing,)
+    )
+    return [str(name) for (name,) in rows]
+
+
+def rooms_in_scope(connection: Connection, wing: str | None, room: str | None) -> list[tuple[int, int]]:
+    """Return (room id, wing id) of every room that a search in `wing` and `room` covers."""
+    rows = connection.execute(
+        "SELECT room.id, room.wing FROM room JOIN wing ON wing.id = room.wing"
+        " WHERE (?1 IS NULL OR wing.name = ?1) AND (?2 IS NULL OR room.name = ?2)",
+        (wing, room),
+    )
+    return [(int(a), int(b)) for a, b in rows]
+
+
+def places(connection: Connection) -> dict[int, tuple[Place, int]]:
+    """Return every room id with its place and its wing id."""
+    rows = connection.execute("SELECT room.id, wing.name, room.name, wing.id FROM room JOIN wing ON wing.id = room.wing")
+    return {int(rid): (Place(wing, room), int(wid)) for rid, wing, room, wid in rows}
+
+
+def wing_of_project(connection: Connection, identity: str) -> str | None:
+    """Return the wing that holds the project, or None when it has not been seen."""
+    rows = connection.execute(
+        "SELECT wing.name FROM project JOIN wing ON wing.id = project.wing WHERE identity = ?", (identity,)
+    )
+    for (name,) in rows:
+        return str(name)
+    return None
+
+
+def roots_of_project(connection: Connection, identity: str) -> list[str]:
+    """Return the local directories that were seen to hold the project, newest first."""
+    for (roots,) in connection.execute("SELECT roots FROM project WHERE identity = ?", (identity,)):
+        return list(json.loads(roots))
+    return []
+
+
+def file_project(connection: Connection, identity: str, wing: str, root: str) -> str:
+    """Record that `identity` lives in `wing` and was seen at `root`; return the wing's name."""
+    roots = roots_of_project(connection, identity)
+    if root and (not roots or roots[0] != root):
+        roots = [root, *(other for other in roots if other != root)][:16]
+    connection.execute(
+        "INSERT INTO project(identity, wing, roots) VALUES(?, ?, ?)"
+        " ON CONFLICT(identity) DO UPDATE SET roots = excluded.roots, wing = excluded.wing",
+        (identity, _wing_id(connection, wing), json.dumps(roots)),
+    )
+    return wing
+
+
+def _wing_id(connection: Connection, name: str) -> int:
+    for (found,) in connection.execute("SELECT id FROM wing WHERE name = ?", (name,)):
+        return int(found)
+    (created,) = next(connection.execute("INSERT INTO wing(name) VALUES(?) RETURNING id", (name,)))
+    return int(created)

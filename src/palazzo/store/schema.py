@@ -1,0 +1,168 @@
+"""The tables, as a list of migrations whose applied names are kept in the palace.
+
+To change the schema append a function `mNNN_what` to `MIGRATIONS`; never edit one that was released. A palace
+that holds a name this list lacks was written by a later Palazzo and is left untouched.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+
+from palazzo.errors import NotAPalace, SchemaTooNew
+from palazzo.store.database import Connection, Database
+
+APPLICATION_ID = 0x50414C5A
+"""`PALZ`: tells a palace from any other SQLite file."""
+
+Migration = Callable[[Connection], None]
+
+
+def m001_first(connection: Connection) -> None:
+    """Create truth, the log and what is derived at first."""
+    for statement in _TRUTH + _BOOKKEEPING + _DERIVED:
+        connection.execute(statement)
+    now = time.time_ns() // 1000
+    connection.execute(
+        "INSERT INTO device(id, uid, name, created_at) VALUES(1, ?, ?, ?)",
+        (os.urandom(16), socket.gethostname(), now),
+    )
+    connection.execute("INSERT INTO meta(key, value) VALUES('palace', ?)", (os.urandom(16).hex(),))
+
+
+MIGRATIONS: list[Migration] = [m001_first]
+
+
+def migrate(database: Database) -> None:
+    """Bring the palace to this schema, or refuse it; concurrent callers apply each step once."""
+    with database.snapshot() as connection:
+        applied = _applied(connection, database)
+    if not any(step.__name__ not in applied for step in MIGRATIONS):
+        return
+    for step in MIGRATIONS:
+        with database.transaction() as connection:
+            if step.__name__ in _applied(connection, database):
+                continue
+            if step is MIGRATIONS[0]:
+                connection.execute("CREATE TABLE migration(name TEXT PRIMARY KEY, applied_at INTEGER) WITHOUT ROWID")
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            step(connection)
+            connection.execute(
+                "INSERT INTO migration(name, applied_at) VALUES(?, ?)", (step.__name__, time.time_ns() // 1000)
+            )
+
+
+def check(database: Database) -> None:
+    """Raise unless the palace has exactly the schema that this Palazzo reads."""
+    with database.snapshot() as connection:
+        applied = _applied(connection, database)
+    missing = [step.__name__ for step in MIGRATIONS if step.__name__ not in applied]
+    if missing:
+        raise NotAPalace(
+            f"{database.path} holds an older or unfinished palace (it lacks {missing[0]}). "
+            "Run 'palazzo status' with write access to it once, which brings it up to date."
+        )
+
+
+def version(connection: Connection) -> int:
+    """Return how many migrations the palace has had."""
+    return int(next(connection.execute("SELECT count(*) FROM migration"))[0])
+
+
+def _applied(connection: Connection, database: Database) -> set[str]:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if "migration" not in tables:
+        if tables:
+            raise NotAPalace(
+                f"{database.path} is a SQLite file of another program, not a palace. Name another with --palace."
+            )
+        return set()
+    (application,) = next(connection.execute("PRAGMA application_id"))
+    if application != APPLICATION_ID:
+        raise NotAPalace(
+            f"{database.path} is a SQLite file of another program, not a palace. Name another with --palace."
+        )
+    applied = {str(name) for (name,) in connection.execute("SELECT name FROM migration")}
+    unknown = sorted(applied - {step.__name__ for step in MIGRATIONS})
+    if unknown:
+        raise SchemaTooNew(
+            f"{database.path} was written by a later Palazzo ({unknown[-1]}). It was left untouched; "
+            "upgrade with 'pip install --upgrade palazzo'."
+        )
+    return applied
+
+
+_TRUTH = [
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    "CREATE TABLE device(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT, created_at INTEGER)",
+    "CREATE TABLE wing(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE room(id INTEGER PRIMARY KEY, wing INTEGER NOT NULL REFERENCES wing, name TEXT NOT NULL,"
+    " UNIQUE(wing, name))",
+    # `roots` are local directories that were seen to hold the project, newest first, as a JSON list.
+    "CREATE TABLE project(id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, wing INTEGER NOT NULL"
+    " REFERENCES wing, roots TEXT NOT NULL DEFAULT '[]')",
+    "CREATE TABLE source(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL, key TEXT NOT NULL,"
+    " uri TEXT NOT NULL, session_id TEXT NOT NULL DEFAULT '', title TEXT NOT NULL DEFAULT '',"
+    " project TEXT NOT NULL DEFAULT '')",
+    "CREATE INDEX source_session ON source(session_id) WHERE session_id <> ''",
+    # Raw bytes of neighbouring rows are compressed together: alone, rows of a kilobyte hardly compress.
+    "CREATE TABLE pack(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL,"
+    " body BLOB NOT NULL)",
+    "CREATE TABLE item(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, source INTEGER NOT NULL REFERENCES source,"
+    " kind TEXT NOT NULL, role TEXT NOT NULL, standing TEXT NOT NULL, author TEXT NOT NULL, thread TEXT NOT NULL,"
+    " ordinal INTEGER NOT NULL, created_at INTEGER NOT NULL, recorded_at INTEGER NOT NULL, trust TEXT NOT NULL,"
+    " branch TEXT NOT NULL, commit_id TEXT NOT NULL, room INTEGER NOT NULL REFERENCES room, parts TEXT NOT NULL,"
+    " meta TEXT NOT NULL, decoder INTEGER NOT NULL, pack INTEGER REFERENCES pack, raw_start INTEGER,"
+    " raw_size INTEGER, salt BLOB, text BLOB NOT NULL, text_codec INTEGER NOT NULL)",
+    "CREATE INDEX item_order ON item(source, thread, ordinal)",
+    # A row that a source repeats to the byte (a resumed session, two files of one conversation).
+    "CREATE TABLE repetition(source INTEGER NOT NULL REFERENCES source, ordinal INTEGER NOT NULL,"
+    " item INTEGER NOT NULL REFERENCES item, PRIMARY KEY(source, ordinal, item)) WITHOUT ROWID",
+    # Which version of a document was current from when on.
+    "CREATE TABLE revision(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source,"
+    " item INTEGER NOT NULL REFERENCES item, at INTEGER NOT NULL)",
+    "CREATE INDEX revision_source ON revision(source, id)",
+    "CREATE TABLE link(device INTEGER NOT NULL REFERENCES device, seq INTEGER NOT NULL, item_uid BLOB NOT NULL,"
+    " digest BLOB NOT NULL, hash BLOB NOT NULL, absent TEXT, PRIMARY KEY(device, seq)) WITHOUT ROWID",
+    "CREATE TABLE act(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL, actor TEXT NOT NULL,"
+    " at INTEGER NOT NULL, detail TEXT NOT NULL)",
+    "CREATE TABLE act_span(act INTEGER NOT NULL REFERENCES act, item_uid BLOB NOT NULL, start INTEGER NOT NULL,"
+    " end INTEGER NOT NULL, drawer_uid BLOB NOT NULL, PRIMARY KEY(act, drawer_uid, item_uid, start)) WITHOUT ROWID",
+    "CREATE INDEX act_span_item ON act_span(item_uid)",
+]
+
+_BOOKKEEPING = [
+    "CREATE TABLE change(seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, ref INTEGER NOT NULL)",
+    "CREATE TABLE cursor(consumer TEXT PRIMARY KEY, version INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID",
+    # What mining remembers of a file, so that an unchanged one costs a stat and a grown one its tail.
+    "CREATE TABLE file_state(uri TEXT PRIMARY KEY, source INTEGER REFERENCES source, feeder TEXT NOT NULL,"
+    " version INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,"
+    " consumed INTEGER NOT NULL, tail BLOB NOT NULL, content BLOB NOT NULL) WITHOUT ROWID",
+]
+
+_DERIVED = [
+    "CREATE TABLE drawer(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
+    " source INTEGER NOT NULL, thread TEXT NOT NULL, ordinal INTEGER NOT NULL, turn INTEGER NOT NULL,"
+    " room INTEGER NOT NULL, role TEXT NOT NULL, author TEXT NOT NULL, title TEXT NOT NULL,"
+    " created_at INTEGER NOT NULL, recorded_at INTEGER NOT NULL, retired_at INTEGER, retired_why TEXT,"
+    " trust TEXT NOT NULL, branch TEXT NOT NULL, commit_id TEXT NOT NULL, locator TEXT NOT NULL)",
+    "CREATE INDEX drawer_order ON drawer(source, thread, ordinal)",
+    "CREATE INDEX drawer_room ON drawer(room)",
+    "CREATE TABLE drawer_span(drawer INTEGER NOT NULL, n INTEGER NOT NULL, item INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, end INTEGER NOT NULL, PRIMARY KEY(drawer, n)) WITHOUT ROWID",
+    "CREATE INDEX drawer_span_item ON drawer_span(item)",
+    "CREATE TABLE drawer_tag(drawer INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(drawer, tag)) WITHOUT ROWID",
+    # What gets a vector: a message or a chunk of one, inside a drawer. The vector belongs to the text's hash.
+    "CREATE TABLE passage(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, item INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, end INTEGER NOT NULL, hash BLOB NOT NULL)",
+    "CREATE INDEX passage_drawer ON passage(drawer)",
+    "CREATE INDEX passage_hash ON passage(hash)",
+    "CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL)",
+    "CREATE TABLE vector(embedder INTEGER NOT NULL, hash BLOB NOT NULL, scale REAL NOT NULL, body BLOB NOT NULL,"
+    " PRIMARY KEY(embedder, hash)) WITHOUT ROWID",
+    "CREATE VIRTUAL TABLE keyword USING fts5(body, context, scope, content='', contentless_delete=1,"
+    " tokenize='porter unicode61 remove_diacritics 2')",
+    "INSERT INTO keyword(keyword, rank) VALUES('secure-delete', 1)",
+]

@@ -1,0 +1,145 @@
+"""Sources, the versions of documents, and what mining remembers of files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from palazzo.model import Micros, Source
+from palazzo.store import changes
+from palazzo.store.database import Connection
+
+_COLUMNS = "kind, key, uri, session_id, title, project"
+
+
+def source_uid(kind: str, key: tuple[str, ...]) -> bytes:
+    """Return the identity of a source: 16 bytes of its kind and key."""
+    return hashlib.blake2b(json.dumps([kind, *key]).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def file_source(connection: Connection, source: Source) -> int:
+    """Return the row id of `source`, creating it; where it lies now and its title are brought up to date."""
+    uid = source_uid(source.kind, source.key)
+    for row, uri, title in connection.execute("SELECT id, uri, title FROM source WHERE uid = ?", (uid,)):
+        if (uri, title) != (source.uri, source.title or title):
+            connection.execute(
+                "UPDATE source SET uri = ?, title = ? WHERE id = ?", (source.uri, source.title or title, row)
+            )
+        return int(row)
+    (created,) = next(
+        connection.execute(
+            f"INSERT INTO source(uid, {_COLUMNS}) VALUES(?,?,?,?,?,?,?) RETURNING id",
+            (uid, source.kind, json.dumps(source.key), source.uri, source.session_id, source.title, source.project),
+        )
+    )
+    return int(created)
+
+
+def read_source(connection: Connection, row: int) -> Source:
+    """Return the source of that row id."""
+    found = next(connection.execute(f"SELECT {_COLUMNS} FROM source WHERE id = ?", (row,)))
+    kind, key, uri, session_id, title, project = found
+    return Source(tuple(json.loads(key)), kind, uri, session_id, title, project)
+
+
+def sources_of_session(connection: Connection, session_id: str) -> list[int]:
+    """Return the sources whose session id is `session_id` or starts with it, in order."""
+    rows = connection.execute(
+        "SELECT id FROM source WHERE session_id <> '' AND substr(session_id, 1, ?) = ? ORDER BY session_id",
+        (len(session_id), session_id),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def source_rows(connection: Connection) -> Iterator[int]:
+    """Yield every source's row id."""
+    for (row,) in connection.execute("SELECT id FROM source ORDER BY id"):
+        yield int(row)
+
+
+def current_revision(connection: Connection, source: int) -> tuple[int, Micros] | None:
+    """Return (item row id, since when) of the document's current version, or None for other sources."""
+    rows = connection.execute("SELECT item, at FROM revision WHERE source = ? ORDER BY id DESC LIMIT 1", (source,))
+    for item, at in rows:
+        return int(item), Micros(at)
+    return None
+
+
+def revisions(connection: Connection, source: int) -> list[tuple[int, Micros]]:
+    """Return the versions of a document, oldest first, as (item row id, since when)."""
+    rows = connection.execute("SELECT item, at FROM revision WHERE source = ? ORDER BY id", (source,))
+    return [(int(item), Micros(at)) for item, at in rows]
+
+
+def file_revision(connection: Connection, source: int, item: int, at: Micros) -> bool:
+    """Make `item` the document's current version; return False when it already was."""
+    current = current_revision(connection, source)
+    if current is not None and current[0] == item:
+        return False
+    (row,) = next(
+        connection.execute("INSERT INTO revision(source, item, at) VALUES(?,?,?) RETURNING id", (source, item, at))
+    )
+    changes.append(connection, "revision", [int(row)])
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What mining saw of a file: its identity, and how many bytes of it are archived.
+
+    `tail` is a hash of the last bytes before `consumed`: when they still are the same, the file has only
+    grown. `content` is a hash of the whole file where the format is read whole, else empty.
+    """
+
+    uri: str
+    source: int
+    feeder: str
+    version: int
+    inode: int
+    size: int
+    mtime: int
+    consumed: int
+    tail: bytes
+    content: bytes
+
+
+def read_file_states(connection: Connection) -> dict[str, FileState]:
+    """Return what is remembered of every file, by uri."""
+    rows = connection.execute(
+        "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
+    )
+    return {row[0]: FileState(*row) for row in rows}
+
+
+def read_file_state(connection: Connection, uri: str) -> FileState | None:
+    """Return what is remembered of one file."""
+    rows = connection.execute(
+        "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
+        " WHERE uri = ?",
+        (uri,),
+    )
+    for row in rows:
+        return FileState(*row)
+    return None
+
+
+def write_file_state(connection: Connection, state: FileState) -> None:
+    """Remember a file, replacing what was known of it."""
+    connection.execute(
+        "INSERT OR REPLACE INTO file_state(uri, source, feeder, version, inode, size, mtime, consumed, tail, content)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?)",
+        (
+            state.uri,
+            state.source,
+            state.feeder,
+            state.version,
+            state.inode,
+            state.size,
+            state.mtime,
+            state.consumed,
+            state.tail,
+            state.content,
+        ),
+    )
