@@ -1,0 +1,145 @@
+"""Cutting documents into sections: by their headings first, then by size.
+
+This module owns which stretches of a document belong together. What a heading looks like is `outlines`'
+affair, and how a long stretch is cut is `pieces`'.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from palazzo.text.outlines import DocumentKind, Heading, Outline, outline_of
+from palazzo.text.pieces import Range, split_span
+
+__all__ = ["SECTION_LIMIT", "DocumentKind", "Section", "cut_document"]
+
+SECTION_LIMIT = 1000
+"""Code points: about 240 tokens, which is what the embedder reads of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`text[start:end]` in code points, under the headings `title_path`, the outermost first."""
+
+    start: int
+    end: int
+    title_path: tuple[str, ...]
+
+
+def cut_document(text: str, kind: DocumentKind, limit: int = SECTION_LIMIT) -> list[Section]:
+    """Cut a document into sections of at most `limit` code points, in order, without overlap.
+
+    Every character that is not white space is in exactly one section. Sections follow the headings of the
+    document (see `outlines`) and begin with them; longer ones are cut as `split_span` cuts, except that
+    fenced code stays whole when it fits into one section. Front matter is a section of its own.
+
+    A section under a quarter of the limit is joined with a neighbour under the same parent heading, or with
+    the parent's own text, and the two get the path that they share. A heading without text of its own goes
+    with what follows it. Time is linear in the length of the text.
+
+    Raises ValueError for a limit below 1.
+    """
+    outline = outline_of(text, kind)
+    sections: list[Section] = []
+    for block in _joined(_with_bare_headings(_blocks(text, outline)), limit):
+        fences = _within(outline.fences, block.start, block.end)
+        cuts = split_span(text, block.start, block.end, limit, fences)
+        sections.extend(Section(start, end, block.path) for start, end in cuts)
+    return sections
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What stands between two headings, the first of them included.
+
+    `bare` says that there is nothing but headings; `joined`, that it was several; `alone`, that it must
+    stay one (front matter).
+    """
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+    bare: bool = False
+    joined: bool = False
+    alone: bool = False
+
+
+def _blocks(text: str, outline: Outline) -> Iterator[_Block]:
+    first = outline.headings[0].start if outline.headings else len(text)
+    if outline.front_matter:
+        yield _Block(0, outline.front_matter, (), alone=True)
+    if not _is_blank(text, outline.front_matter, first):
+        yield _Block(outline.front_matter, first, ())
+    ends = [heading.start for heading in outline.headings]
+    above: list[Heading] = []
+    for heading, end in zip(outline.headings, [*ends[1:], len(text)], strict=False):
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        above.append(heading)
+        path = tuple(parent.title for parent in above if parent.title)
+        bare = bool(heading.title) and _is_blank(text, heading.end, end)
+        yield _Block(heading.start, end, path, bare)
+
+
+_NOT_SPACE = re.compile(r"\S")
+
+
+def _is_blank(text: str, start: int, end: int) -> bool:
+    return _NOT_SPACE.search(text, start, end) is None
+
+
+def _with_bare_headings(blocks: Iterable[_Block]) -> Iterator[_Block]:
+    """Put headings that have no text of their own together with what they are the headings of."""
+    waiting: _Block | None = None
+    for block in blocks:
+        if waiting is None:
+            waiting = block
+        elif waiting.bare and len(block.path) > len(waiting.path) and _shared(waiting, block) == waiting.path:
+            waiting = _Block(waiting.start, block.end, block.path, block.bare)
+        else:
+            yield waiting
+            waiting = block
+    if waiting is not None:
+        yield waiting
+
+
+def _joined(blocks: Iterable[_Block], limit: int) -> Iterator[_Block]:
+    """Join tiny neighbours up to `limit`."""
+    waiting: _Block | None = None
+    for block in blocks:
+        if waiting is None:
+            waiting = block
+        elif block.end - waiting.start <= limit and _belong_together(waiting, block, limit // 4):
+            opening = not waiting.path and not waiting.joined  # what stands before the first heading
+            path = block.path if opening else _shared(waiting, block)
+            waiting = _Block(waiting.start, block.end, path, joined=True)
+        else:
+            yield waiting
+            waiting = block
+    if waiting is not None:
+        yield waiting
+
+
+def _belong_together(one: _Block, other: _Block, tiny: int) -> bool:
+    if one.alone or other.alone:
+        return False
+    if min(one.end - one.start, other.end - other.start) >= tiny:
+        return False
+    return other.path[:-1] in (one.path[:-1], one.path)
+
+
+def _shared(one: _Block, other: _Block) -> tuple[str, ...]:
+    """The headings above both."""
+    depth = 0
+    for title, other_title in zip(one.path, other.path, strict=False):
+        if title != other_title:
+            break
+        depth += 1
+    return one.path[:depth]
+
+
+def _within(ranges: Sequence[Range], start: int, end: int) -> Sequence[Range]:
+    return ranges[bisect_left(ranges, (start, start)) : bisect_left(ranges, (end, end))]

@@ -1,0 +1,296 @@
+"""Words: what a keyword query looks for, and what the keyword index is given.
+
+This module owns both sides of keyword search, so that they agree: the index is FTS5 with
+`tokenize='porter unicode61'`, which cuts at everything but letters and digits, folds case and accents, and
+stems English. Here is only what that tokenizer lacks: humps of camelCase, CJK bigrams, whole identifiers as
+phrases, and protection from its query language. It knows neither tables nor scores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from palazzo.text import cjk
+from palazzo.text.stopwords import STOP_WORDS
+
+MAX_TERMS = 32
+"""FTS5 reads one posting list for every term: a query's time grows with their number."""
+
+MAX_PHRASES = 8
+MAX_PHRASE = 200
+"""Code points; more between two quotes is a quoted text, not a phrase."""
+
+WALL = 600
+"""Code points from which on a query is something pasted, with a question in it."""
+
+
+# What the index is given
+
+
+def index_form(text: str) -> str:
+    """Return what FTS5 is to index for `text`.
+
+    That is the text itself, with CJK runs as bigrams, NUL and lone surrogates as spaces, and at its end the
+    words inside its camelCase identifiers (`parseHTTPRequest` adds `parse HTTP Request`), each identifier
+    once.
+    """
+    text = _indexable(text)
+    if _HUMP_SEEN.search(text) is None:
+        return text
+    identifiers = dict.fromkeys(_HUMPED.findall(text))
+    words = [_HUMP.sub(" ", name) for name in identifiers if _is_written_by_hand(name)]
+    return f"{text}\n{' '.join(words)}" if words else text
+
+
+_SURROGATE_OR_CJK = re.compile(f"[\ud800-\udfff{cjk.CHARACTERS}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _indexable(text: str) -> str:
+    if "\0" in text:
+        text = text.replace("\0", " ")
+    if text.isascii() or _SURROGATE_OR_CJK.search(text) is None:
+        return text
+    return cjk.spaced(_SURROGATE.sub(" ", text))
+
+
+# A pattern that begins with a character class is searched for ten times as fast as one that begins with a
+# look-behind, hence the same rule three times: is there a hump, which words have one, where to cut them.
+# A hump is `aB`, or the last capital of several before a small letter (`HTTPServer`, but not `APIs`).
+_HUMP_SEEN = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]{2}))")
+_HUMPED = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]*+[a-z0-9]++[A-Z]|[A-Z][A-Z]++[a-z]{2})[A-Za-z0-9]*+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+
+_LONGEST_IDENTIFIER = 64
+_DIGIT_RUN = re.compile(r"[0-9]+")
+
+
+def _is_written_by_hand(name: str) -> bool:
+    """Whether `name` is an identifier, rather than a stretch of base64 or a hash."""
+    return len(name) <= _LONGEST_IDENTIFIER and (len(name) <= 12 or len(_DIGIT_RUN.findall(name)) <= 2)
+
+
+# What a query looks for
+
+
+def terms(query: str) -> list[str]:
+    """Return the distinct lower-case words to look for, at most `MAX_TERMS`, in the query's order.
+
+    Stop words are left out unless there is nothing else. An identifier, path, version or error code comes
+    whole and then in its parts: `src/http_client.py` gives also `http_client.py`, `http_client`, `http`,
+    `client`, …. CJK runs are bigrams.
+
+    Of too many terms, as in a pasted wall of text, those of its question come first, then those that look
+    like identifiers, then the longer ones: a long word is a rarer one. Of terms that differ in their numbers
+    alone (a log's) three are kept.
+    """
+    read = _ends(query)
+    spellings = list(dict.fromkeys(_spellings(read)))
+    found = _distinct([term for term in spellings if term not in STOP_WORDS] or spellings)
+    if len(found) <= MAX_TERMS:
+        return found
+    asked = frozenset(_spellings(question(read))) if len(read) > WALL else frozenset[str]()
+
+    def worth(term: str) -> tuple[bool, bool, int]:
+        return term in asked, _is_identifier(term), min(len(term), 20)
+
+    best = _of_each_family(sorted(found, key=worth, reverse=True))
+    kept = frozenset(islice(best, MAX_TERMS))
+    return [term for term in found if term in kept]
+
+
+_JOINTS = re.compile(r"[./:\\@'_-]+")
+
+
+def _distinct(spellings: Iterable[str]) -> list[str]:
+    """Leave out what is the same to FTS5: `__init__` and `init`."""
+    first: dict[str, str] = {}
+    for term in spellings:
+        first.setdefault(_JOINTS.sub(" ", term).strip(), term)
+    return list(first.values())
+
+
+_NUMBER = re.compile(r"[0-9]+")
+_FAMILY = 3
+
+
+def _of_each_family(ranked: Iterable[str]) -> Iterator[str]:
+    """Pass on at most three terms that differ in their numbers alone, as those of a log do."""
+    seen: Counter[str] = Counter()
+    for term in ranked:
+        family = _NUMBER.sub("0", term)
+        seen[family] += 1
+        if seen[family] <= _FAMILY:
+            yield term
+
+
+_LONGEST_READ = 64_000
+
+
+def _ends(query: str) -> str:
+    """Of a text too long to read whole, its beginning and its end: a question stands at either."""
+    half = _LONGEST_READ // 2
+    return query if len(query) <= _LONGEST_READ else f"{query[:half]}\n{query[-half:]}"
+
+
+# Scripts that write vowels as marks: `\w` holds no marks, and would cut such words between letters.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u200c\u200d"
+)
+_CHUNK = re.compile(rf"[\w{_MARKS}]+(?:(?:[:/\\]{{1,3}}|[.@'’-])[\w{_MARKS}]+)*")
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """Yield every way to look for the words of `text`, in lower case: whole first, then parts."""
+    for match in _CHUNK.finditer(text):
+        chunk = _POSSESSIVE.sub("", match[0]).replace("’", "'")
+        if chunk.isascii() or cjk.RUN.search(chunk) is None:
+            yield from _spellings_of(chunk)
+        else:
+            yield from _mixed_spellings(chunk)
+
+
+def _mixed_spellings(chunk: str) -> Iterator[str]:
+    """Yield the bigrams of a chunk's CJK runs, and the words that stand between them."""
+    after = 0
+    for run in cjk.RUN.finditer(chunk):
+        yield from _spellings_of(chunk[after : run.start()].strip("./:\\@'-"))
+        yield from cjk.bigrams(run[0])
+        after = run.end()
+    yield from _spellings_of(chunk[after:].strip("./:\\@'-"))
+
+
+_VERSION = re.compile(r"v?([0-9]+\.[0-9]+)(?:\.[0-9]+)+|v([0-9]+\.[0-9]+)", re.IGNORECASE)
+
+
+def _spellings_of(chunk: str) -> Iterator[str]:
+    if not chunk:
+        return
+    yield chunk.lower()
+    version = _VERSION.fullmatch(chunk)
+    if version:
+        yield chunk.lower().removeprefix("v")
+        yield version[1] or version[2]
+    else:
+        yield from (part.lower() for part in _parts(chunk, _CUTS) if _is_telling(part))
+
+
+_CUTS = (re.compile(r"[:/\\]+"), re.compile(r"[.@-]"), re.compile(r"_+"), _HUMP)
+"""Where an identifier has its joints, the outermost first."""
+
+
+def _parts(name: str, cuts: Sequence[re.Pattern[str]]) -> Iterator[str]:
+    if not cuts:
+        return
+    parts = [part for part in cuts[0].split(name) if part]
+    for part in parts:
+        if part != name:
+            yield part
+        yield from _parts(part, cuts[1:])
+
+
+def _is_telling(part: str) -> bool:
+    """Whether a part of an identifier is worth looking for: not `3` of `3.11.7`, not `x` of `x-axis`."""
+    return len(part) > 2 if part.isdigit() else len(part) > 1
+
+
+_IDENTIFIER = re.compile(r"[\w.@'-]*(?:[0-9_/\\:@]|\w\.\w).*", re.DOTALL)
+
+
+def _is_identifier(term: str) -> bool:
+    return len(term) > 2 and _IDENTIFIER.match(term) is not None
+
+
+# Phrases and questions
+
+
+_QUOTED = re.compile(
+    "|".join(
+        (
+            rf'"([^"\n]{{2,{MAX_PHRASE}}})"',
+            rf"“([^”\n]{{2,{MAX_PHRASE}}})”",
+            rf"«([^»\n]{{2,{MAX_PHRASE}}})»",
+            rf"「([^」\n]{{2,{MAX_PHRASE}}})」",
+            rf"`([^`\n]{{2,{MAX_PHRASE}}})`",
+            rf"(?<!\w)'([^'\n]{{2,{MAX_PHRASE}}})'(?!\w)",
+        )
+    )
+)
+
+
+def phrases(query: str) -> list[str]:
+    """Return what the query quotes, in `"…"`, `“…”`, `«…»`, `「…」`, backticks or `'…'`, as it is written.
+
+    At most `MAX_PHRASES`, distinct. Of a pasted wall only its question is looked at.
+    """
+    found = ("".join(part or "" for part in match.groups()) for match in _QUOTED.finditer(question(query)))
+    worded = (" ".join(phrase.split()) for phrase in found if _WORD.search(phrase))
+    return list(dict.fromkeys(worded))[:MAX_PHRASES]
+
+
+_WORD = re.compile(r"[^\W_]")
+_TWO_WORDS = re.compile(r"[^\W\d_]{2}.*?[\s,][^\W\d_]", re.DOTALL)
+_QUESTION_MARK = re.compile(r"[?？]+(?=[\"'”’)\]»」\s]|$)|？")
+_SENTENCE_ENDS = (". ", "! ", "? ", "\n", "。", "！", "？")
+_LONGEST_QUESTION = 300
+_QUESTIONS = 3
+
+
+def question(query: str) -> str:
+    """Return what a pasted wall of text asks; a query of at most `WALL` code points is returned as it is.
+
+    The question is the up to three sentences ending in a question mark that stand nearest to either end,
+    or, when there are none, the first and the last line.
+    """
+    if len(query) <= WALL:
+        return query
+    query = _ends(query)
+    marks = [match.end() for match in _QUESTION_MARK.finditer(query)]
+    near = [*marks[:10], *marks[10:][-10:]]
+    asked = [(end, sentence) for end in near if (sentence := _sentence_before(query, end))]
+    asked.sort(key=lambda found: min(found[0], len(query) - found[0]))
+    if asked:
+        return "\n".join(sentence for _, sentence in sorted(asked[:_QUESTIONS]))
+    body = query.strip()
+    first, last = body[:_LONGEST_QUESTION].split("\n")[0], body[-_LONGEST_QUESTION:].split("\n")[-1]
+    return f"{first.strip()}\n{last.strip()}"
+
+
+def _sentence_before(text: str, end: int) -> str:
+    """The sentence that ends at `end`, or nothing when it is not made of words."""
+    before = text[max(0, end - _LONGEST_QUESTION) : end]
+    ends = ((before.rfind(mark, 0, -1), len(mark)) for mark in _SENTENCE_ENDS)
+    start = max((at + length for at, length in ends if at >= 0), default=0)
+    sentence = before[start:].strip()
+    return sentence if _TWO_WORDS.search(sentence) or cjk.RUN.search(sentence) else ""
+
+
+# The query language
+
+
+def match_expression(words: Iterable[str], quoted: Iterable[str] = ()) -> str:
+    """Return an FTS5 MATCH expression for any of `words` or of the `quoted` phrases.
+
+    It is valid whatever the strings hold; with nothing to look for it matches nothing. A word of several
+    tokens (`snake_case`) is the phrase of its tokens, a single CJK character is the beginning of a token.
+    """
+    literals = dict.fromkeys(_literal(text) for text in (*words, *quoted) if _WORD.search(text))
+    return " OR ".join(literals) or '""'
+
+
+def _literal(text: str) -> str:
+    tokens = _indexable(text).replace('"', '""').strip()
+    last_run = _LAST_RUN.search(text)
+    if last_run is None:
+        return f'"{tokens}"'
+    if len(last_run[0]) == 1:
+        return f'"{tokens}"*'
+    return f'"{tokens[:-1].rstrip()}"'  # the text may go on where the phrase ends
+
+
+_LAST_RUN = re.compile(f"(?<![{cjk.CHARACTERS}])[{cjk.CHARACTERS}]+$")
