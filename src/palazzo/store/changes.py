@@ -39,7 +39,7 @@ def since(connection: Connection, seq: int, kinds: Sequence[ChangeKind], limit: 
     """Return up to `limit` changes after `seq` of the given kinds, oldest first."""
     marks = ",".join("?" * len(kinds))
     rows = connection.execute(
-        f"SELECT seq, kind, ref FROM change WHERE seq > ? AND kind IN ({marks}) ORDER BY seq LIMIT ?",  # noqa: S608
+        f"SELECT seq, kind, ref FROM change WHERE seq > ? AND kind IN ({marks}) ORDER BY seq LIMIT ?",
         (seq, *kinds, limit),
     )
     return [Change(*row) for row in rows]

@@ -42,6 +42,10 @@ class Connection(Protocol):
         """Run one statement for each row of parameters."""
         ...
 
+    def stems(self, text: str) -> list[str]:
+        """Return the tokens of `text` as the keyword index holds them."""
+        ...
+
 
 class SqliteConnection:
     """A `Connection` on an APSW connection, inside an open transaction."""
@@ -59,6 +63,12 @@ class SqliteConnection:
     def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row of parameters."""
         self.raw.executemany(sql, rows)
+
+    def stems(self, text: str) -> list[str]:
+        """Return the tokens of `text` as the keyword index holds them."""
+        tokenizer = self.raw.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        tokens = tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return [str(colocated[0]) for colocated in tokens]
 
     @property
     def age(self) -> float:

@@ -12,8 +12,33 @@ from pathlib import Path
 from palazzo.errors import PalaceUnusable
 
 UNSAFE_TYPES = frozenset(
-    "nfs nfs4 cifs smb smb3 smbfs 9p virtiofs drvfs afpfs webdav davfs fuse.sshfs fuse.rclone fuse.s3fs ncpfs "
-    "fuse.gcsfuse vboxsf prl_fs fuse.vmhgfs-fuse fakeowner ceph glusterfs fuse.glusterfs lustre".split()
+    [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb",
+        "smb3",
+        "smbfs",
+        "9p",
+        "virtiofs",
+        "drvfs",
+        "afpfs",
+        "webdav",
+        "davfs",
+        "fuse.sshfs",
+        "fuse.rclone",
+        "fuse.s3fs",
+        "ncpfs",
+        "fuse.gcsfuse",
+        "vboxsf",
+        "prl_fs",
+        "fuse.vmhgfs-fuse",
+        "fakeowner",
+        "ceph",
+        "glusterfs",
+        "fuse.glusterfs",
+        "lustre",
+    ]
 )
 _MOUNTS = Path("/proc/self/mounts")
 

@@ -13,9 +13,7 @@ def room_id(connection: Connection, place: Place) -> int:
     wing = _wing_id(connection, place.wing)
     for (found,) in connection.execute("SELECT id FROM room WHERE wing = ? AND name = ?", (wing, place.room)):
         return int(found)
-    (created,) = next(
-        connection.execute("INSERT INTO room(wing, name) VALUES(?, ?) RETURNING id", (wing, place.room))
-    )
+    (created,) = next(connection.execute("INSERT INTO room(wing, name) VALUES(?, ?) RETURNING id", (wing, place.room)))
     return int(created)
 
 
@@ -49,7 +47,9 @@ def rooms_in_scope(connection: Connection, wing: str | None, room: str | None) -
 
 def places(connection: Connection) -> dict[int, tuple[Place, int]]:
     """Return every room id with its place and its wing id."""
-    rows = connection.execute("SELECT room.id, wing.name, room.name, wing.id FROM room JOIN wing ON wing.id = room.wing")
+    rows = connection.execute(
+        "SELECT room.id, wing.name, room.name, wing.id FROM room JOIN wing ON wing.id = room.wing"
+    )
     return {int(rid): (Place(wing, room), int(wid)) for rid, wing, room, wid in rows}
 
 

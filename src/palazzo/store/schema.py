@@ -50,7 +50,8 @@ def migrate(database: Database) -> None:
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             step(connection)
             connection.execute(
-                "INSERT INTO migration(name, applied_at) VALUES(?, ?)", (step.__name__, time.time_ns() // 1000)
+                "INSERT INTO migration(name, applied_at) VALUES(?, ?)",
+                (step.__name__, time.time_ns() // 1000),
             )
 
 
@@ -108,8 +109,7 @@ _TRUTH = [
     " project TEXT NOT NULL DEFAULT '')",
     "CREATE INDEX source_session ON source(session_id) WHERE session_id <> ''",
     # Raw bytes of neighbouring rows are compressed together: alone, rows of a kilobyte hardly compress.
-    "CREATE TABLE pack(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL,"
-    " body BLOB NOT NULL)",
+    "CREATE TABLE pack(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, body BLOB NOT NULL)",
     "CREATE TABLE item(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, source INTEGER NOT NULL REFERENCES source,"
     " kind TEXT NOT NULL, role TEXT NOT NULL, standing TEXT NOT NULL, author TEXT NOT NULL, thread TEXT NOT NULL,"
     " ordinal INTEGER NOT NULL, created_at INTEGER NOT NULL, recorded_at INTEGER NOT NULL, trust TEXT NOT NULL,"
@@ -159,10 +159,12 @@ _DERIVED = [
     " start INTEGER NOT NULL, end INTEGER NOT NULL, hash BLOB NOT NULL)",
     "CREATE INDEX passage_drawer ON passage(drawer)",
     "CREATE INDEX passage_hash ON passage(hash)",
+    "CREATE TABLE pending(passage INTEGER PRIMARY KEY)",
     "CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL)",
     "CREATE TABLE vector(embedder INTEGER NOT NULL, hash BLOB NOT NULL, scale REAL NOT NULL, body BLOB NOT NULL,"
     " PRIMARY KEY(embedder, hash)) WITHOUT ROWID",
     "CREATE VIRTUAL TABLE keyword USING fts5(body, context, scope, content='', contentless_delete=1,"
     " tokenize='porter unicode61 remove_diacritics 2')",
     "INSERT INTO keyword(keyword, rank) VALUES('secure-delete', 1)",
+    "CREATE VIRTUAL TABLE keyword_vocabulary USING fts5vocab(keyword, 'row')",
 ]

@@ -31,7 +31,15 @@ def file_source(connection: Connection, source: Source) -> int:
     (created,) = next(
         connection.execute(
             f"INSERT INTO source(uid, {_COLUMNS}) VALUES(?,?,?,?,?,?,?) RETURNING id",
-            (uid, source.kind, json.dumps(source.key), source.uri, source.session_id, source.title, source.project),
+            (
+                uid,
+                source.kind,
+                json.dumps(source.key),
+                source.uri,
+                source.session_id,
+                source.title,
+                source.project,
+            ),
         )
     )
     return int(created)

@@ -1,0 +1,106 @@
+"""The chain: each device links the items it archived, so that nothing can go missing unseen.
+
+    digest = H(salt, header, raw, text)        what the item was
+    hash   = H(previous hash, item id, digest)  where it stands
+
+Links are never erased. A body may be absent only where a link says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import zstandard
+
+from palazzo.store import items
+from palazzo.store.database import Connection
+from palazzo.store.items import ItemRow, Link, PackReader
+
+OWN_DEVICE = 1
+"""Row id of this palace's own device; others arrive by sync."""
+
+
+def digest(row: ItemRow, source_uid: bytes, raw: bytes, text: str) -> bytes:
+    """Return the salted digest of all that an item says. Where it is filed may change and is not in it."""
+    header = "\x1f".join(
+        (
+            row.kind,
+            row.role,
+            row.standing,
+            row.author,
+            row.thread,
+            str(row.ordinal),
+            str(row.created_at),
+            str(row.recorded_at),
+            row.trust,
+            row.branch,
+            row.commit,
+            row.parts,
+            row.meta,
+            str(row.decoder),
+        )
+    ).encode("utf-8", "surrogatepass")
+    state = hashlib.blake2b(digest_size=32)
+    for part in (row.salt, source_uid, header, raw, text.encode("utf-8", "surrogatepass")):
+        state.update(len(part).to_bytes(8) + part)
+    return state.digest()
+
+
+def extend(connection: Connection, entries: Iterable[tuple[bytes, bytes]]) -> None:
+    """Append (item id, digest) pairs to this device's chain, under the caller's write lock."""
+    seq, previous = items.last_link(connection, OWN_DEVICE)
+    new: list[Link] = []
+    for uid, body in entries:
+        seq, previous = seq + 1, _chained(previous, uid, body)
+        new.append(Link(seq, uid, body, previous, None))
+    items.insert_links(connection, OWN_DEVICE, new)
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A place where the chain and the archive disagree."""
+
+    seq: int
+    item: str
+    reason: str
+
+
+def audit(connection: Connection, device: int = OWN_DEVICE) -> Iterator[Break]:
+    """Yield every link that does not follow from the one before it, or whose item is missing or changed."""
+    expected_seq, previous = 1, bytes(32)
+    packs = PackReader(connection)
+    for link in items.links(connection, device):
+        if link.seq != expected_seq:
+            yield Break(link.seq, link.item_uid.hex(), f"links {expected_seq} to {link.seq - 1} are missing")
+        elif link.hash != _chained(previous, link.item_uid, link.digest):
+            yield Break(link.seq, link.item_uid.hex(), "the link does not follow from the one before it")
+        if link.absent is None:
+            reason = _compare(connection, packs, link)
+            if reason:
+                yield Break(link.seq, link.item_uid.hex(), reason)
+        expected_seq, previous = link.seq + 1, link.hash
+
+
+def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
+    rows = connection.execute(
+        "SELECT item.uid, item.source, item.kind, role, standing, author, thread, ordinal, created_at, recorded_at,"
+        " trust, branch, commit_id, item.room, parts, meta, decoder, pack, raw_start, raw_size, salt, text, text_codec,"
+        " source.uid FROM item JOIN source ON source.id = item.source WHERE item.uid = ?",
+        (link.item_uid,),
+    )
+    for found in rows:
+        row = ItemRow(*found[:23])
+        try:
+            text = items.decode_text(row.text, row.text_codec)
+            raw = b"" if row.pack is None else packs.read(row.pack, row.raw_start, row.raw_size)
+        except (zlib.error, zstandard.ZstdError, UnicodeDecodeError, LookupError) as error:
+            return f"its body cannot be read ({error})"
+        return "" if digest(row, found[23], raw, text) == link.digest else "its body was changed"
+    return "the item is missing"
+
+
+def _chained(previous: bytes, uid: bytes, body: bytes) -> bytes:
+    return hashlib.blake2b(previous + uid + body, digest_size=32).digest()

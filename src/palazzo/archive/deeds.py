@@ -1,0 +1,42 @@
+"""Doing acts: forget, move, tag. An act addresses the spans of drawers, so it outlives every rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from palazzo.archive import identity
+from palazzo.model import Micros
+from palazzo.store import acts, drawers
+from palazzo.store.acts import ActKind, ActSpan
+from palazzo.store.database import Connection
+
+
+def act_on_drawers(
+    connection: Connection,
+    kind: ActKind,
+    rows: Sequence[int],
+    actor: str,
+    now: Micros,
+    detail: Mapping[str, str],
+) -> int:
+    """Record one act on the drawers of these row ids; return the act's row id."""
+    spans = [span for row in rows for span in _spans(connection, row)]
+    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans)
+
+
+def act_on_item(
+    connection: Connection, kind: ActKind, row: int, actor: str, now: Micros, detail: Mapping[str, str]
+) -> int:
+    """Record one act on all of an item's text, whatever drawers it is cut into; return the act's row id."""
+    uid, size = next(connection.execute("SELECT uid, length(text) FROM item WHERE id = ?", (row,)))
+    whole = ActSpan(bytes(uid), 0, max(int(size) * 40, 1), bytes(identity.ID_BYTES))
+    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, [whole])
+
+
+def _spans(connection: Connection, drawer: int) -> list[ActSpan]:
+    (uid,) = next(connection.execute("SELECT uid FROM drawer WHERE id = ?", (drawer,)))
+    found = []
+    for item, start, end in drawers.drawer_spans(connection, drawer):
+        (item_uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (item,)))
+        found.append(ActSpan(bytes(item_uid), start, end, bytes(uid)))
+    return found

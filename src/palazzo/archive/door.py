@@ -1,0 +1,251 @@
+"""The door: the only way for words into the palace.
+
+    Filing ──prepare──> Prepared ──file──> Receipt
+            outside the lock      inside it
+
+`prepare` does what needs no lock: ids, hashes, compression. `file` appends items, links them to the device's
+chain and logs the change, in the caller's transaction. What is already archived is recognised and not stored
+twice; a row that repeats an id with other bytes is kept beside the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import zstandard
+
+from palazzo.archive import chain, identity
+from palazzo.model import ItemId, ItemKind, Micros, Part, Place, Role, Source, Standing, Trust
+from palazzo.store import changes, items, places, sources
+from palazzo.store.database import Connection
+from palazzo.store.items import ItemRow
+
+PACK_BYTES = 256 * 1024
+"""Raw bytes compressed together. Larger packs save little more and make reading one row slower."""
+_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """One thing to archive, as its writer knows it. `raw` is the source's own bytes, None where there are none."""
+
+    id: ItemId
+    text: str
+    kind: ItemKind
+    role: Role
+    raw: bytes | None = None
+    standing: Standing = "said"
+    author: str = ""
+    parts: tuple[Part, ...] = ()
+    thread: str = ""
+    ordinal: int = 0
+    created_at: Micros = Micros(0)
+    trust: Trust = "user"
+    branch: str = ""
+    commit: str = ""
+    decoder: int = 0
+    meta: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Filings with their packs made, ready to be written under the lock."""
+
+    filings: tuple[Filing, ...]
+    packs: tuple[tuple[bytes, int, bytes], ...]
+    where: tuple[tuple[int, int, int] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What filing did: row ids by filing (in order), and how many were new, repeated, or variants."""
+
+    rows: tuple[int, ...]
+    new: tuple[bool, ...]
+    variants: int
+
+    @property
+    def added(self) -> int:
+        """How many items were appended."""
+        return sum(self.new)
+
+
+def prepare(filings: Sequence[Filing]) -> Prepared:
+    """Compress the raw bytes of `filings` into packs. Needs no lock, and is most of the work."""
+    packs: list[tuple[bytes, int, bytes]] = []
+    where: list[tuple[int, int, int] | None] = []
+    chunk: list[bytes] = []
+    size = 0
+    compressor = zstandard.ZstdCompressor(level=_LEVEL)
+
+    def close() -> None:
+        nonlocal size
+        body = b"".join(chunk)
+        packs.append((hashlib.blake2b(body, digest_size=16).digest(), len(body), compressor.compress(body)))
+        chunk.clear()
+        size = 0
+
+    for filing in filings:
+        if filing.raw is None:
+            where.append(None)
+            continue
+        if size and size + len(filing.raw) > PACK_BYTES:
+            close()
+        where.append((len(packs), size, len(filing.raw)))
+        chunk.append(filing.raw)
+        size += len(filing.raw)
+    if chunk:
+        close()
+    return Prepared(tuple(filings), tuple(packs), tuple(where))
+
+
+def file(connection: Connection, source: Source, place: Place, prepared: Prepared, now: Micros) -> Receipt:
+    """Archive what is new of `prepared` as coming from `source`, filed at `place`, in this transaction."""
+    source_row = sources.file_source(connection, source)
+    room = places.room_id(connection, place)
+    plan = _Plan(connection, source_row, prepared)
+    pack_rows = [
+        items.insert_pack(connection, *pack) if n in plan.packs else None for n, pack in enumerate(prepared.packs)
+    ]
+    fresh = [n for n, row in enumerate(plan.rows) if row is None]
+    rows: list[ItemRow] = []
+    entries: list[tuple[bytes, bytes]] = []
+    uid_of_source = sources.source_uid(source.kind, source.key)
+    for n in fresh:
+        filing = plan.filings[n]
+        row = _row(filing, source_row, room, pack_rows, prepared.where[n], now)
+        rows.append(row)
+        entries.append((row.uid, chain.digest(row, uid_of_source, filing.raw or b"", filing.text)))
+    inserted = items.insert_items(connection, rows)
+    chain.extend(connection, entries)
+    changes.append(connection, "item", inserted)
+    by_filing = list(plan.rows)
+    for n, item in zip(fresh, inserted, strict=True):
+        by_filing[n] = item
+    _repeat_within(plan, by_filing)
+    items.insert_repetitions(connection, _repetitions(connection, source_row, plan, by_filing, set(fresh)))
+    return Receipt(tuple(row for row in by_filing if row is not None), _marks(fresh, len(by_filing)), plan.variants)
+
+
+class _Plan:
+    """Which filings are new, which repeat an archived item, and which vary one."""
+
+    def __init__(self, connection: Connection, source: int, prepared: Prepared) -> None:
+        self.filings = list(prepared.filings)
+        self.variants = 0
+        known = items.known_items(connection, (bytes.fromhex(filing.id) for filing in self.filings))
+        self.rows: list[int | None] = [known.get(bytes.fromhex(filing.id)) for filing in self.filings]
+        if known:
+            self._keep_variants(connection)
+        self.first: dict[ItemId, int] = {}
+        self.repeats: dict[int, int] = {}
+        self._find_repeats_within(prepared)
+        self.packs = {
+            spot[0] for n, spot in enumerate(prepared.where) if spot and self.rows[n] is None and n not in self.repeats
+        }
+
+    def _keep_variants(self, connection: Connection) -> None:
+        """A known id with other bytes is another row: keep it, as noise beside the first."""
+        packs = items.PackReader(connection)
+        for n, row in enumerate(self.rows):
+            raw = self.filings[n].raw
+            if row is None or raw is None or _stored_raw(connection, packs, row) in (raw, None):
+                continue
+            self._make_variant(n, raw)
+            uid = bytes.fromhex(self.filings[n].id)
+            self.rows[n] = items.known_items(connection, [uid]).get(uid)
+
+    def _make_variant(self, n: int, raw: bytes) -> None:
+        filing = self.filings[n]
+        meta = {**filing.meta, "variant_of": filing.id}
+        self.filings[n] = replace(
+            filing, id=identity.variant_id(filing.id, raw), kind="noise", standing="meta", meta=meta
+        )
+        self.variants += 1
+
+    def _find_repeats_within(self, prepared: Prepared) -> None:
+        """The same id twice in one batch: the second repeats the first, or varies it."""
+        for n in range(len(self.filings)):
+            if self.rows[n] is not None:
+                continue
+            earlier = self.first.get(self.filings[n].id)
+            raw = self.filings[n].raw
+            if earlier is not None and raw is not None and raw != self.filings[earlier].raw:
+                self._make_variant(n, raw)
+                earlier = self.first.get(self.filings[n].id)
+            if earlier is None:
+                self.first[self.filings[n].id] = n
+            else:
+                self.repeats[n] = earlier
+                self.rows[n] = -1
+
+
+def _marks(chosen: Sequence[int], size: int) -> tuple[bool, ...]:
+    members = set(chosen)
+    return tuple(n in members for n in range(size))
+
+
+def _repeat_within(plan: _Plan, by_filing: list[int | None]) -> None:
+    for n, earlier in plan.repeats.items():
+        by_filing[n] = by_filing[earlier]
+
+
+def _repetitions(
+    connection: Connection, source: int, plan: _Plan, by_filing: list[int | None], fresh: set[int]
+) -> list[tuple[int, int, int]]:
+    """Rows of this source that are archived already, at another place than this one."""
+    found = []
+    for n, item in enumerate(by_filing):
+        filing = plan.filings[n]
+        if item is None or n in fresh or filing.raw is None:
+            continue
+        own = next(connection.execute("SELECT source, ordinal FROM item WHERE id = ?", (item,)))
+        if own != (source, filing.ordinal):
+            found.append((source, filing.ordinal, item))
+    return found
+
+
+def _stored_raw(connection: Connection, packs: items.PackReader, row: int) -> bytes | None:
+    for pack, start, size in connection.execute("SELECT pack, raw_start, raw_size FROM item WHERE id = ?", (row,)):
+        return None if pack is None else packs.read(pack, start, size)
+    return None
+
+
+def _row(
+    filing: Filing,
+    source: int,
+    room: int,
+    packs: Sequence[int | None],
+    spot: tuple[int, int, int] | None,
+    now: Micros,
+) -> ItemRow:
+    text, codec = items.encode_text(filing.text)
+    return ItemRow(
+        uid=bytes.fromhex(filing.id),
+        source=source,
+        kind=filing.kind,
+        role=filing.role,
+        standing=filing.standing,
+        author=filing.author,
+        thread=filing.thread,
+        ordinal=filing.ordinal,
+        created_at=filing.created_at,
+        recorded_at=now,
+        trust=filing.trust,
+        branch=filing.branch,
+        commit=filing.commit,
+        room=room,
+        parts=items.dump_parts(filing.parts),
+        meta=json.dumps(filing.meta, ensure_ascii=True, separators=(",", ":"), default=str) if filing.meta else "{}",
+        decoder=filing.decoder,
+        pack=packs[spot[0]] if spot else None,
+        raw_start=spot[1] if spot else 0,
+        raw_size=spot[2] if spot else 0,
+        salt=os.urandom(16),
+        text=text,
+        text_codec=codec,
+    )

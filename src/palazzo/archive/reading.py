@@ -1,0 +1,142 @@
+"""Reading the archive: ids to drawers, items and sessions, and the exact words of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from palazzo.errors import AmbiguousId, NotFound
+from palazzo.model import Drawer, DrawerId, Item, ItemId, Micros, Place, Span
+from palazzo.store import drawers, items, sources
+from palazzo.store.database import Connection
+
+SPAN_SEPARATOR = "\n\n"
+"""What stands between the spans of a drawer when its text is shown as one string."""
+_SHORTEST_PREFIX = 4
+_COLUMNS = (
+    "d.uid, d.kind, d.role, d.author, d.title, d.created_at, d.recorded_at, d.retired_at, d.trust, d.branch,"
+    " d.commit_id, d.locator, d.source, wing.name, room.name"
+    " FROM drawer d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing WHERE d.id = ?"
+)
+
+
+def join_spans(texts: Sequence[str]) -> str:
+    """Return a drawer's text from the texts of its spans."""
+    return SPAN_SEPARATOR.join(texts)
+
+
+def read_drawer(connection: Connection, row: int) -> Drawer:
+    """Return the drawer of that row id, with its exact text."""
+    found = next(connection.execute(f"SELECT {_COLUMNS}", (row,)))
+    (
+        uid,
+        kind,
+        role,
+        author,
+        title,
+        created,
+        recorded,
+        retired,
+        trust,
+        branch,
+        commit,
+        locator,
+        source,
+        wing,
+        room,
+    ) = found
+    spans = drawers.drawer_spans(connection, row)
+    texts = items.read_texts(connection, (item for item, _, _ in spans))
+    tags = connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (row,))
+    return Drawer(
+        id=DrawerId(bytes(uid).hex()),
+        kind=kind,
+        spans=tuple(Span(_item_id(connection, item), start, end) for item, start, end in spans),
+        text=join_spans([texts[item][start:end] for item, start, end in spans]),
+        place=Place(wing, room),
+        role=role,
+        author=author,
+        title=title,
+        created_at=Micros(created),
+        recorded_at=Micros(recorded),
+        retired_at=None if retired is None else Micros(retired),
+        trust=trust,
+        branch=branch,
+        commit=commit,
+        locator=locator,
+        source=sources.read_source(connection, source),
+        tags=tuple(tag for (tag,) in tags),
+    )
+
+
+def resolve_drawer(connection: Connection, prefix: str) -> int:
+    """Return the row id of the drawer that `prefix` names; NotFound or AmbiguousId otherwise."""
+    found = drawers.find_drawers(connection, *_bounds(prefix), 9)
+    if len(found) > 1:
+        raise AmbiguousId(prefix, [uid.hex() for _, uid in found])
+    if not found:
+        raise NotFound(
+            f"No drawer has the id '{prefix}'. 'palazzo search' prints ids; give one in full or its beginning."
+        )
+    return found[0][0]
+
+
+def resolve(connection: Connection, prefix: str) -> tuple[str, int]:
+    """Return ('drawer' | 'item', row id) of what `prefix` names; NotFound or AmbiguousId otherwise."""
+    low, high = _bounds(prefix)
+    named = [("drawer", row, uid) for row, uid in drawers.find_drawers(connection, low, high, 9)]
+    for uid in items.resolve_item_prefix(connection, low, high, 9):
+        named.append(("item", items.known_items(connection, [uid])[uid], uid))
+    if len(named) > 1:
+        raise AmbiguousId(prefix, [f"{uid.hex()} ({kind})" for kind, _, uid in named])
+    if not named:
+        raise NotFound(
+            f"Nothing has the id '{prefix}'. 'palazzo search' prints ids; give one in full or its beginning."
+        )
+    return named[0][0], named[0][1]
+
+
+def drawers_of_item(connection: Connection, row: int) -> list[str]:
+    """Return the ids of the live drawers that hold a part of an item, in order."""
+    rows = connection.execute(
+        "SELECT DISTINCT d.uid, d.ordinal, d.id FROM drawer_span s JOIN drawer d ON d.id = s.drawer"
+        " WHERE s.item = ? AND d.retired_at IS NULL ORDER BY d.ordinal, d.id",
+        (row,),
+    )
+    return [bytes(uid).hex() for uid, _, _ in rows]
+
+
+def read_session(connection: Connection, session_id: str) -> Iterator[Item]:
+    """Yield what was said in a session, in order."""
+    for source in sources.sources_of_session(connection, session_id):
+        rows = connection.execute(
+            "SELECT id FROM item WHERE source = ? AND kind = 'message' ORDER BY ordinal, id", (source,)
+        )
+        for (row,) in list(rows):
+            yield items.read_item(connection, int(row))
+
+
+def neighbours(connection: Connection, row: int, count: int) -> tuple[list[int], list[int]]:
+    """Return the row ids of up to `count` live drawers before and after one, in its own thread."""
+    source, thread, ordinal = next(
+        connection.execute("SELECT source, thread, ordinal FROM drawer WHERE id = ?", (row,))
+    )
+    base = "SELECT id FROM drawer WHERE source = ? AND thread = ? AND retired_at IS NULL AND (ordinal, id) "
+    before = connection.execute(
+        f"{base} < (?, ?) ORDER BY ordinal DESC, id DESC LIMIT ?", (source, thread, ordinal, row, count)
+    )
+    after = connection.execute(f"{base} > (?, ?) ORDER BY ordinal, id LIMIT ?", (source, thread, ordinal, row, count))
+    return [int(r) for (r,) in before][::-1], [int(r) for (r,) in after]
+
+
+def _bounds(prefix: str) -> tuple[bytes, bytes]:
+    digits = prefix.lower().replace("-", "")
+    if len(digits) < _SHORTEST_PREFIX or len(digits) > 32 or any(c not in "0123456789abcdef" for c in digits):
+        raise NotFound(
+            f"'{prefix}' is not an id: ids are 32 hexadecimal digits, and at least {_SHORTEST_PREFIX} of them are needed."
+        )
+    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
+
+
+def _item_id(connection: Connection, row: int) -> ItemId:
+    (uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (row,)))
+    return ItemId(bytes(uid).hex())

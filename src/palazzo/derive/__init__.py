@@ -1,0 +1,42 @@
+"""Derived data, by one mechanism: named, versioned consumers of the change log.
+
+A consumer keeps a cursor into the log and brings what it owns up to date with truth. `cut` follows inside
+every write's own transaction, so drawers and the keyword index are never behind. `embed` follows in the
+background. A rebuild resets a cursor; what comes out is the same, because it is a function of truth alone.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from palazzo.store import changes
+from palazzo.store.changes import Change, ChangeKind
+from palazzo.store.database import Connection
+
+_ALL = 1 << 60
+
+
+class Consumer(Protocol):
+    """Something derived: what it is called, what it follows, and how it takes a change in.
+
+    `version` goes up when the same truth gives another result; a palace that was derived by another version
+    is rebuilt.
+    """
+
+    name: str
+    version: int
+    kinds: tuple[ChangeKind, ...]
+
+    def apply(self, connection: Connection, log: list[Change]) -> None:
+        """Bring what is derived up to date with these changes, in the caller's transaction."""
+        ...
+
+
+def follow(connection: Connection, consumer: Consumer) -> None:
+    """Let `consumer` take in all that happened since it last ran, in this transaction."""
+    _, seq = changes.cursor(connection, consumer.name)
+    log = changes.since(connection, seq, consumer.kinds, _ALL)
+    if not log:
+        return
+    consumer.apply(connection, log)
+    changes.advance(connection, consumer.name, consumer.version, log[-1].seq)

@@ -1,0 +1,265 @@
+"""Cutting: which spans of the archive become drawers. Pure functions; no storage.
+
+A conversation becomes *exchanges* (what a person asked and what was said back, split where it is long) and
+*tool* drawers (a call with its output). A document becomes its *sections*. Boundaries depend only on what
+stands before them, so a conversation that grows keeps the drawers it has.
+
+What a person forgot is a hole: no span crosses it, and what stands beside it is cut as if it began anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from palazzo.model import DrawerKind, Part, Trust
+from palazzo.text.pieces import error_lines, split_span
+from palazzo.text.sections import DocumentKind, cut_document
+
+DRAWER_CHARACTERS = 1800
+"""Longest exchange drawer: about 450 tokens, what a hit may show whole inside the default budget."""
+PASSAGE_CHARACTERS = 1000
+"""Longest text that gets one vector: about 240 tokens, the bundled model's reach."""
+SECTION_CHARACTERS = 1000
+"""Longest section of a document: one vector each."""
+TOOL_CHARACTERS = 4000
+"""Longest piece of tool output in one drawer; the whole output is indexed by keyword, piece after piece."""
+SEGMENT_ITEMS = 64
+"""Rows after which a turn without a new human message begins a new segment, so that re-cutting stays bounded."""
+_ERROR_PASSAGES = 3
+_TRUST_ORDER: tuple[Trust, ...] = ("user", "agent", "repo", "tool", "external")
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CutItem:
+    """What the cutter needs of an item. `holes` are forgotten stretches, sorted."""
+
+    row: int
+    uid: bytes
+    role: str
+    author: str
+    text: str
+    parts: tuple[Part, ...]
+    trust: Trust
+    ordinal: int
+    holes: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CutSpan:
+    """A stretch of an item's text."""
+
+    item: CutItem
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The exact words."""
+        return self.item.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A drawer to be: its spans in order, and the stretches of them that get a vector."""
+
+    kind: DrawerKind
+    spans: tuple[CutSpan, ...]
+    passages: tuple[CutSpan, ...]
+    role: str
+    trust: Trust
+    title: str = ""
+    author: str = ""
+    number: int = field(default=0, compare=False)
+
+
+def least_trust(labels: Iterable[Trust]) -> Trust:
+    """Return the least trusted of the labels: a drawer is worth no more than its worst words."""
+    return max(labels, key=_TRUST_ORDER.index, default="external")
+
+
+def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:
+    """Split a thread where a person speaks, and after SEGMENT_ITEMS rows without one."""
+    found: list[list[CutItem]] = []
+    for item in items:
+        if not found or item.role == "user" or len(found[-1]) >= SEGMENT_ITEMS:
+            found.append([])
+        found[-1].append(item)
+    return found
+
+
+def cut_segment(items: Sequence[CutItem]) -> list[Draft]:
+    """Cut one segment of a conversation into exchange drawers and tool drawers."""
+    return [*_exchanges(items), *_tools(items)]
+
+
+def cut_section(item: CutItem, kind: DocumentKind, title: str) -> list[Draft]:
+    """Cut one version of a document at its headings."""
+    drafts = []
+    for section in cut_document(item.text, kind, SECTION_CHARACTERS):
+        heading = " › ".join(section.title_path) or title
+        for start, end in without(section.start, section.end, item.holes):
+            span = CutSpan(item, start, end)
+            if span.text.strip():
+                drafts.append(Draft("section", (span,), (span,), "author", item.trust, heading, item.author))
+    return drafts
+
+
+def cut_note(item: CutItem, title: str = "") -> list[Draft]:
+    """Cut a note; most are one drawer."""
+    drafts = []
+    for start, end in without(0, len(item.text), item.holes):
+        for piece in split_span(item.text, start, end, DRAWER_CHARACTERS):
+            span = CutSpan(item, *piece)
+            passages = tuple(_passages(span))
+            drafts.append(Draft("note", (span,), passages, item.role, item.trust, title, item.author))
+    return drafts
+
+
+def without(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
+    """Return what is left of [start, end) outside the sorted `holes`."""
+    left, at = [], start
+    for low, high in holes:
+        if high <= at or low >= end:
+            continue
+        if low > at:
+            left.append((at, low))
+        at = max(at, high)
+    if at < end:
+        left.append((at, end))
+    return left
+
+
+def _exchanges(items: Sequence[CutItem]) -> Iterator[Draft]:
+    group: list[CutSpan] = []
+    size = 0
+    for span, barrier in _prose(items):
+        length = span.end - span.start
+        if group and (barrier or size + length > DRAWER_CHARACTERS):
+            yield _exchange(group)
+            group, size = [], 0
+        group.append(span)
+        size += length
+    if group:
+        yield _exchange(group)
+
+
+def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
+    """Yield pieces of what was said, and whether a hole stands before each."""
+    barrier = False
+    for item in items:
+        if item.role not in ("user", "assistant"):
+            continue
+        for start, end in _ranges(item, "text"):
+            left = without(start, end, item.holes)
+            barrier = barrier or left != [(start, end)]
+            for low, high in left:
+                for piece in split_span(item.text, low, high, PASSAGE_CHARACTERS):
+                    yield CutSpan(item, *piece), barrier
+                    barrier = False
+                barrier = left[-1] != (low, high)
+            barrier = barrier or not left or left[-1][1] != end
+
+
+def _exchange(spans: Sequence[CutSpan]) -> Draft:
+    joined = _join_neighbours(spans)
+    roles = list(dict.fromkeys(span.item.role for span in joined))
+    author = next((span.item.author for span in joined if span.item.author), "")
+    trust = least_trust(span.item.trust for span in joined)
+    return Draft("exchange", tuple(joined), tuple(spans), "+".join(roles), trust, "", author)
+
+
+def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
+    """Join spans of one item that only white space separates, so that a drawer shows it unbroken."""
+    joined: list[CutSpan] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last and last.item.row == span.item.row and not span.item.text[last.end : span.start].strip():
+            joined[-1] = replace(last, end=span.end)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _tools(items: Sequence[CutItem]) -> Iterator[Draft]:
+    results = _results_by_call(items)
+    used: set[tuple[int, int]] = set()
+    for item in items:
+        for part in item.parts:
+            if part.kind == "tool_call":
+                pairs = results.get(part.call, []) if part.call else []
+                used.update((owner.row, result.start) for owner, result in pairs)
+                yield from _tool_drafts(part.name, [(item, part)], pairs)
+            elif part.kind == "tool_result" and (item.row, part.start) not in used:
+                yield from _tool_drafts(part.name, [], [(item, part)])
+
+
+def _results_by_call(items: Sequence[CutItem]) -> Mapping[str, list[tuple[CutItem, Part]]]:
+    found: dict[str, list[tuple[CutItem, Part]]] = {}
+    for item in items:
+        for part in item.parts:
+            if part.kind == "tool_result" and part.call:
+                found.setdefault(part.call, []).append((item, part))
+    return found
+
+
+def _tool_drafts(name: str, calls: list[tuple[CutItem, Part]], results: list[tuple[CutItem, Part]]) -> Iterator[Draft]:
+    """Yield the drawers of one call: the first holds the call and the head of its output."""
+    pieces = [piece for item, part in (*calls, *results) for piece in _pieces(item, part, TOOL_CHARACTERS)]
+    trust = least_trust(part.trust or "tool" for _, part in (*calls, *results))
+    group: list[CutSpan] = []
+    first = True
+    for piece in pieces:
+        if group and sum(s.end - s.start for s in group) + piece.end - piece.start > TOOL_CHARACTERS:
+            yield _tool_draft(name, group, results, trust, first)
+            group, first = [], False
+        group.append(piece)
+    if group:
+        yield _tool_draft(name, group, results, trust, first)
+
+
+def _tool_draft(
+    name: str, spans: list[CutSpan], results: list[tuple[CutItem, Part]], trust: Trust, first: bool
+) -> Draft:
+    passages = [_head(span) for span in spans] if first else []
+    outputs = {item.row for item, _ in results}
+    for span in spans:
+        if span.item.row in outputs:
+            passages.extend(_errors(span, passages))
+    return Draft("tool", tuple(_join_neighbours(spans)), tuple(passages), "tool", trust, name, "")
+
+
+def _head(span: CutSpan) -> CutSpan:
+    pieces = split_span(span.item.text, span.start, span.end, PASSAGE_CHARACTERS)
+    return CutSpan(span.item, *pieces[0]) if pieces else span
+
+
+def _errors(span: CutSpan, covered: Sequence[CutSpan]) -> list[CutSpan]:
+    """Return the first error lines of a piece of output that no passage holds yet."""
+    found = []
+    for start, end in error_lines(span.text, _ERROR_PASSAGES * 4):
+        error = CutSpan(span.item, span.start + start, span.start + end)
+        inside = any(p.item.row == span.item.row and p.start <= error.start and error.end <= p.end for p in covered)
+        if not inside:
+            found.append(_head(error))
+    return found[:_ERROR_PASSAGES]
+
+
+def _pieces(item: CutItem, part: Part, limit: int) -> Iterator[CutSpan]:
+    for start, end in without(part.start, part.end, item.holes):
+        for piece in split_span(item.text, start, end, limit):
+            yield CutSpan(item, *piece)
+
+
+def _passages(span: CutSpan) -> Iterator[CutSpan]:
+    for piece in split_span(span.item.text, span.start, span.end, PASSAGE_CHARACTERS):
+        yield CutSpan(span.item, *piece)
+
+
+def _ranges(item: CutItem, kind: str) -> list[Range]:
+    """Return the stretches of an item that are of one kind of part; an item without parts is all text."""
+    if not item.parts:
+        return [(0, len(item.text))] if item.text else []
+    return [(part.start, part.end) for part in item.parts if part.kind == kind]

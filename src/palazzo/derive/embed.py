@@ -1,0 +1,114 @@
+"""The embedding consumer: gives passages their vectors in the background, newest first.
+
+A vector is a function of a text and a model, and is stored under the text's hash: the same words are
+embedded once. Embedding happens outside any transaction; storing takes the lock for a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from palazzo.embed import Embedder
+from palazzo.errors import EmbedderUnavailable
+from palazzo.store import changes, items, vectors
+from palazzo.store.database import Connection, Database
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BATCH = 16
+"""Texts between two commits: a third of a second of work, so little is lost by an interruption."""
+_EMBEDDER = "embedder"
+
+Progress = Callable[[int, int], None]
+"""Called with (vectors made so far, passages that waited at the start)."""
+
+
+def adopt(connection: Connection, embedder: Embedder) -> int:
+    """Return the row id of `embedder`, if it is the one that this palace's vectors are made by.
+
+    The first embedder of a palace becomes that. Raises EmbedderUnavailable for any other: vectors of two
+    models cannot be compared.
+    """
+    current = current_embedder(connection)
+    if current is None:
+        row = vectors.embedder_id(connection, embedder.id, embedder.dimension)
+        connection.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (_EMBEDDER, row))
+        return row
+    row, name, _ = current
+    if name != embedder.id:
+        raise EmbedderUnavailable(
+            f"The vectors of this palace were made by {name}, but the settings name {embedder.id}. "
+            "Set the embedder back, or run 'palazzo repair --rebuild vectors' to make them anew."
+        )
+    return row
+
+
+def current_embedder(connection: Connection) -> tuple[int, str, int] | None:
+    """Return (row id, name, dimension) of the embedder that this palace's vectors are made by."""
+    rows = connection.execute(
+        "SELECT embedder.id, name, dimension FROM meta JOIN embedder ON embedder.id = meta.value WHERE key = ?",
+        (_EMBEDDER,),
+    )
+    for row, name, dimension in rows:
+        return int(row), str(name), int(dimension)
+    return None
+
+
+def replace_embedder(connection: Connection) -> None:
+    """Forget which embedder the palace uses and put every passage on the waiting list.
+
+    Vectors of the embedder that was are kept until the next one has made its own.
+    """
+    connection.execute("DELETE FROM meta WHERE key = ?", (_EMBEDDER,))
+    vectors.await_all(connection)
+    changes.append(connection, "reset", [0])
+
+
+def embed_pending(
+    database: Database,
+    embedder: Embedder,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> int:
+    """Make vectors for the passages that wait, newest first, until none does; return how many were made.
+
+    Several processes may do this at once: a text that was embedded twice is stored once.
+    """
+    with database.transaction() as connection:
+        row = adopt(connection, embedder)
+        waiting = vectors.count_pending(connection)
+    made = 0
+    while not (stop and stop()):
+        with database.snapshot() as connection:
+            batch = vectors.pending_passages(connection, BATCH)
+            texts = _texts(connection, batch)
+            ready = vectors.with_vectors(connection, row, {passage[1] for passage in batch})
+        if not batch:
+            break
+        wanted = {digest: text for digest, text in texts.items() if digest not in ready}
+        rows = quantise(list(wanted), embedder.embed(list(wanted.values()))) if wanted else []
+        with database.transaction() as connection:
+            vectors.insert_vectors(connection, row, rows)
+            vectors.settle(connection, (passage[0] for passage in batch))
+            changes.append(connection, "vector+", (passage[0] for passage in batch))
+        made += len(batch)
+        if progress:
+            progress(made, max(waiting, made))
+    return made
+
+
+def quantise(hashes: Sequence[bytes], matrix: np.ndarray) -> list[tuple[bytes, float, bytes]]:
+    """Return (hash, scale, int8 bytes) rows; row = int8 × scale, within scale / 2 of the float32 vector."""
+    import numpy as np
+
+    scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / 127
+    whole = np.rint(matrix / scales[:, None]).astype(np.int8)
+    return [(digest, float(scale), row.tobytes()) for digest, scale, row in zip(hashes, scales, whole, strict=True)]
+
+
+def _texts(connection: Connection, batch: Sequence[tuple[int, bytes, int, int, int]]) -> dict[bytes, str]:
+    """Return the passages' texts by hash."""
+    whole = items.read_texts(connection, (item for _, _, item, _, _ in batch))
+    return {digest: whole[item][start:end] for _, digest, item, start, end in batch}

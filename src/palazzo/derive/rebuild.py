@@ -1,0 +1,100 @@
+"""Making derived data anew from truth, and comparing what is there with what it should be.
+
+Rebuilding works in short transactions, so others go on meanwhile. Nothing is emptied first: what is right
+stays, what is missing is added, what should not be there is retired.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from palazzo.derive import cut, embed
+from palazzo.derive.cut import Cutter
+from palazzo.store import changes, keywords, sources
+from palazzo.store.database import Connection, Database
+
+Derived = Literal["drawers", "fts", "vectors", "all"]
+SEGMENTS_AT_ONCE = 16
+"""Segments that are cut again in one transaction: some 30 ms of holding the write lock."""
+Progress = Callable[[int, int], None]
+
+
+def rebuild(database: Database, what: Derived, progress: Progress | None = None) -> None:
+    """Make derived data of that kind anew; `progress` gets (sources done, sources in all)."""
+    if what in ("fts", "all"):
+        with database.transaction() as connection:
+            keywords.clear(connection)
+    if what in ("drawers", "fts", "all"):
+        _rebuild_drawers(database, progress)
+    if what in ("fts", "all"):
+        _reindex(database)
+    if what in ("vectors", "all"):
+        with database.transaction() as connection:
+            connection.execute("DELETE FROM vector")
+            embed.replace_embedder(connection)
+
+
+def _rebuild_drawers(database: Database, progress: Progress | None) -> None:
+    with database.snapshot() as connection:
+        rows = list(sources.source_rows(connection))
+    for n, source in enumerate(rows):
+        work = _steps(database, source)
+        for _ in work:
+            pass
+        if progress:
+            progress(n + 1, len(rows))
+    with database.transaction() as connection:
+        changes.advance(connection, Cutter.name, Cutter.version, changes.head(connection))
+        changes.append(connection, "reset", [0])
+
+
+def _steps(database: Database, source: int) -> Iterator[None]:
+    with database.snapshot() as connection:
+        threads = _threads(connection, source)
+        notes = [
+            int(r) for (r,) in connection.execute("SELECT id FROM item WHERE source = ? AND kind = 'note'", (source,))
+        ]
+        document = sources.current_revision(connection, source) is not None
+    if document:
+        with database.transaction() as connection:
+            cut.recut_document(connection, source, whole=True)
+        yield
+    for note in notes:
+        with database.transaction() as connection:
+            cut.recut_note(connection, note)
+        yield
+    for thread in threads:
+        with database.snapshot() as connection:
+            ordinals = cut.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE]
+        for start, until in itertools.pairwise(ordinals):
+            with database.transaction() as connection:
+                cut.recut_between(connection, source, thread, start, until)
+            yield
+        with database.transaction() as connection:  # the end may have grown meanwhile
+            cut.recut_thread(connection, source, thread, ordinals[-1] if ordinals else 0)
+        yield
+
+
+def _threads(connection: Connection, source: int) -> list[str]:
+    rows = connection.execute("SELECT DISTINCT thread FROM item WHERE source = ? AND kind = 'message'", (source,))
+    return [str(thread) for (thread,) in rows]
+
+
+def _reindex(database: Database) -> None:
+    """Index every live drawer that the keyword index lacks."""
+    last = 0
+    while True:
+        with database.transaction() as connection:
+            rows = [
+                int(row)
+                for (row,) in connection.execute(
+                    "SELECT id FROM drawer WHERE retired_at IS NULL AND id > ? ORDER BY id LIMIT 200", (last,)
+                )
+            ]
+            for row in rows:
+                cut.reindex(connection, row)
+        if not rows:
+            return
+        last = rows[-1]

@@ -1,0 +1,212 @@
+"""Palace: opens a store and offers the engine's verbs. The one object that faces and operations hold.
+
+    with Palace.open(path) as palace:
+        palace.remember("…", Place("api", "auth"))
+        palace.search(Query("why did the retries double"))
+
+A `Palace` may be shared by threads. Other processes may have the same palace open; what they commit is seen
+by the next call.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from palazzo.archive import deeds, notes, reading
+from palazzo.derive import embed, follow, rebuild
+from palazzo.derive.cut import Cutter
+from palazzo.embed import Embedder
+from palazzo.errors import EmbedderUnavailable
+from palazzo.model import Drawer, ItemId, Micros, Place, Trust
+from palazzo.recall import search as recall_search
+from palazzo.recall.query import Query
+from palazzo.recall.search import Answer
+from palazzo.recall.vectors import VectorIndex
+from palazzo.store import schema
+from palazzo.store.database import Database, Mode
+
+Clock = Callable[[], Micros]
+EmbedderFactory = Callable[[], Embedder]
+
+
+def system_clock() -> Micros:
+    """Return now."""
+    return Micros(time.time_ns() // 1000)
+
+
+def without_embedder() -> Embedder:
+    """Refuse to make vectors: for callers that search by keyword alone."""
+    raise EmbedderUnavailable("No embedder is set up, so search works by keyword alone.")
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A note that was filed: its id and the drawers it was cut into."""
+
+    item: ItemId
+    drawers: tuple[str, ...]
+
+
+class Palace:
+    """One open palace; see the module. Use `Palace.open`, and close it (or use `with`)."""
+
+    def __init__(self, database: Database, embedder: EmbedderFactory, clock: Clock) -> None:
+        self.database, self.clock = database, clock
+        self._make_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._index: VectorIndex | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        mode: Mode = "write",
+        embedder: EmbedderFactory = without_embedder,
+        clock: Clock = system_clock,
+    ) -> Palace:
+        """Open the palace at `path`, creating it when it is opened for writing.
+
+        `embedder` is called when the first vector is needed. Raises PalaceMissing, NotAPalace, SchemaTooNew or
+        PalaceUnusable.
+        """
+        database = Database(path, mode)
+        try:
+            if mode == "write":
+                schema.migrate(database)
+                cutter = Cutter()
+                database.before_commit(lambda connection: follow(connection, cutter))
+            else:
+                schema.check(database)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database, embedder, clock)
+
+    def __enter__(self) -> Palace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file and of the model."""
+        if self._embedder is not None:
+            self._embedder.close()
+        self.database.close()
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def search(self, query: Query) -> Answer:
+        """Find the drawers that answer `query`; by keyword alone when no vectors can be had, saying so."""
+        note = ""
+        index: VectorIndex | None = None
+        embedder: Embedder | None = None
+        try:
+            embedder, index = self._ready()
+        except EmbedderUnavailable as error:
+            note = str(error)
+        with self.database.snapshot() as connection:
+            return recall_search.search(connection, query, index, embedder, note)
+
+    def drawer(self, prefix: str) -> Drawer:
+        """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""
+        with self.database.snapshot() as connection:
+            return reading.read_drawer(connection, reading.resolve_drawer(connection, prefix))
+
+    def embedder(self) -> Embedder:
+        """Return the palace's embedder, loading it at the first call; EmbedderUnavailable when it can't be had."""
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = self._make_embedder()
+            return self._embedder
+
+    # --- writing -------------------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        text: str,
+        place: Place,
+        *,
+        author: str = "",
+        trust: Trust = "user",
+        label: str = "",
+        tags: Sequence[str] = (),
+        anchors: Sequence[str] = (),
+        branch: str = "",
+        commit: str = "",
+    ) -> Remembered:
+        """File a note and return its id; when this returns, the note is on disk."""
+        notes.check_note(text)
+        with self.database.transaction() as connection:
+            now = self.clock()
+            item, row = notes.file_note(
+                connection,
+                text,
+                place,
+                now,
+                author=author,
+                trust=trust,
+                label=label,
+                branch=branch,
+                commit=commit,
+                anchors=anchors,
+            )
+            for tag in tags:
+                deeds.act_on_item(connection, "tag", row, author or trust, now, {"tag": tag})
+        with self.database.snapshot() as connection:
+            return Remembered(item, tuple(reading.drawers_of_item(connection, row)))
+
+    def forget(self, drawers: Sequence[str], actor: str = "user", reason: str = "") -> list[str]:
+        """Retire drawers (ids or unique prefixes), all or none; return their ids in full."""
+        return self._act("forget", drawers, actor, {"reason": reason})
+
+    def move(self, drawers: Sequence[str], place: Place, actor: str = "user") -> list[str]:
+        """File drawers elsewhere; ids and text stay as they are."""
+        return self._act("move", drawers, actor, {"wing": place.wing, "room": place.room})
+
+    def tag(self, drawers: Sequence[str], tag: str, actor: str = "user") -> list[str]:
+        """Put a tag on drawers."""
+        return self._act("tag", drawers, actor, {"tag": tag})
+
+    def embed_pending(self, progress: embed.Progress | None = None, stop: Callable[[], bool] | None = None) -> int:
+        """Make the vectors that are still pending; return how many."""
+        return embed.embed_pending(self.database, self.embedder(), progress, stop)
+
+    def rebuild(self, what: rebuild.Derived, progress: rebuild.Progress | None = None) -> None:
+        """Make derived data anew from the archive."""
+        rebuild.rebuild(self.database, what, progress)
+
+    # --- parts ---------------------------------------------------------------------------------------------
+
+    def _act(self, kind: deeds.ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str]) -> list[str]:
+        with self.database.transaction() as connection:
+            rows = [reading.resolve_drawer(connection, prefix) for prefix in drawers]
+            ids = [reading.read_drawer(connection, row).id for row in rows]
+            deeds.act_on_drawers(connection, kind, rows, actor, self.clock(), detail)
+            return [str(drawer) for drawer in ids]
+
+    def _ready(self) -> tuple[Embedder, VectorIndex]:
+        """Return the embedder and an index of its vectors; EmbedderUnavailable when either can't be had."""
+        with self.database.snapshot() as connection:
+            current = embed.current_embedder(connection)
+        if current is None:
+            raise EmbedderUnavailable("No vectors have been made in this palace yet, so search works by keyword alone.")
+        embedder = self.embedder()
+        row, name, dimension = current
+        if name != embedder.id:
+            raise EmbedderUnavailable(
+                f"The vectors of this palace were made by {name}, but the settings name {embedder.id}; search works "
+                "by keyword alone until the setting is put back or 'palazzo repair --rebuild vectors' has run."
+            )
+        with self._lock:
+            if self._index is None or self._index.embedder != row:
+                self._index = VectorIndex(row, dimension)
+            return embedder, self._index

@@ -1,0 +1,49 @@
+"""Fusing two candidate lists into one ranking: a weighted sum of scores, each scaled to its own list.
+
+Measured on LoCoMo, this beats reciprocal rank fusion by 3.7 points of recall@5 (QUALITY.md section Q).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+DENSE_WEIGHT, KEYWORD_WEIGHT = 0.4, 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A drawer with what each list says of it; None where the list does not hold it."""
+
+    row: int
+    cosine: float | None
+    bm25: float | None
+    rank_score: float
+
+
+def fuse(cosines: Mapping[int, float], bm25: Mapping[int, float]) -> list[Candidate]:
+    """Return the union of both lists, best first; ties are broken by row id, newest first."""
+    dense, words = _scaled(cosines), _scaled_from_zero(bm25)
+    weight = KEYWORD_WEIGHT if cosines else 1.0
+    fused = [
+        Candidate(
+            row, cosines.get(row), bm25.get(row), DENSE_WEIGHT * dense.get(row, 0.0) + weight * words.get(row, 0.0)
+        )
+        for row in cosines.keys() | bm25.keys()
+    ]
+    return sorted(fused, key=lambda candidate: (-candidate.rank_score, -candidate.row))
+
+
+def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+    """Scale to 0..1 between the list's least and greatest."""
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    width = high - low
+    return {row: (score - low) / width if width > 1e-9 else 1.0 for row, score in scores.items()}
+
+
+def _scaled_from_zero(scores: Mapping[int, float]) -> dict[int, float]:
+    """Scale to 0..1 between nothing and the list's greatest: BM25 has a natural zero."""
+    high = max(scores.values(), default=0.0)
+    return {row: score / high if high > 1e-9 else 1.0 for row, score in scores.items()}

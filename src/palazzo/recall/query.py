@@ -1,0 +1,61 @@
+"""What is asked: the request as it came, and the request as it is understood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.text import words
+
+LARGEST_LIMIT = 10_000
+DEFAULT_LIMIT = 5
+DEFAULT_BUDGET = 2000
+"""Tokens that the hits of one answer may take together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search request. `since` is inclusive, `until` exclusive; None means everywhere or always."""
+
+    text: str
+    wing: str | None = None
+    room: str | None = None
+    kind: str | None = None
+    since: Micros | None = None
+    until: Micros | None = None
+    branch: str | None = None
+    limit: int = DEFAULT_LIMIT
+    budget: int = DEFAULT_BUDGET
+    home: str | None = None
+    """The wing of the project that is asked from: lifted, not required."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a query asks for: words and phrases for the keyword index, a sentence for the embedder."""
+
+    terms: tuple[str, ...]
+    phrases: tuple[str, ...]
+    sentence: str
+
+
+def check(query: Query) -> None:
+    """Raise UsageError when the request cannot be carried out as it was put."""
+    if not query.text.strip():
+        raise UsageError("There is nothing to search for: the query is empty.")
+    if not 1 <= query.limit <= LARGEST_LIMIT:
+        raise UsageError(f"The limit is {query.limit}; it must be between 1 and {LARGEST_LIMIT:,}.")
+    if query.budget < 1:
+        raise UsageError(f"The budget is {query.budget} tokens; it must be at least 1.")
+    if query.since is not None and query.until is not None and query.since >= query.until:
+        raise UsageError("The time range is inverted: --since must lie before --until.")
+
+
+def understand(query: Query) -> Understood:
+    """Read a query: a pasted wall of text is reduced to its question."""
+    return Understood(
+        terms=tuple(words.terms(query.text)),
+        phrases=tuple(words.phrases(query.text)),
+        sentence=words.question(query.text),
+    )

@@ -1,0 +1,87 @@
+"""Acts: what a person or agent did to the palace, addressed to spans of items so that they outlive a rebuild."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from palazzo.model import Micros
+from palazzo.store import changes
+from palazzo.store.database import Connection
+
+ActKind = Literal["forget", "move", "tag"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActSpan:
+    """A stretch that an act is about: as it was a part of drawer `drawer_uid`."""
+
+    item_uid: bytes
+    start: int
+    end: int
+    drawer_uid: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One act; `detail` holds what its kind needs (`wing` and `room`, `tag`, `reason`)."""
+
+    row: int
+    kind: ActKind
+    actor: str
+    at: Micros
+    detail: Mapping[str, str]
+
+
+def file_act(
+    connection: Connection,
+    uid: bytes,
+    kind: ActKind,
+    actor: str,
+    at: Micros,
+    detail: Mapping[str, str],
+    spans: Iterable[ActSpan],
+) -> int:
+    """Record an act on spans; return its row id."""
+    (row,) = next(
+        connection.execute(
+            "INSERT INTO act(uid, kind, actor, at, detail) VALUES(?,?,?,?,?) RETURNING id",
+            (uid, kind, actor, at, json.dumps(dict(detail))),
+        )
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO act_span(act, item_uid, start, end, drawer_uid) VALUES(?,?,?,?,?)",
+        ((row, span.item_uid, span.start, span.end, span.drawer_uid) for span in spans),
+    )
+    changes.append(connection, "act", [int(row)])
+    return int(row)
+
+
+def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Act, ActSpan]]:
+    """Return the acts that touch any of the items, oldest first, with the spans they touch."""
+    if not any(True for _ in connection.execute("SELECT 1 FROM act LIMIT 1")):
+        return []
+    wanted = list(item_uids)
+    found: list[tuple[Act, ActSpan]] = []
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        rows = connection.execute(
+            "SELECT act.id, kind, actor, at, detail, item_uid, start, end, drawer_uid FROM act_span"
+            f" JOIN act ON act.id = act_span.act WHERE item_uid IN ({','.join('?' * len(part))})",
+            part,
+        )
+        for row, kind, actor, at, detail, uid, begin, end, drawer in rows:
+            act = Act(int(row), kind, actor, Micros(at), json.loads(detail))
+            found.append((act, ActSpan(bytes(uid), int(begin), int(end), bytes(drawer))))
+    return sorted(found, key=lambda pair: (pair[0].row, pair[1].item_uid, pair[1].start))
+
+
+def items_of_act(connection: Connection, row: int) -> list[int]:
+    """Return the row ids of the items that an act is about."""
+    rows = connection.execute(
+        "SELECT DISTINCT item.id FROM act_span JOIN item ON item.uid = act_span.item_uid WHERE act = ?",
+        (row,),
+    )
+    return [int(item) for (item,) in rows]

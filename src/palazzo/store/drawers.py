@@ -1,0 +1,184 @@
+"""Drawers, their spans, tags and passages: all derived, all rebuilt by `derive/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class DrawerRow:
+    """A drawer as the cutter makes it. Spans are (item row id, start, end); `room` is a row id."""
+
+    uid: bytes
+    kind: str
+    source: int
+    thread: str
+    ordinal: int
+    turn: int
+    room: int
+    role: str
+    author: str
+    title: str
+    created_at: int
+    recorded_at: int
+    trust: str
+    branch: str
+    commit: str
+    locator: str
+    spans: tuple[tuple[int, int, int], ...]
+    tags: tuple[str, ...] = ()
+    retired_at: int | None = None
+    retired_why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a drawer that is already there looks like, as far as a cutter may change it."""
+
+    row: int
+    room: int
+    title: str
+    retired_why: str | None
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A stretch of a drawer that gets a vector; `hash` is of its text."""
+
+    item: int
+    start: int
+    end: int
+    hash: bytes
+
+
+def drawers_between(
+    connection: Connection, source: int, thread: str, start: int, until: int | None
+) -> dict[bytes, Known]:
+    """Return the drawers of a thread whose first item stands at `start` or later, but before `until`."""
+    rows = connection.execute(
+        "SELECT id FROM drawer WHERE source = ?1 AND thread = ?2 AND ordinal >= ?3 AND (?4 IS NULL OR ordinal < ?4)",
+        (source, thread, start, until),
+    )
+    return known_drawers(connection, [int(row) for (row,) in rows])
+
+
+def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, Known]:
+    """Return what those drawers look like, by id."""
+    found = {}
+    for row in rows:
+        columns = connection.execute("SELECT uid, room, title, retired_why FROM drawer WHERE id = ?", (row,))
+        for uid, room, title, why in columns:
+            found[bytes(uid)] = Known(row, int(room), title, why, _tags(connection, row))
+    return found
+
+
+def last_turn_before(connection: Connection, source: int, thread: str, ordinal: int) -> int:
+    """Return the turn of the last drawer before `ordinal`, 0 when there is none."""
+    rows = connection.execute(
+        "SELECT turn FROM drawer WHERE source = ? AND thread = ? AND ordinal < ? ORDER BY ordinal DESC LIMIT 1",
+        (source, thread, ordinal),
+    )
+    for (turn,) in rows:
+        return int(turn)
+    return 0
+
+
+def insert_drawer(connection: Connection, drawer: DrawerRow) -> int:
+    """Add a drawer with its spans and tags; return its row id."""
+    (row,) = next(
+        connection.execute(
+            "INSERT INTO drawer(uid, kind, source, thread, ordinal, turn, room, role, author, title, created_at,"
+            " recorded_at, retired_at, retired_why, trust, branch, commit_id, locator)"
+            " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id",
+            (
+                drawer.uid,
+                drawer.kind,
+                drawer.source,
+                drawer.thread,
+                drawer.ordinal,
+                drawer.turn,
+                drawer.room,
+                drawer.role,
+                drawer.author,
+                drawer.title,
+                drawer.created_at,
+                drawer.recorded_at,
+                drawer.retired_at,
+                drawer.retired_why,
+                drawer.trust,
+                drawer.branch,
+                drawer.commit,
+                drawer.locator,
+            ),
+        )
+    )
+    connection.executemany(
+        "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
+        ((row, n, *span) for n, span in enumerate(drawer.spans)),
+    )
+    set_tags(connection, int(row), drawer.tags)
+    return int(row)
+
+
+def set_tags(connection: Connection, row: int, tags: Sequence[str]) -> None:
+    """Give a drawer exactly these tags."""
+    connection.execute("DELETE FROM drawer_tag WHERE drawer = ?", (row,))
+    connection.executemany("INSERT OR IGNORE INTO drawer_tag(drawer, tag) VALUES(?,?)", ((row, tag) for tag in tags))
+
+
+def retire(connection: Connection, row: int, at: int, why: str) -> None:
+    """Retire a drawer: it leaves search, its id still resolves."""
+    connection.execute("UPDATE drawer SET retired_at = ?, retired_why = ? WHERE id = ?", (at, why, row))
+
+
+def revive(connection: Connection, row: int) -> None:
+    """Take a retirement back."""
+    connection.execute("UPDATE drawer SET retired_at = NULL, retired_why = NULL WHERE id = ?", (row,))
+
+
+def refile(connection: Connection, row: int, room: int, title: str) -> None:
+    """Put a drawer into another room, or give it another title."""
+    connection.execute("UPDATE drawer SET room = ?, title = ? WHERE id = ?", (room, title, row))
+
+
+def insert_passages(connection: Connection, drawer: int, passages: Iterable[PassageRow]) -> None:
+    """Add the passages of a drawer; their vectors are pending until an embedder has made them."""
+    connection.executemany(
+        "INSERT INTO passage(drawer, item, start, end, hash) VALUES(?,?,?,?,?)",
+        ((drawer, p.item, p.start, p.end, p.hash) for p in passages),
+    )
+
+
+def has_passages(connection: Connection, drawer: int) -> bool:
+    """Whether the drawer's passages are there."""
+    return any(True for _ in connection.execute("SELECT 1 FROM passage WHERE drawer = ? LIMIT 1", (drawer,)))
+
+
+def delete_passages(connection: Connection, drawer: int) -> None:
+    """Drop a drawer's passages."""
+    connection.execute("DELETE FROM passage WHERE drawer = ?", (drawer,))
+
+
+def drawer_spans(connection: Connection, row: int) -> list[tuple[int, int, int]]:
+    """Return a drawer's spans as (item row id, start, end)."""
+    rows = connection.execute("SELECT item, start, end FROM drawer_span WHERE drawer = ? ORDER BY n", (row,))
+    return [(int(a), int(b), int(c)) for a, b, c in rows]
+
+
+def find_drawers(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:
+    """Return (row id, id) of drawers whose id lies within [low, high], at most `limit`."""
+    rows = connection.execute("SELECT id, uid FROM drawer WHERE uid BETWEEN ? AND ? LIMIT ?", (low, high, limit))
+    return [(int(row), bytes(uid)) for row, uid in rows]
+
+
+def count_drawers(connection: Connection) -> int:
+    """Return how many drawers are live."""
+    return int(next(connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL"))[0])
+
+
+def _tags(connection: Connection, row: int) -> tuple[str, ...]:
+    return tuple(t for (t,) in connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (row,)))

@@ -1,0 +1,255 @@
+"""Items, the packs that hold their raw bytes, and the device's chain. Only `archive/` writes here."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from typing import NamedTuple
+
+import zstandard
+
+from palazzo.model import Item, ItemId, Micros, Part, Place
+from palazzo.store import sources
+from palazzo.store.database import Connection
+
+PLAIN, DEFLATED = 0, 1
+"""Codecs of `item.text`: UTF-8 (surrogates passed), or the same through zlib, which the standard library reads."""
+_DEFLATE_FROM = 800
+"""Bytes from which compression pays: below it the saving is smaller than a page's slack."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One item as it goes into the table; `raw_start` and `raw_size` are bytes within the pack."""
+
+    uid: bytes
+    source: int
+    kind: str
+    role: str
+    standing: str
+    author: str
+    thread: str
+    ordinal: int
+    created_at: int
+    recorded_at: int
+    trust: str
+    branch: str
+    commit: str
+    room: int
+    parts: str
+    meta: str
+    decoder: int
+    pack: int | None
+    raw_start: int
+    raw_size: int
+    salt: bytes
+    text: bytes
+    text_codec: int
+
+
+class Link(NamedTuple):
+    """One link of a device's chain."""
+
+    seq: int
+    item_uid: bytes
+    digest: bytes
+    hash: bytes
+    absent: str | None
+
+
+def insert_items(connection: Connection, rows: Sequence[ItemRow]) -> list[int]:
+    """Append items; return their row ids in order. The caller has made sure that none is there yet."""
+    (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
+    first = int(last) + 1
+    connection.executemany(
+        f"INSERT INTO item(id, uid, source, kind, role, standing, author, thread, ordinal, created_at, recorded_at,"
+        f" trust, branch, commit_id, room, parts, meta, decoder, pack, raw_start, raw_size, salt, text, text_codec)"
+        f" VALUES({','.join('?' * 24)})",
+        ((first + n, *astuple(row)) for n, row in enumerate(rows)),
+    )
+    return list(range(first, first + len(rows)))
+
+
+def encode_text(text: str) -> tuple[bytes, int]:
+    """Return (stored bytes, codec) of an item's text; lone surrogates and NUL survive."""
+    plain = text.encode("utf-8", "surrogatepass")
+    if len(plain) < _DEFLATE_FROM:
+        return plain, PLAIN
+    packed = zlib.compress(plain, 4)
+    return (packed, DEFLATED) if len(packed) < len(plain) else (plain, PLAIN)
+
+
+def decode_text(stored: bytes, codec: int) -> str:
+    """Return the text that `encode_text` stored."""
+    return (zlib.decompress(stored) if codec == DEFLATED else stored).decode("utf-8", "surrogatepass")
+
+
+def known_items(connection: Connection, uids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return the row ids of those items that are archived."""
+    wanted = list(uids)
+    found: dict[bytes, int] = {}
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        marks = ",".join("?" * len(part))
+        for uid, row in connection.execute(f"SELECT uid, id FROM item WHERE uid IN ({marks})", part):
+            found[bytes(uid)] = int(row)
+    return found
+
+
+def read_texts(connection: Connection, rows: Iterable[int]) -> dict[int, str]:
+    """Return the texts of items by row id."""
+    texts: dict[int, str] = {}
+    for row in set(rows):
+        for stored, codec in connection.execute("SELECT text, text_codec FROM item WHERE id = ?", (row,)):
+            texts[row] = decode_text(stored, codec)
+    return texts
+
+
+class PackReader:
+    """Reads slices of packs, keeping the last one: neighbouring items share it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._held, self._body = -1, b""
+
+    def read(self, pack: int, start: int, size: int) -> bytes:
+        """Return `size` bytes from `start` of the pack's own bytes; LookupError when the pack is gone."""
+        if pack != self._held:
+            self._body, self._held = self._decompress(pack), pack
+        return self._body[start : start + size]
+
+    def _decompress(self, pack: int) -> bytes:
+        for body, size in self._connection.execute("SELECT body, size FROM pack WHERE id = ?", (pack,)):
+            return zstandard.ZstdDecompressor().decompress(body, max_output_size=size) if size else b""
+        raise LookupError(f"pack {pack} is missing")
+
+
+def read_raw(connection: Connection, row: int) -> bytes | None:
+    """Return an item's own bytes as its source wrote them, or None where it has none."""
+    rows = connection.execute("SELECT pack, raw_start, raw_size FROM item WHERE id = ?", (row,))
+    for pack, start, size in rows:
+        return None if pack is None else PackReader(connection).read(pack, start, size)
+    return None
+
+
+def insert_pack(connection: Connection, digest: bytes, size: int, body: bytes) -> int:
+    """Store a pack unless the same bytes are there; return its row id."""
+    for (row,) in connection.execute("SELECT id FROM pack WHERE hash = ?", (digest,)):
+        return int(row)
+    (row,) = next(
+        connection.execute("INSERT INTO pack(hash, size, body) VALUES(?,?,?) RETURNING id", (digest, size, body))
+    )
+    return int(row)
+
+
+def insert_repetitions(connection: Connection, rows: Iterable[tuple[int, int, int]]) -> None:
+    """Record (source, ordinal, item) of rows that repeat an archived item to the byte."""
+    connection.executemany("INSERT OR IGNORE INTO repetition(source, ordinal, item) VALUES(?,?,?)", rows)
+
+
+def source_bytes(connection: Connection, source: int) -> Iterator[bytes]:
+    """Yield a source's rows to the byte, in the order in which the source held them."""
+    rows = connection.execute(
+        "SELECT ordinal, id, pack, raw_start, raw_size FROM item WHERE source = ?1 AND pack IS NOT NULL"
+        " UNION ALL SELECT r.ordinal, i.id, i.pack, i.raw_start, i.raw_size FROM repetition r"
+        " JOIN item i ON i.id = r.item WHERE r.source = ?1 ORDER BY 1, 2",
+        (source,),
+    )
+    packs = PackReader(connection)
+    for _, _, pack, start, size in list(rows):
+        yield packs.read(pack, start, size)
+
+
+_ITEM_COLUMNS = (
+    "item.uid, item.kind, item.role, item.standing, item.author, item.text, item.text_codec, item.parts, item.thread,"
+    " item.ordinal, item.created_at, item.recorded_at, item.trust, item.branch, item.commit_id, item.meta,"
+    " item.source, wing.name, room.name FROM item JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing"
+)
+
+
+def read_item(connection: Connection, row: int) -> Item:
+    """Return the item of that row id."""
+    found = next(connection.execute(f"SELECT {_ITEM_COLUMNS} WHERE item.id = ?", (row,)))
+    (
+        uid,
+        kind,
+        role,
+        standing,
+        author,
+        text,
+        codec,
+        parts,
+        thread,
+        ordinal,
+        created,
+        recorded,
+        trust,
+        branch,
+    ) = found[:14]
+    commit, meta, source, wing, room = found[14:]
+    return Item(
+        id=ItemId(bytes(uid).hex()),
+        kind=kind,
+        role=role,
+        standing=standing,
+        author=author,
+        text=decode_text(text, codec),
+        parts=load_parts(parts),
+        thread=thread,
+        ordinal=ordinal,
+        created_at=Micros(created),
+        recorded_at=Micros(recorded),
+        trust=trust,
+        branch=branch,
+        commit=commit,
+        place=Place(wing, room),
+        source=sources.read_source(connection, source),
+        meta=json.loads(meta),
+    )
+
+
+def dump_parts(parts: Sequence[Part]) -> str:
+    """Return parts as compact JSON, '' when there are none."""
+    if not parts:
+        return ""
+    return json.dumps(
+        [[p.kind, p.start, p.end, p.name, p.call, p.failed, p.trust] for p in parts], separators=(",", ":")
+    )
+
+
+def load_parts(stored: str) -> tuple[Part, ...]:
+    """Return the parts that `dump_parts` stored."""
+    return tuple(Part(*fields) for fields in json.loads(stored)) if stored else ()
+
+
+def resolve_item_prefix(connection: Connection, low: bytes, high: bytes, limit: int) -> list[bytes]:
+    """Return ids of items within [low, high], at most `limit`."""
+    rows = connection.execute("SELECT uid FROM item WHERE uid BETWEEN ? AND ? LIMIT ?", (low, high, limit))
+    return [bytes(uid) for (uid,) in rows]
+
+
+def last_link(connection: Connection, device: int) -> tuple[int, bytes]:
+    """Return (seq, hash) of the newest link of a device's chain, (0, zeros) before the first."""
+    rows = connection.execute("SELECT seq, hash FROM link WHERE device = ? ORDER BY seq DESC LIMIT 1", (device,))
+    for seq, digest in rows:
+        return int(seq), bytes(digest)
+    return 0, bytes(32)
+
+
+def insert_links(connection: Connection, device: int, links: Iterable[Link]) -> None:
+    """Append links to a device's chain."""
+    connection.executemany(
+        "INSERT INTO link(device, seq, item_uid, digest, hash, absent) VALUES(?,?,?,?,?,?)",
+        ((device, *link) for link in links),
+    )
+
+
+def links(connection: Connection, device: int) -> Iterator[Link]:
+    """Yield a device's links from the first on."""
+    rows = connection.execute(
+        "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ? ORDER BY seq", (device,)
+    )
+    for seq, uid, digest, chained, absent in rows:
+        yield Link(int(seq), bytes(uid), bytes(digest), bytes(chained), absent)

@@ -1,0 +1,97 @@
+"""The keyword index: an FTS5 table without content, one row for each live drawer.
+
+Columns: `body` is the drawer's words, `context` its title, date and speakers, `scope` tokens for its wing,
+room and kind, so that a scope is matched in the index instead of joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from palazzo.store.database import Connection
+
+BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 0.4
+"""BM25 column weights; `scope` counts nothing."""
+
+
+def scope_tokens(wing: int, room: int, kind: str) -> str:
+    """Return the scope column of a drawer."""
+    return f"w{wing}x r{room}x k{kind}x"
+
+
+def wing_filter(wings: Iterable[int]) -> str:
+    """Return a MATCH fragment that keeps to the given wings."""
+    return _any_of(f"w{wing}x" for wing in wings)
+
+
+def room_filter(rooms: Iterable[int]) -> str:
+    """Return a MATCH fragment that keeps to the given rooms."""
+    return _any_of(f"r{room}x" for room in rooms)
+
+
+def kind_filter(kind: str) -> str:
+    """Return a MATCH fragment that keeps to one kind of drawer; only letters are kept of its name."""
+    return _any_of([f"k{''.join(filter(str.isalpha, kind))}x"])
+
+
+def index(connection: Connection, row: int, body: str, context: str, scope: str) -> None:
+    """Index a drawer, replacing what was indexed for it."""
+    connection.execute(
+        "INSERT OR REPLACE INTO keyword(rowid, body, context, scope) VALUES(?,?,?,?)",
+        (row, body, context, scope),
+    )
+
+
+def remove(connection: Connection, row: int) -> None:
+    """Take a drawer out of the index."""
+    connection.execute("DELETE FROM keyword WHERE rowid = ?", (row,))
+
+
+def matches(connection: Connection, expression: str, filters: Sequence[str], limit: int) -> list[tuple[int, float]]:
+    """Return (drawer row id, BM25) of the best drawers for a MATCH expression, best first; higher is better."""
+    full = " AND ".join([*filters, f"{{body context}} : ({expression})"])
+    rows = connection.execute(
+        f"SELECT rowid, bm25(keyword, {BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0) AS score FROM keyword"
+        " WHERE keyword MATCH ? ORDER BY score LIMIT ?",
+        (full, limit),
+    )
+    return [(int(row), -float(score)) for row, score in rows]
+
+
+def stems(connection: Connection, terms: Iterable[str]) -> dict[str, list[str]]:
+    """Return each term as the index holds it: cut into tokens and stemmed by the index's own tokenizer."""
+    return {term: connection.stems(term) for term in terms}
+
+
+def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]:
+    """Return in how many drawers each *stemmed* term occurs; a term that does not occur is absent."""
+    found: dict[str, int] = {}
+    for term in terms:
+        for (count,) in connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (term,)):
+            found[term] = int(count)
+    return found
+
+
+def indexed_rows(connection: Connection) -> int:
+    """Return how many drawers are indexed."""
+    return int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
+
+
+def check(connection: Connection) -> str:
+    """Return '' when the index is sound, else what SQLite found."""
+    import apsw
+
+    try:
+        connection.execute("INSERT INTO keyword(keyword) VALUES('integrity-check')")
+    except apsw.Error as error:
+        return str(error)
+    return ""
+
+
+def clear(connection: Connection) -> None:
+    """Empty the index."""
+    connection.execute("INSERT INTO keyword(keyword) VALUES('delete-all')")
+
+
+def _any_of(tokens: Iterable[str]) -> str:
+    return "scope : (" + " OR ".join(f'"{token}"' for token in tokens) + ")"

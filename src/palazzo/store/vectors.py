@@ -1,0 +1,134 @@
+"""Vectors: rows that belong to the hash of a text, as int8 with a scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from palazzo.store.database import Connection
+
+
+def embedder_id(connection: Connection, name: str, dimension: int) -> int:
+    """Return the row id of an embedder, recording it when it is new."""
+    for row, known in connection.execute("SELECT id, dimension FROM embedder WHERE name = ?", (name,)):
+        assert known == dimension, f"{name} gave {known} dimensions before, now {dimension}"  # noqa: S101
+        return int(row)
+    (row,) = next(
+        connection.execute("INSERT INTO embedder(name, dimension) VALUES(?,?) RETURNING id", (name, dimension))
+    )
+    return int(row)
+
+
+def embedders(connection: Connection) -> list[tuple[int, str, int]]:
+    """Return (row id, name, dimension) of every embedder that made vectors here."""
+    return [(int(a), str(b), int(c)) for a, b, c in connection.execute("SELECT id, name, dimension FROM embedder")]
+
+
+def insert_vectors(connection: Connection, embedder: int, rows: Iterable[tuple[bytes, float, bytes]]) -> None:
+    """Store (text hash, scale, int8 bytes)."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO vector(embedder, hash, scale, body) VALUES(?,?,?,?)",
+        ((embedder, *row) for row in rows),
+    )
+
+
+def pending_passages(connection: Connection, limit: int) -> list[tuple[int, bytes, int, int, int]]:
+    """Return up to `limit` passages that wait for a vector, newest first.
+
+    Each is (passage row id, text hash, item row id, start, end).
+    """
+    rows = connection.execute(
+        "SELECT p.id, p.hash, p.item, p.start, p.end FROM pending JOIN passage p ON p.id = pending.passage"
+        " ORDER BY pending.passage DESC LIMIT ?",
+        (limit,),
+    )
+    return [(int(a), bytes(b), int(c), int(d), int(e)) for a, b, c, d, e in rows]
+
+
+def settle(connection: Connection, passages: Iterable[int]) -> None:
+    """Take passages off the waiting list."""
+    connection.executemany("DELETE FROM pending WHERE passage = ?", ((row,) for row in passages))
+
+
+def await_vectors(connection: Connection, drawer: int) -> None:
+    """Put a drawer's passages on the waiting list."""
+    connection.execute("INSERT OR IGNORE INTO pending SELECT id FROM passage WHERE drawer = ?", (drawer,))
+
+
+def await_all(connection: Connection) -> None:
+    """Put every passage of a live drawer on the waiting list."""
+    connection.execute(
+        "INSERT OR IGNORE INTO pending SELECT p.id FROM passage p JOIN drawer d ON d.id = p.drawer"
+        " WHERE d.retired_at IS NULL"
+    )
+
+
+def forgo_vectors(connection: Connection, drawer: int) -> None:
+    """Take a drawer's passages off the waiting list."""
+    connection.execute("DELETE FROM pending WHERE passage IN (SELECT id FROM passage WHERE drawer = ?)", (drawer,))
+
+
+def count_pending(connection: Connection) -> int:
+    """Return how many passages wait for a vector."""
+    return int(next(connection.execute("SELECT count(*) FROM pending"))[0])
+
+
+def any_pending(connection: Connection) -> bool:
+    """Whether any passage waits for a vector."""
+    return any(True for _ in connection.execute("SELECT 1 FROM pending LIMIT 1"))
+
+
+def with_vectors(connection: Connection, embedder: int, hashes: Iterable[bytes]) -> set[bytes]:
+    """Return those of the text hashes that have a vector."""
+    return {
+        digest
+        for digest in hashes
+        for _ in connection.execute("SELECT 1 FROM vector WHERE embedder = ? AND hash = ?", (embedder, digest))
+    }
+
+
+def count_passages(connection: Connection) -> int:
+    """Return how many passages live drawers have."""
+    rows = connection.execute(
+        "SELECT count(*) FROM passage p JOIN drawer d ON d.id = p.drawer WHERE d.retired_at IS NULL"
+    )
+    return int(next(rows)[0])
+
+
+def passages_with_hash(connection: Connection, digest: bytes) -> list[int]:
+    """Return the row ids of the passages of that text."""
+    return [int(row) for (row,) in connection.execute("SELECT id FROM passage WHERE hash = ?", (digest,))]
+
+
+class VectorRow(NamedTuple):
+    """A live passage with its vector, and what a search filters by."""
+
+    passage: int
+    drawer: int
+    room: int
+    kind: str
+    created_at: int
+    scale: float
+    body: bytes
+
+
+def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int] | None = None) -> Iterator[VectorRow]:
+    """Yield the vectors of live drawers: all of them, or those of `drawer_rows`."""
+    base = (
+        "SELECT p.id, d.id, d.room, d.kind, d.created_at, v.scale, v.body FROM drawer d JOIN passage p"
+        " ON p.drawer = d.id JOIN vector v ON v.embedder = ? AND v.hash = p.hash WHERE d.retired_at IS NULL"
+    )
+    if drawer_rows is None:
+        yield from map(VectorRow._make, connection.execute(base, (embedder,)))
+        return
+    for start in range(0, len(drawer_rows), 500):
+        part = drawer_rows[start : start + 500]
+        rows = connection.execute(f"{base} AND d.id IN ({','.join('?' * len(part))})", (embedder, *part))
+        yield from map(VectorRow._make, rows)
+
+
+def drawer_of_passage(connection: Connection, passage: int) -> int | None:
+    """Return the drawer that a passage belongs to."""
+    for (drawer,) in connection.execute("SELECT drawer FROM passage WHERE id = ?", (passage,)):
+        return int(drawer)
+    return None
