@@ -28,6 +28,7 @@ from palazzo.recall.query import Query
 from palazzo.recall.search import Answer
 from palazzo.recall.vectors import VectorIndex
 from palazzo.store import schema
+from palazzo.store.acts import ActKind
 from palazzo.store.database import Database, Mode
 
 Clock = Callable[[], Micros]
@@ -186,7 +187,7 @@ class Palace:
 
     # --- parts ---------------------------------------------------------------------------------------------
 
-    def _act(self, kind: deeds.ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str]) -> list[str]:
+    def _act(self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str]) -> list[str]:
         with self.database.transaction() as connection:
             rows = [reading.resolve_drawer(connection, prefix) for prefix in drawers]
             ids = [reading.read_drawer(connection, row).id for row in rows]

@@ -74,9 +74,7 @@ def resolve_drawer(connection: Connection, prefix: str) -> int:
     if len(found) > 1:
         raise AmbiguousId(prefix, [uid.hex() for _, uid in found])
     if not found:
-        raise NotFound(
-            f"No drawer has the id '{prefix}'. 'palazzo search' prints ids; give one in full or its beginning."
-        )
+        raise NotFound(f"No drawer has the id '{prefix}'. 'palazzo search' prints ids.")
     return found[0][0]
 
 

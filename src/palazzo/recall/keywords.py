@@ -32,7 +32,8 @@ class KeywordCandidates:
 def find(connection: Connection, asked: Understood, filters: Sequence[str], limit: int) -> KeywordCandidates:
     """Return the best drawers by BM25 for the words and phrases asked for."""
     total = keywords.indexed_rows(connection) if len(asked.terms) > 1 else 0
-    terms, dropped = list(asked.terms), ()
+    terms = list(asked.terms)
+    dropped: tuple[str, ...] = ()
     if not terms and not asked.phrases:
         return KeywordCandidates([], 0.0)
     frequencies = _frequencies(connection, terms)
@@ -47,7 +48,9 @@ def find(connection: Connection, asked: Understood, filters: Sequence[str], limi
 
 def _within_budget(terms: Sequence[str], frequencies: dict[str, int]) -> tuple[list[str], tuple[str, ...]]:
     """Split words into those that fit the budget, rarest first, and the rest; the rarest always fits."""
-    spent, kept, dropped = 0, [], []
+    spent = 0
+    kept: list[str] = []
+    dropped: list[str] = []
     for term in sorted(terms, key=lambda word: frequencies.get(word, 0)):
         cost = frequencies.get(term, 0)
         if kept and spent + cost > POSTINGS_BUDGET:

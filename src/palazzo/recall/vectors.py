@@ -189,14 +189,14 @@ class VectorIndex:
         self._free: list[int] = []
         self._slots: dict[int, list[int]] = {}
         self._kind_codes: dict[str, int] = {}
-        self._codes = np.zeros((capacity, self.dimension), dtype=np.int8)
-        self._signs = np.zeros((self._words, capacity), dtype=np.uint64)
-        self._scales = np.zeros(capacity, dtype=np.float32)
-        self._drawers = np.zeros(capacity, dtype=np.int64)
-        self._rooms = np.zeros(capacity, dtype=np.int32)
-        self._created = np.zeros(capacity, dtype=np.int64)
-        self._kinds = np.zeros(capacity, dtype=np.int8)
-        self._alive = np.zeros(capacity, dtype=bool)
+        self._codes: NDArray[np.int8] = np.zeros((capacity, self.dimension), dtype=np.int8)
+        self._signs: NDArray[np.uint64] = np.zeros((self._words, capacity), dtype=np.uint64)
+        self._scales: NDArray[np.float32] = np.zeros(capacity, dtype=np.float32)
+        self._drawers: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self._rooms: NDArray[np.int32] = np.zeros(capacity, dtype=np.int32)
+        self._created: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self._kinds: NDArray[np.int8] = np.zeros(capacity, dtype=np.int8)
+        self._alive: NDArray[np.bool_] = np.zeros(capacity, dtype=bool)
 
     def _grow(self, capacity: int) -> None:
         for name in ("_codes", "_scales", "_drawers", "_rooms", "_created", "_kinds", "_alive"):

@@ -1,0 +1,70 @@
+"""What mining is asked and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+MineMode = Literal["auto", "docs", "all", "convos"]
+
+
+@dataclass(frozen=True, slots=True)
+class MineRequest:
+    """Read files into the palace. `wing` and `room` override what is found from the project."""
+
+    paths: tuple[Path, ...]
+    mode: MineMode = "auto"
+    wing: str | None = None
+    room: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    gitignore: bool = True
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file, or a row of one, that was left out, and why."""
+
+    uri: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A source that could not be read to its end; what came before the error is archived."""
+
+    uri: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class MineReport:
+    """What mining did. `items` and `drawers` count what was added; `noise` the rows kept but not searched."""
+
+    sources: int
+    new: int
+    grown: int
+    unchanged: int
+    skipped: tuple[Skipped, ...]
+    items: int
+    noise: int
+    drawers: int
+    failed: tuple[Failed, ...]
+    took_s: float
+    wings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MineProgress:
+    """How far mining is: sources done of all, and the items archived so far (all of them committed)."""
+
+    done: int
+    total: int
+    uri: str
+    items: int
+
+
+OnProgress = Callable[[MineProgress], None]
