@@ -212,12 +212,12 @@ def _is_identifier(term: str) -> bool:
 _QUOTED = re.compile(
     "|".join(
         (
-            rf'"([^"\n]{{2,{MAX_PHRASE}}})"',
-            rf"“([^”\n]{{2,{MAX_PHRASE}}})”",
-            rf"«([^»\n]{{2,{MAX_PHRASE}}})»",
-            rf"「([^」\n]{{2,{MAX_PHRASE}}})」",
-            rf"`([^`\n]{{2,{MAX_PHRASE}}})`",
-            rf"(?<!\w)'([^'\n]{{2,{MAX_PHRASE}}})'(?!\w)",
+            rf'"([^"\n]{{0,{MAX_PHRASE}}})"',
+            rf"“([^”\n]{{0,{MAX_PHRASE}}})”",
+            rf"«([^»\n]{{0,{MAX_PHRASE}}})»",
+            rf"「([^」\n]{{0,{MAX_PHRASE}}})」",
+            rf"`([^`\n]{{0,{MAX_PHRASE}}})`",
+            rf"(?<!\w)'([^'\n]{{0,{MAX_PHRASE}}})'(?!\w)",
         )
     )
 )
@@ -229,7 +229,7 @@ def phrases(query: str) -> list[str]:
     At most `MAX_PHRASES`, distinct. Of a pasted wall only its question is looked at.
     """
     found = ("".join(part or "" for part in match.groups()) for match in _QUOTED.finditer(question(query)))
-    worded = (" ".join(phrase.split()) for phrase in found if _WORD.search(phrase))
+    worded = (" ".join(phrase.split()) for phrase in found if len(phrase) > 1 and _WORD.search(phrase))
     return list(dict.fromkeys(worded))[:MAX_PHRASES]
 
 
