@@ -112,10 +112,9 @@ def open_tokenizer() -> Tokenizer:
     try:
         from tokenizers import Tokenizer
 
-        content = (DATA / TOKENIZER).read_text("utf-8")
-    except (ImportError, OSError) as error:
+        tokenizer = Tokenizer.from_str((DATA / TOKENIZER).read_text("utf-8"))
+    except Exception as error:  # a damaged file is a bare Exception of tokenizers
         raise EmbedderUnavailable(f"The tokenizer cannot be loaded ({error}); reinstall palazzo.") from error
-    tokenizer = Tokenizer.from_str(content)
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer

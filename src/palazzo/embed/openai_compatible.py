@@ -217,16 +217,17 @@ def read_vectors(answer: bytes, count: int, host: str) -> NDArray[np.float32]:
 
     try:
         entries = sorted(json.loads(answer)["data"], key=lambda entry: entry["index"])
-        vectors = np.array([entry["embedding"] for entry in entries], np.float32)
+        vectors = np.array([entry["embedding"] for entry in entries], np.float64)
         in_order = [entry["index"] for entry in entries] == list(range(count))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise EmbedderUnavailable(
             f"{host} did not answer as an OpenAI-compatible embedding server; check the embedder's base_url."
         ) from error
     if not in_order or vectors.ndim != 2:
         raise EmbedderUnavailable(f"{host} did not answer with one vector per text; check the embedder's model.")
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
         raise EmbedderUnavailable(f"{host} answered with vectors without a direction; check the embedder's model.")
-    scaled: NDArray[np.float32] = vectors / lengths
+    scaled: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
     return scaled
