@@ -74,6 +74,11 @@ class Receipt:
         return sum(self.new)
 
 
+def with_origin(filing: Filing, branch: str, commit: str) -> Filing:
+    """Return the filing as written on that branch and commit."""
+    return replace(filing, branch=branch, commit=commit)
+
+
 def prepare(filings: Sequence[Filing]) -> Prepared:
     """Compress the raw bytes of `filings` into packs. Needs no lock, and is most of the work."""
     packs: list[tuple[bytes, int, bytes]] = []

@@ -130,7 +130,7 @@ def _bounds(prefix: str) -> tuple[bytes, bytes]:
     digits = prefix.lower().replace("-", "")
     if len(digits) < _SHORTEST_PREFIX or len(digits) > 32 or any(c not in "0123456789abcdef" for c in digits):
         raise NotFound(
-            f"'{prefix}' is not an id: ids are 32 hexadecimal digits, and at least {_SHORTEST_PREFIX} of them are needed."
+            f"'{prefix}' is not an id: ids are 32 hexadecimal digits, of which at least {_SHORTEST_PREFIX} are needed."
         )
     return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
 

@@ -31,7 +31,7 @@ class KeywordCandidates:
 
 def find(connection: Connection, asked: Understood, filters: Sequence[str], limit: int) -> KeywordCandidates:
     """Return the best drawers by BM25 for the words and phrases asked for."""
-    total = keywords.indexed_rows(connection) if len(asked.terms) > 1 else 0
+    total = keywords.indexed_rows(connection)
     terms = list(asked.terms)
     dropped: tuple[str, ...] = ()
     if not terms and not asked.phrases:
@@ -43,7 +43,7 @@ def find(connection: Connection, asked: Understood, filters: Sequence[str], limi
     if not expression:
         return KeywordCandidates([], 0.0)
     ranked = keywords.matches(connection, expression, filters, limit)
-    return KeywordCandidates(ranked, _ceiling(asked.terms, frequencies, max(total, 1)), dropped)
+    return KeywordCandidates(ranked, _ceiling(asked.terms, frequencies, total), dropped)
 
 
 def _within_budget(terms: Sequence[str], frequencies: dict[str, int]) -> tuple[list[str], tuple[str, ...]]:
@@ -68,6 +68,6 @@ def _frequencies(connection: Connection, terms: Sequence[str]) -> dict[str, int]
 
 
 def _ceiling(terms: Sequence[str], frequencies: dict[str, int], total: int) -> float:
-    """Return the BM25 that no drawer passes: every word's IDF, saturated."""
-    idf = (math.log((total - f + 0.5) / (f + 0.5)) for f in (frequencies.get(term, 0) for term in terms))
-    return _BM25_SATURATION * sum(max(value, 0.0) for value in idf)
+    """Return the BM25 that no drawer passes: every word's IDF, saturated. Words that most drawers hold add nothing."""
+    odds = ((total - held + 0.5) / (held + 0.5) for held in (frequencies.get(term, 0) for term in terms))
+    return _BM25_SATURATION * sum(math.log(max(value, 1.0)) for value in odds)

@@ -243,15 +243,17 @@ def _explained(path: Path) -> Iterator[None]:
         ) from error
     except apsw.FullError as error:
         raise PalaceUnusable(
-            f"The disk that holds {path} is full. What was acknowledged is safe; free some space and run it again."
+            f"The disk that holds {path} is full. What was acknowledged is safe; free some space and run this again."
         ) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
         raise PalaceUnusable(
-            f"The palace {path} cannot be opened for this ({error}). Check its permissions, or name another with --palace."
+            f"The palace {path} cannot be opened for this ({error}). Check its permissions, "
+            "or name another with --palace."
         ) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise PalaceUnusable(
-            f"Another program has held the palace {path} for over {LONGEST_WAIT:.0f} seconds. Try again when it is done."
+            f"Another program has held the palace {path} for over {LONGEST_WAIT:.0f} seconds. "
+            "Try again when it is done."
         ) from error
     except apsw.IOError as error:
         raise PalaceUnusable(

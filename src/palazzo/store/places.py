@@ -63,6 +63,21 @@ def wing_of_project(connection: Connection, identity: str) -> str | None:
     return None
 
 
+def wings_of_projects(connection: Connection) -> set[str]:
+    """Return the wings that belong to a project."""
+    return {str(name) for (name,) in connection.execute("SELECT name FROM wing JOIN project ON project.wing = wing.id")}
+
+
+def project_at(connection: Connection, root: str) -> str | None:
+    """Return the identity of the project that was last seen at the directory `root`."""
+    rows = connection.execute(
+        "SELECT identity FROM project, json_each(project.roots) WHERE json_each.value = ? ORDER BY project.id", (root,)
+    )
+    for (identity,) in rows:
+        return str(identity)
+    return None
+
+
 def roots_of_project(connection: Connection, identity: str) -> list[str]:
     """Return the local directories that were seen to hold the project, newest first."""
     for (roots,) in connection.execute("SELECT roots FROM project WHERE identity = ?", (identity,)):

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from palazzo.model import Micros, Source
+from palazzo.model import Micros, Place, Source
 from palazzo.store import changes
 from palazzo.store.database import Connection
 
@@ -43,6 +43,39 @@ def file_source(connection: Connection, source: Source) -> int:
         )
     )
     return int(created)
+
+
+def find_source(connection: Connection, source: Source) -> int | None:
+    """Return the row id of a source that was filed before."""
+    for (row,) in connection.execute("SELECT id FROM source WHERE uid = ?", (source_uid(source.kind, source.key),)):
+        return int(row)
+    return None
+
+
+def place_of_first_item(connection: Connection, row: int) -> Place | None:
+    """Return where the first item of a source was filed."""
+    rows = connection.execute(
+        "SELECT wing.name, room.name FROM item JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing"
+        " WHERE item.source = ? ORDER BY thread, ordinal LIMIT 1",
+        (row,),
+    )
+    for wing, room in rows:
+        return Place(wing, room)
+    return None
+
+
+def count_live_drawers(connection: Connection, row: int) -> int:
+    """Return how many live drawers a source has."""
+    rows = connection.execute("SELECT count(*) FROM drawer WHERE source = ? AND retired_at IS NULL", (row,))
+    return int(next(rows)[0])
+
+
+def count_drawers_since(connection: Connection, row: int, since: Micros) -> int:
+    """Return how many live drawers of a source were recorded at `since` or later."""
+    rows = connection.execute(
+        "SELECT count(*) FROM drawer WHERE source = ? AND recorded_at >= ? AND retired_at IS NULL", (row, since)
+    )
+    return int(next(rows)[0])
 
 
 def read_source(connection: Connection, row: int) -> Source:

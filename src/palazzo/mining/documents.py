@@ -1,0 +1,90 @@
+"""Reading one document into the archive: a new version if its text changed, and which one is current."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+from palazzo.archive import door
+from palazzo.errors import SourceUnreadable
+from palazzo.feeders import Message
+from palazzo.feeders.document_kinds import LARGEST
+from palazzo.feeders.documents import HEAD, Documents
+from palazzo.mining import files
+from palazzo.mining.filings import Clockwork, filing_of
+from palazzo.mining.placing import Placing
+from palazzo.mining.transcripts import Taken
+from palazzo.model import Micros, Source
+from palazzo.store import sources
+from palazzo.store.database import Database
+from palazzo.store.sources import FileState
+
+_TRIES = 3
+
+
+class _NamedBytes(io.BytesIO):
+    """Bytes that say which file they came from, as an open file does."""
+
+    def __init__(self, raw: bytes, name: str) -> None:
+        super().__init__(raw)
+        self.name = name
+
+
+def take_document(database: Database, path: Path, root: Path, placing: Placing, clock: Callable[[], Micros]) -> Taken:
+    """Archive the document at `path` of the project at `root`, if its text is not its current version."""
+    uri = path.as_uri()
+    raw, status = _read_settled(path)
+    with database.snapshot() as connection:
+        state = sources.read_file_state(connection, uri)
+    digest = files.content_hash(raw)
+    project = placing.project(root)
+    feeder = Documents(project.identity, project.root if path.is_relative_to(project.root) else root)
+    identity = feeder.identify(path, raw[:HEAD])
+    row = next(feeder.rows(_NamedBytes(raw, path.name)))
+    assert isinstance(row.content, Message)  # noqa: S101 (what the documents feeder yields)
+    filing = filing_of(feeder.kind, feeder.version, identity, row, Clockwork(Micros(status.mtime // 1000)))
+    filing = door.with_origin(filing, project.branch, project.commit)
+    place = placing.of_document(project, identity.key[-1], row.content.text[:20_000])
+    source = Source(identity.key, feeder.kind, uri, "", row.title, project.identity)
+    taken = Taken("new" if state is None else "grown", wing=place.wing)
+    prepared = door.prepare([filing])
+    began = clock()
+    with database.transaction() as connection:
+        placing.record(connection, project)
+        receipt = door.file(connection, source, place, prepared, began)
+        source_row = sources.file_source(connection, source)
+        changed = sources.file_revision(connection, source_row, receipt.rows[0], began)
+        sources.write_file_state(
+            connection,
+            FileState(
+                uri,
+                source_row,
+                feeder.kind,
+                feeder.version,
+                status.inode,
+                status.size,
+                status.mtime,
+                len(raw),
+                b"",
+                digest,
+            ),
+        )
+    taken.items = receipt.added
+    if not changed:
+        taken.standing = "unchanged"
+    else:
+        with database.snapshot() as connection:
+            taken.drawers = sources.count_live_drawers(connection, source_row)
+    return taken
+
+
+def _read_settled(path: Path) -> tuple[bytes, files.FileStatus]:
+    """Return a file's bytes as they were at one moment: read again while somebody writes it."""
+    for _ in range(_TRIES):
+        with path.open("rb") as stream:
+            before = files.status_of_stream(stream)
+            raw = stream.read(LARGEST + 1)
+            if files.status_of_stream(stream) == before:
+                return raw, before
+    raise SourceUnreadable(f"{path} keeps changing while it is read. Mine it again when it is quiet.")

@@ -1,0 +1,85 @@
+"""From a feeder's rows to the door's filings: ids, trust, and what each row is archived as."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from palazzo.archive import identity
+from palazzo.archive.door import Filing
+from palazzo.feeders import Identity, Message, Noise, Row, Unreadable
+from palazzo.model import ItemId, Micros, Trust
+
+_BY_ROLE: dict[str, Trust] = {"user": "user", "assistant": "agent", "tool": "tool", "system": "tool", "author": "repo"}
+
+
+@dataclass(slots=True)
+class Clockwork:
+    """The time of rows that state none: that of the row before, else the file's own."""
+
+    last: Micros
+
+    def at(self, stated: Micros | None) -> Micros:
+        """Return the time of a row that says `stated`."""
+        if stated is not None:
+            self.last = stated
+        return self.last
+
+
+def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Clockwork) -> Filing:
+    """Return what the door archives for a row of the source."""
+    match row.content:
+        case Message():
+            return _of_message(kind, version, source, row, row.content, clockwork)
+        case Noise(reason) | Unreadable(reason):
+            return Filing(
+                id=_row_id(source, row),
+                text="",
+                kind="noise",
+                role="system",
+                raw=row.raw,
+                standing="meta",
+                ordinal=row.position,
+                created_at=clockwork.at(None),
+                trust="tool",
+                decoder=version,
+                meta={"noise": reason},
+            )
+
+
+def _of_message(kind: str, version: int, source: Identity, row: Row, message: Message, clockwork: Clockwork) -> Filing:
+    trust = _BY_ROLE[message.role]
+    stated = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd}
+    meta = {**message.meta, **{name: value for name, value in stated.items() if value}}
+    return Filing(
+        id=_message_id(kind, source, row, message),
+        text=message.text,
+        kind=message.kind,
+        role=message.role,
+        raw=row.raw,
+        standing=message.standing,
+        author=message.author,
+        parts=message.parts,
+        thread=message.thread,
+        ordinal=row.position,
+        created_at=clockwork.at(message.created_at),
+        trust=trust,
+        branch=message.branch,
+        commit=message.commit,
+        decoder=version,
+        meta=meta,
+    )
+
+
+def _message_id(kind: str, source: Identity, row: Row, message: Message) -> ItemId:
+    if message.kind == "document":
+        return identity.version_id(source.key, message.text)
+    if message.uuid:
+        return identity.message_id(kind, source.session_id, message.uuid)
+    return identity.positioned_id(source.key, message.thread, row.position, message.text)
+
+
+def _row_id(source: Identity, row: Row) -> ItemId:
+    return identity.positioned_id(
+        source.key, "noise", row.position, hashlib.blake2b(row.raw, digest_size=16).hexdigest()
+    )

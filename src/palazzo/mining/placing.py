@@ -1,0 +1,96 @@
+"""Where what is mined is filed: the wing of its project, the room of its topic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from palazzo.model import Place
+from palazzo.scope.identity import ProjectIdentity, project_identity
+from palazzo.scope.project_file import ProjectConfig, read_project_config
+from palazzo.scope.rooms import room_for_conversation, room_for_document, slug
+from palazzo.store import places
+from palazzo.store.database import Connection, Database
+
+NO_PROJECT = "conversations"
+"""The wing of conversations that name no directory."""
+
+
+class Placing:
+    """Finds wings and rooms for one run of mining; asks git and the palace once for each project.
+
+    `wing` and `room` override what is found.
+    """
+
+    def __init__(self, database: Database | None, wing: str | None = None, room: str | None = None) -> None:
+        self._database, self._wing, self._room = database, wing, room
+        self._projects: dict[Path, ProjectIdentity] = {}
+        self._configs: dict[Path, ProjectConfig] = {}
+        self._wings: dict[str, str] = {}
+
+    def project(self, directory: Path) -> ProjectIdentity:
+        """Return the project of a directory, under an identity that no other project of this palace has."""
+        if directory not in self._projects:
+            self._projects[directory] = self._settled(project_identity(directory))
+        return self._projects[directory]
+
+    def config(self, project: ProjectIdentity) -> ProjectConfig:
+        """Return what the project's own file says."""
+        if project.root not in self._configs:
+            self._configs[project.root] = read_project_config(project.root)
+        return self._configs[project.root]
+
+    def of_document(self, project: ProjectIdentity, relative: str, head: str) -> Place:
+        """Return where a document is filed."""
+        room = self._room or room_for_document(self.config(project), relative, head)
+        return Place(self._wing or self.wing(project), room)
+
+    def of_conversation(self, project: ProjectIdentity | None, words: str) -> Place:
+        """Return where a conversation is filed that was held in `project` and begins with `words`."""
+        if project is None:
+            return Place(self._wing or NO_PROJECT, self._room or room_for_conversation(ProjectConfig(), words))
+        room = self._room or room_for_conversation(self.config(project), words)
+        return Place(self._wing or self.wing(project), room)
+
+    def wing(self, project: ProjectIdentity) -> str:
+        """Return the project's wing; a namesake of another project gets a number."""
+        if project.identity not in self._wings:
+            self._wings[project.identity] = self._known_wing(project) or self._new_wing(project)
+        return self._wings[project.identity]
+
+    def record(self, connection: Connection, project: ProjectIdentity | None) -> None:
+        """Remember the project's wing and where it lies, in this transaction."""
+        if project is not None and self._wing is None:
+            places.file_project(connection, project.identity, self.wing(project), str(project.root))
+
+    def _settled(self, found: ProjectIdentity) -> ProjectIdentity:
+        """Directories without a repository are known by name: a second one of that name gets a number."""
+        if self._database is None or (found.settled and not found.identity.startswith("dir:")):
+            return found
+        with self._database.snapshot() as connection:
+            known = places.project_at(connection, str(found.root))
+            if known is not None:
+                return replace(found, identity=known)
+            number, identity = 1, found.identity
+            while places.wing_of_project(connection, identity) is not None:
+                number += 1
+                identity = f"{found.identity}~{number}"
+        return replace(found, identity=identity)
+
+    def _known_wing(self, project: ProjectIdentity) -> str | None:
+        if self._database is None:
+            return None
+        with self._database.snapshot() as connection:
+            return places.wing_of_project(connection, project.identity)
+
+    def _new_wing(self, project: ProjectIdentity) -> str:
+        base = slug(self.config(project).wing or project.name)
+        taken = set(self._wings.values())
+        if self._database is not None:
+            with self._database.snapshot() as connection:
+                taken |= places.wings_of_projects(connection)
+        name, number = base, 1
+        while name in taken:
+            number += 1
+            name = f"{base}-{number}"
+        return name
