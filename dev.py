@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The developer's commands, on any machine with Python and nothing else.
+
+    python3 dev.py demo     install, make a palace from real transcripts and documents, print real hits
+    python3 dev.py test     install, run the everyday tests
+    python3 dev.py lint     formatting, lint rules and types
+    python3 dev.py slow     the reliability suites, in the size that PALAZZO_RELIABILITY names
+    python3 dev.py wheel    build the wheel, install it into a clean environment, run the main job from it
+
+Standard library only: it makes `.venv` with the locked development dependencies, then runs things in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = ROOT / ".venv"
+LOCK = ROOT / "requirements-dev.lock"
+SCRATCH = ROOT / ".scratch"
+OLDEST = (3, 11)
+
+
+def main() -> int:
+    """Run the command that is named on the line; return its exit code."""
+    commands: dict[str, Callable[[], int]] = {
+        "demo": demo, "test": test, "lint": lint, "slow": slow, "wheel": wheel,
+    }  # fmt: skip
+    if sys.version_info < OLDEST:
+        print(f"Palazzo needs Python {OLDEST[0]}.{OLDEST[1]} or later; this is {sys.version.split()[0]}.", file=sys.stderr)
+        return 2
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    return commands[sys.argv[1]]()
+
+
+def demo() -> int:
+    """Feed this repository's documents and captured Claude Code sessions to a palace, and search it."""
+    install()
+    palace = SCRATCH / "demo" / "palace.db"
+    shutil.rmtree(palace.parent, ignore_errors=True)
+    return main_job(tool(ENVIRONMENT, "palazzo"), palace)
+
+
+def main_job(palazzo: Path, palace: Path) -> int:
+    """Take in real input and print real hits."""
+    steps = [
+        ["mine", str(ROOT / "README.md"), str(ROOT / "docs"), str(ROOT / "tests" / "fixtures" / "claude-code"), "--wait"],
+        ["search", "Which port does the deploy service use?", "--limit", "3"],
+        ["search", "How do I make sure that nothing I wrote was lost?", "--limit", "2"],
+        ["status"],
+    ]
+    for step in steps:
+        print(f"\n$ palazzo {' '.join(_quoted(word) for word in step)}", flush=True)
+        code = run([str(palazzo), *step, "--palace", str(palace)])
+        if code:
+            return code
+    return 0
+
+
+def test() -> int:
+    """Run the everyday tests."""
+    install()
+    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "not slow", *sys.argv[2:]])
+
+
+def slow() -> int:
+    """Run the suites that kill, fill, flip and race."""
+    install()
+    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "slow", *sys.argv[2:]])
+
+
+def lint() -> int:
+    """Check formatting, lint rules and types; run all three even if one fails."""
+    install()
+    interpreter = python(ENVIRONMENT)
+    checks = [["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"]]
+    return max(run([interpreter, "-m", *check]) for check in checks)
+
+
+def wheel() -> int:
+    """Build the wheel and run the main job from a clean environment that holds nothing else."""
+    install()
+    with tempfile.TemporaryDirectory() as directory:
+        scratch = Path(directory)
+        code = run([python(ENVIRONMENT), "-m", "build", "--wheel", "--outdir", str(scratch), str(ROOT)])
+        if code:
+            return code
+        (built,) = scratch.glob("*.whl")
+        clean = scratch / "clean"
+        venv.create(clean, with_pip=True)
+        code = run([python(clean), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(built)])
+        return code or main_job(tool(clean, "palazzo"), scratch / "palace" / "palace.db")
+
+
+def install() -> None:
+    """Make `.venv` with the locked dependencies and this checkout, unless it is up to date."""
+    stamp = ENVIRONMENT / "installed"
+    wanted = hashlib.sha256(LOCK.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    print("Installing into .venv …", flush=True)
+    if not Path(python(ENVIRONMENT)).exists():
+        venv.create(ENVIRONMENT, with_pip=True)
+    command = [python(ENVIRONMENT), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    code = run([*command, "--constraint", str(LOCK), "--editable", f"{ROOT}[dev]"])
+    if code:
+        raise SystemExit(f"The installation failed (pip ended with {code}); its message stands above.")
+    stamp.write_text(wanted)
+
+
+def run(command: list[str]) -> int:
+    """Run a command in the checkout with this terminal; return its exit code."""
+    return subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PIP_NO_INPUT": "1"}).returncode
+
+
+def python(environment: Path) -> str:
+    """Return the interpreter of a virtual environment."""
+    return str(tool(environment, "python"))
+
+
+def tool(environment: Path, name: str) -> Path:
+    """Return a program of a virtual environment."""
+    if sys.platform == "win32":
+        return environment / "Scripts" / f"{name}.exe"
+    return environment / "bin" / name
+
+
+def _quoted(word: str) -> str:
+    shown = word.replace(f"{ROOT}{os.sep}", "")
+    return f'"{shown}"' if " " in shown else shown
+
+
+if __name__ == "__main__":
+    sys.exit(main())
