@@ -220,6 +220,11 @@ def _stored_raw(connection: Connection, packs: items.PackReader, row: int) -> by
     return None
 
 
+def _telling(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
+    """Leave out the one part that says what is the case without it: all of the text is text."""
+    return () if parts == (Part("text", 0, size),) else parts
+
+
 def _row(
     filing: Filing,
     source: int,
@@ -244,7 +249,7 @@ def _row(
         branch=filing.branch,
         commit=filing.commit,
         room=room,
-        parts=items.dump_parts(filing.parts),
+        parts=items.dump_parts(_telling(filing.parts, len(filing.text))),
         meta=json.dumps(filing.meta, ensure_ascii=True, separators=(",", ":"), default=str) if filing.meta else "{}",
         decoder=filing.decoder,
         pack=packs[spot[0]] if spot else None,

@@ -49,8 +49,7 @@ def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Cl
 
 def _of_message(kind: str, version: int, source: Identity, row: Row, message: Message, clockwork: Clockwork) -> Filing:
     trust = _BY_ROLE[message.role]
-    stated = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd}
-    meta = {**message.meta, **{name: value for name, value in stated.items() if value}}
+    meta = _meta(source, message)
     return Filing(
         id=_message_id(kind, source, row, message),
         text=message.text,
@@ -69,6 +68,14 @@ def _of_message(kind: str, version: int, source: Identity, row: Row, message: Me
         decoder=version,
         meta=meta,
     )
+
+
+def _meta(source: Identity, message: Message) -> dict[str, object]:
+    """Return what else is known of a message; what its source or its author already says is left out."""
+    stated = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd}
+    said_elsewhere = {"session_id": source.session_id, "model": message.author}
+    kept = {name: value for name, value in message.meta.items() if said_elsewhere.get(name, None) != value}
+    return {**kept, **{name: value for name, value in stated.items() if value}}
 
 
 def _message_id(kind: str, source: Identity, row: Row, message: Message) -> ItemId:
