@@ -1,0 +1,227 @@
+"""Claude Code's transcripts: JSON Lines, one file per session, only ever appended to.
+
+Learned from files that Claude Code 2.1.330 wrote (`tests/fixtures/claude-code`), its hook payloads, and what
+other public readers of this format report.
+
+`<session id>.jsonl` lies in a folder named after the working directory; a sub-agent's own conversation lies
+in `<session id>/subagents/agent-<id>.jsonl` (older versions: `agent-<id>.jsonl` beside the session). Every
+row has a `type`. Rows of type `user` and `assistant` with a `uuid` are the conversation; one message of the
+API is spread over several rows, one content block each, under one `message.id`. A tool's result is a `user`
+row. What a person types while the agent is at work never becomes a `user` row: it is an `attachment` of type
+`queued_command`. All else is the host's own: a queue, costs, snapshots, and in recent versions a second copy
+of what went to the API.
+
+`message.content` is what the model saw and becomes the text. `toolUseResult` beside it is for the host's
+screen (a patch, the file before an edit, the unshortened output); it stays in the row's bytes only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from palazzo.feeders import Content, Identity, Message, Noise, Row, Unreadable
+from palazzo.feeders.claude_blocks import ToolCalls, compose
+from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, string
+from palazzo.feeders.moments import moment
+from palazzo.model import Role, Standing
+
+KIND = "claude-code"
+
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+
+_HOST_ROWS = frozenset(
+    {
+        *("queue-operation", "last-prompt", "mode", "permission-mode", "cost-state", "tools-used", "atis-latch"),
+        *("api-request", "api-request-blob", "api-request-shape", "ai-title", "custom-title", "agent-name"),
+    }
+)
+"""Types that, with a `sessionId`, mark a file as this host's even before anybody has spoken."""
+
+_HOST_WORDS = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<local-command-caveat>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "Stop hook feedback:",
+    "[Request interrupted by user",
+)
+"""How `user` rows begin that the host wrote: echoes of its own commands, hooks, and background tasks."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class ClaudeCode:
+    """Reads Claude Code's session files and those of its sub-agents."""
+
+    kind = KIND
+    version = 1
+    appends = True
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether the rows of `head` are this host's. Its hook logs and stream-json output are not."""
+        objects, lines = objects_in_head(head)
+        if not lines:
+            return head.removeprefix(b"\xef\xbb\xbf").startswith(b'{"parentUuid":')  # one row, longer than the head
+        return 2 * len(objects) >= lines and any(_is_transcript_row(row) for row in objects)
+
+    def identify(self, path: Path, head: bytes) -> Identity:
+        """The session, from the file's name where it is the host's own, else from its rows.
+
+        A session that continues another may begin with rows that carry the other's id, so the name counts
+        more.
+        """
+        objects, _ = objects_in_head(head)
+        stated = next((found for row in objects if (found := string(row, "sessionId"))), "")
+        if _is_subagent(path, objects):
+            parent = stated or path.parent.parent.name
+            session = f"{parent}/{path.stem}"
+            return Identity((KIND, session), session, parent)
+        session = path.stem if _UUID.fullmatch(path.stem) else stated or path.stem
+        return Identity((KIND, session), session)
+
+    def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
+        """Yield every row from byte `start`."""
+        calls = ToolCalls(stream, start)
+        for position, raw, value in json_lines(stream, start):
+            if isinstance(value, dict):
+                yield Row(position, raw, _content(value, calls), _title(value))
+            else:
+                yield Row(position, raw, value)
+
+
+def _is_transcript_row(row: JsonObject) -> bool:
+    kind = string(row, "type")
+    if kind == "summary":
+        return bool(string(row, "leafUuid"))
+    if kind == "file-history-snapshot":
+        return "snapshot" in row and "messageId" in row
+    if not string(row, "sessionId"):
+        return False
+    return kind in _HOST_ROWS or bool(kind and string(row, "uuid") and "parentUuid" in row)
+
+
+def _is_subagent(path: Path, objects: list[JsonObject]) -> bool:
+    if not path.stem.startswith("agent-"):
+        return False
+    return path.parent.name == "subagents" or any(row.get("isSidechain") is True for row in objects)
+
+
+def _title(row: JsonObject) -> str:
+    return string(row, _TITLES.get(string(row, "type"), "")).strip()
+
+
+def _content(row: JsonObject, calls: ToolCalls) -> Content:
+    kind = string(row, "type")
+    if not kind:
+        return Unreadable("row without a type")
+    try:
+        if kind in ("user", "assistant"):
+            return _spoken(row, kind, calls)
+        return _queued(row, calls) or Noise(_reason(row, kind))
+    except RecursionError:
+        return Unreadable("nested too deeply")
+
+
+def _reason(row: JsonObject, kind: str) -> str:
+    attachment = row.get("attachment")
+    subtype = string(row, "subtype") or (string(attachment, "type") if isinstance(attachment, dict) else "")
+    return f"{kind}/{subtype}" if subtype else kind
+
+
+def _spoken(row: JsonObject, kind: str, calls: ToolCalls) -> Content:
+    message = row.get("message")
+    if not isinstance(message, dict):
+        return Unreadable(f"{kind} row without a message")
+    if not string(row, "uuid"):
+        return Unreadable(f"{kind} row without a uuid")
+    composer, only_results = compose(message.get("content"), calls)
+    role: Role = "assistant" if kind == "assistant" else "tool" if only_results else "user"
+    author = _model(message) if role == "assistant" else ""
+    text = composer.text
+    return Message(text, role, standing=_standing(row, role, text), author=author, parts=composer.parts, **_origin(row))
+
+
+def _queued(row: JsonObject, calls: ToolCalls) -> Message | None:
+    """The message, where an attachment is what a person typed while the agent was at work."""
+    attachment = row.get("attachment")
+    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command" or not string(row, "uuid"):
+        return None
+    origin = attachment.get("origin")
+    sender = string(origin, "kind") if isinstance(origin, dict) else "human"
+    if attachment.get("isMeta") or attachment.get("commandMode", "prompt") != "prompt" or sender != "human":
+        return None
+    composer, _ = compose(attachment.get("prompt"), calls)
+    text = composer.text
+    if not text:
+        return None
+    return Message(text, "user", standing=_standing(row, "user", text), parts=composer.parts, **_origin(row))
+
+
+def _standing(row: JsonObject, role: Role, text: str) -> Standing:
+    if row.get("isCompactSummary") is True or row.get("isVisibleInTranscriptOnly") is True:
+        return "summary"
+    if row.get("isMeta") is True:
+        return "meta"
+    if role == "assistant":
+        return "meta" if row.get("isApiErrorMessage") is True or _is_synthetic(row) else "said"
+    if role == "user" and (text.lstrip().startswith(_HOST_WORDS) or _only_reminders(text)):
+        return "meta"
+    return "said"
+
+
+def _only_reminders(text: str) -> bool:
+    before, *reminders = text.split("<system-reminder>")
+    return bool(reminders) and not before.strip() and all(_closes(piece) for piece in reminders)
+
+
+def _closes(reminder: str) -> bool:
+    _, end, after = reminder.rpartition("</system-reminder>")
+    return bool(end) and not after.strip()
+
+
+def _is_synthetic(row: JsonObject) -> bool:
+    """Whether the host wrote this in the model's place ("API Error: …", "No response requested.")."""
+    return bool(row["message"].get("model") == "<synthetic>")
+
+
+def _model(message: Mapping[str, object]) -> str:
+    model = message.get("model")
+    return model if isinstance(model, str) and model != "<synthetic>" else ""
+
+
+def _origin(row: JsonObject) -> dict[str, Any]:
+    """Fields that every message row has, as `Message` names them.
+
+    A `gitBranch` of `HEAD` is a detached head or no repository at all, so it names no branch.
+    """
+    branch = string(row, "gitBranch")
+    thread = (string(row, "agentId") or "sidechain") if row.get("isSidechain") is True else ""
+    return {
+        "uuid": string(row, "uuid"),
+        "parent": string(row, "parentUuid"),
+        "thread": thread,
+        "created_at": moment(row.get("timestamp")),
+        "cwd": string(row, "cwd"),
+        "branch": "" if branch == "HEAD" else branch,
+        "meta": _meta(row),
+    }
+
+
+def _meta(row: JsonObject) -> dict[str, object]:
+    message = row.get("message")
+    message = message if isinstance(message, dict) else {}
+    stated = {
+        "session_id": string(row, "sessionId"),
+        "message_id": string(message, "id"),
+        "model": _model(message),
+        "version": string(row, "version"),
+        "permission": string(row, "permissionMode"),
+    }
+    return {key: value for key, value in stated.items() if value}
