@@ -1,0 +1,141 @@
+"""Project documents: one row per version of a file, its text whole.
+
+A document has no rows of its own, so the file is the row. `project` and the path below `root` identify it;
+neither says where the checkout lies. The content's date is what the document itself states, in its front
+matter (YAML between `---` lines, TOML between `+++`, as Jekyll and Hugo define them) or as `YYYY-MM-DD` in
+its name; the file system's times say when a checkout was made, and are not used.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from palazzo.errors import SourceUnreadable
+from palazzo.feeders import Identity, Message, Row
+from palazzo.feeders.document_kinds import LARGEST, is_binary, is_code, is_document
+from palazzo.feeders.moments import moment
+from palazzo.model import Micros, Part
+from palazzo.text.formats import document_kind
+from palazzo.text.outlines import outline_of
+
+KIND = "document"
+HEAD = 64 * 1024
+
+_MARKS = (  # longest first: the mark of UTF-32 begins with that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.{0,16384}?)^\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_FRONT_FIELD = r"^{}[ \t]*[:=][ \t]*(.+?)[ \t]*\r?$"
+_DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+
+
+class Documents:
+    """Reads the documents of one project: `project` is its identity, `root` its directory."""
+
+    kind = KIND
+    version = 1
+    appends = False
+
+    def __init__(self, project: str = "", root: Path | None = None) -> None:
+        self.project, self.root = project, root
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether this is text of a kind that documents or source code have."""
+        return (is_document(path) or is_code(path)) and not is_binary(head)
+
+    def identify(self, path: Path, head: bytes) -> Identity:
+        """The project and the path within it; of a file outside `root`, its name."""
+        inside = self.root is not None and path.is_relative_to(self.root)
+        relative = path.relative_to(self.root).as_posix() if self.root and inside else path.name
+        return Identity((KIND, self.project, relative))
+
+    def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
+        """Yield the one row. The name, for title and date, is the stream's where it has one.
+
+        Raises SourceUnreadable for a binary file and for one over `LARGEST` bytes.
+        """
+        raw = stream.read(LARGEST + 1)
+        if len(raw) > LARGEST:
+            raise SourceUnreadable(f"The file has more than {LARGEST:,} bytes, the most a document may have.")
+        if is_binary(raw[:HEAD]):
+            raise SourceUnreadable("The file is binary (it has NUL bytes), not a document.")
+        name = _name(stream)
+        text, encoding = decode(raw)
+        parts = (Part("text", 0, len(text)),) if text else ()
+        meta = {} if encoding == "utf-8" else {"encoding": encoding}
+        message = Message(text, "author", kind="document", parts=parts, created_at=content_date(text, name), meta=meta)
+        yield Row(start, raw, message, title_of(text, name))
+
+
+def decode(raw: bytes) -> tuple[str, str]:
+    """Return the text, and the encoding it was read in.
+
+    A byte order mark decides, and stays out of the text. Without one it is UTF-8; bytes that are not become
+    lone surrogates if other characters are good UTF-8, and the whole is Windows-1252 or Latin-1 if none is.
+    """
+    for mark, encoding in _MARKS:
+        if raw.startswith(mark):
+            return _decode_marked(raw, encoding)
+    try:
+        return raw.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        pass
+    escaped = raw.decode("utf-8", "surrogateescape")
+    if any(letter > "\x7f" and not "\udc80" <= letter <= "\udcff" for letter in escaped):
+        return escaped, "utf-8, damaged"
+    try:
+        return raw.decode("cp1252"), "cp1252"
+    except UnicodeDecodeError:
+        return raw.decode("latin-1"), "latin-1"
+
+
+def _decode_marked(raw: bytes, encoding: str) -> tuple[str, str]:
+    plain = encoding.removesuffix("-sig")
+    try:
+        return raw.decode(encoding, "surrogatepass"), plain + " with byte order mark"
+    except UnicodeDecodeError:
+        errors = "surrogateescape" if plain == "utf-8" else "replace"
+        return raw.decode(encoding, errors), plain + " with byte order mark, damaged"
+
+
+def content_date(text: str, name: str) -> Micros | None:
+    """Return the date that the document states: in its front matter, else in its name."""
+    stated = moment(_front_matter(text, "date"))
+    if stated is not None:
+        return stated
+    found = _DATE_IN_NAME.search(PurePath(name).name)
+    return moment(found.group()) if found else None
+
+
+def title_of(text: str, name: str) -> str:
+    """Return the front matter's title, else the first heading, else the file's name."""
+    stated = _front_matter(text, "title")
+    if stated:
+        return stated
+    kind = document_kind(name) if name else "markdown"
+    headings = outline_of(text[:HEAD], kind).headings if kind in ("markdown", "rest") else []
+    return next((found.title for found in headings if found.title), PurePath(name).name)
+
+
+def _front_matter(text: str, key: str) -> str:
+    block = _FRONT_MATTER.match(text)
+    field = re.search(_FRONT_FIELD.format(key), block.group(2), re.MULTILINE | re.IGNORECASE) if block else None
+    if not field:
+        return ""
+    value = field.group(1)
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
+
+
+def _name(stream: BinaryIO) -> str:
+    """The name that the stream was opened by; "" for one without (a file descriptor, bytes in memory)."""
+    name = getattr(stream, "name", "")
+    return os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else ""
