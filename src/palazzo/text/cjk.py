@@ -16,6 +16,7 @@ CHARACTERS = (
 )
 """The inside of a regular expression's character class."""
 
+CHARACTER = re.compile(f"[{CHARACTERS}]")  # four times as fast to search for as a run
 RUN = re.compile(f"[{CHARACTERS}]+")
 
 

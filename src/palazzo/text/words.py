@@ -9,6 +9,7 @@ phrases, and protection from its query language. It knows neither tables nor sco
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -33,36 +34,54 @@ WALL = 600
 def index_form(text: str) -> str:
     """Return what FTS5 is to index for `text`.
 
-    That is the text itself, with CJK runs as bigrams, NUL and lone surrogates as spaces, and at its end the
+    That is the text itself, with CJK runs as bigrams, NUL, lone surrogates and emoji as spaces, and at its end the
     words inside its camelCase identifiers (`parseHTTPRequest` adds `parse HTTP Request`), each identifier
     once.
     """
     text = _indexable(text)
-    if _HUMP_SEEN.search(text) is None:
-        return text
-    identifiers = dict.fromkeys(_HUMPED.findall(text))
-    words = [_HUMP.sub(" ", name) for name in identifiers if _is_written_by_hand(name)]
+    words = [_HUMP.sub(" ", name) for name in dict.fromkeys(_humped(text)) if _is_written_by_hand(name)]
     return f"{text}\n{' '.join(words)}" if words else text
 
 
-_SURROGATE_OR_CJK = re.compile(f"[\ud800-\udfff{cjk.CHARACTERS}]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+# SQLite's tables are those of Unicode 6.1 and take every later code point for a letter: `done🤖` would be one
+# token. Ranges that hold no letters are therefore blanked.
+_SYMBOLS = (
+    "\u2066-\u2069\u20ba-\u20c0\u218a\u218b\u23f4-\u23ff\u2700\u2b4d-\u2bff\u2e3c-\u2e5d\ufe00-\ufe0f"
+    "\U0001f000-\U0001f0ff\U0001f10d-\U0001f12f\U0001f16c-\U0001fbca"
+)
+_NO_LETTER = re.compile(f"[\ud800-\udfff{_SYMBOLS}]")
+_BEYOND_PROSE = re.compile("[\u2066-\U0010ffff]")
 
 
 def _indexable(text: str) -> str:
     if "\0" in text:
         text = text.replace("\0", " ")
-    if text.isascii() or _SURROGATE_OR_CJK.search(text) is None:
+    if text.isascii() or _BEYOND_PROSE.search(text) is None:
         return text
-    return cjk.spaced(_SURROGATE.sub(" ", text))
+    text = _NO_LETTER.sub(" ", text)
+    return text if cjk.CHARACTER.search(text) is None else cjk.spaced(text)
 
 
-# A pattern that begins with a character class is searched for ten times as fast as one that begins with a
-# look-behind, hence the same rule three times: is there a hump, which words have one, where to cut them.
-# A hump is `aB`, or the last capital of several before a small letter (`HTTPServer`, but not `APIs`).
+# A hump is `aB`, or the last capital of several before a small letter (`HTTPServer`, but not `APIs`), in a
+# word of ASCII letters: `re` has no classes for the capitals of other alphabets. Two forms of one rule: a
+# pattern that begins with a character class is searched for ten times as fast as one with a look-behind.
 _HUMP_SEEN = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]{2}))")
-_HUMPED = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]*+[a-z0-9]++[A-Z]|[A-Z][A-Z]++[a-z]{2})[A-Za-z0-9]*+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_LETTERS_AND_DIGITS = string.ascii_letters + string.digits
+_REST_OF_WORD = re.compile(r"[A-Za-z0-9]++")
+
+
+def _humped(text: str) -> Iterator[str]:
+    """Yield the words of `text` that have a hump, found from the hump outwards."""
+    end = 0
+    for hump in _HUMP_SEEN.finditer(text):
+        at = hump.start()
+        rest = _REST_OF_WORD.match(text, at) if at >= end else None
+        if rest:
+            before = text[max(end, at - _LONGEST_IDENTIFIER) : at]
+            end = rest.end()
+            yield before[len(before.rstrip(_LETTERS_AND_DIGITS)) :] + rest[0]
+
 
 _LONGEST_IDENTIFIER = 64
 _DIGIT_RUN = re.compile(r"[0-9]+")
@@ -185,7 +204,7 @@ _CUTS = (re.compile(r"[:/\\]+"), re.compile(r"[.@-]"), re.compile(r"_+"), _HUMP)
 
 
 def _parts(name: str, cuts: Sequence[re.Pattern[str]]) -> Iterator[str]:
-    if not cuts:
+    if not cuts or (cuts[0] is _HUMP and not (name.isascii() and name.isalnum())):
         return
     parts = [part for part in cuts[0].split(name) if part]
     for part in parts:
