@@ -1,0 +1,121 @@
+"""What git keeps in plain files: where a repository lies, its head, its remotes. No process is started here.
+
+The layout is that of git's own documentation (gitrepository-layout, gitglossary "worktree"): `.git` is a
+directory, or a file `gitdir: PATH` in a worktree or submodule; a worktree's git directory names the shared
+one in `commondir`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_LARGEST = 64 * 1024
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ORIGIN = re.compile(r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTILINE | re.DOTALL)
+_URL = re.compile(r"^\s*url\s*=\s*(.+?)\s*$", re.MULTILINE)
+_SCP_LIKE = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(.+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A checkout: its working directory, its own git directory, and the one that all worktrees share."""
+
+    root: Path
+    directory: Path
+    common: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the main checkout's directory, which its worktrees share."""
+        if self.common == self.directory:
+            return self.root.name
+        owner = self.common.parent if self.common.name.startswith(".") else self.common
+        return owner.name.removesuffix(".git")
+
+
+def repository_of(directory: Path) -> Repository | None:
+    """Return the repository that `directory` (absolute) lies in, or None."""
+    for root in (directory, *directory.parents):
+        found = _git_directory(root)
+        if found is not None:
+            stated = read_line(found / "commondir")
+            common = (found / stated).resolve() if stated else found
+            return Repository(root, found, common)
+    return None
+
+
+def head_of(repository: Repository) -> tuple[str, str]:
+    """Return (branch, commit) of the checkout. A detached head has no branch, an empty repository no
+    commit."""
+    stated = read_line(repository.directory / "HEAD")
+    if not stated.startswith("ref:"):
+        return "", stated if _HASH.fullmatch(stated) else ""
+    reference = stated.removeprefix("ref:").strip()
+    branch = reference.removeprefix("refs/heads/")
+    if branch == ".invalid":  # refs are kept in a reftable, which is no plain file
+        return "", ""
+    return branch, commit_at(repository, reference)
+
+
+def commit_at(repository: Repository, reference: str) -> str:
+    """Return the commit that a full reference name stands for, or ""."""
+    for directory in (repository.directory, repository.common):
+        stated = read_line(directory / reference)
+        if _HASH.fullmatch(stated):
+            return stated
+    try:
+        with (repository.common / "packed-refs").open(encoding="utf-8", errors="surrogateescape") as lines:
+            found = next((line for line in lines if line.rstrip("\n").endswith(" " + reference)), "")
+    except OSError:
+        return ""
+    commit = found.partition(" ")[0]
+    return commit if _HASH.fullmatch(commit) else ""
+
+
+def first_commit_in_log(repository: Repository) -> str:
+    """Return the commit that began this repository, where the log of its head still says so."""
+    line = read_line(repository.common / "logs" / "HEAD")
+    before, _, rest = line.partition(" ")
+    commit = rest.partition(" ")[0]
+    began = set(before) == {"0"} and "\tcommit (initial)" in line
+    return commit if began and _HASH.fullmatch(commit) else ""
+
+
+def origin_of(repository: Repository) -> str:
+    """Return the remote `origin` as `host/path`, without user, password, port or `.git`; "" if it is none."""
+    section = _ORIGIN.search(_read(repository.common / "config"))
+    url = _URL.search(section.group(1)) if section else None
+    found = (_ADDRESS.fullmatch(url.group(1)) or _SCP_LIKE.fullmatch(url.group(1))) if url else None
+    if not found or len(found.group(1)) < 2:  # `C:\path` is a drive, not a host
+        return ""
+    return f"{found.group(1).lower()}/{found.group(2).strip('/').removesuffix('.git')}"
+
+
+def read_line(path: Path) -> str:
+    """Return the first line of a small file, or "" where it cannot be read."""
+    return _read(path).partition("\n")[0].replace("\0", "").strip()
+
+
+def _git_directory(root: Path) -> Path | None:
+    candidate = root / ".git"
+    try:
+        if candidate.is_file():
+            stated = read_line(candidate)
+            candidate = (root / stated.removeprefix("gitdir:").strip()).resolve()
+            return candidate if stated.startswith("gitdir:") and (candidate / "HEAD").is_file() else None
+        return candidate if (candidate / "HEAD").is_file() else None
+    except OSError:
+        return None
+
+
+def _read(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_LARGEST).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""

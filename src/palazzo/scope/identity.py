@@ -1,0 +1,147 @@
+"""Which project a directory belongs to, wherever its checkouts lie.
+
+A git repository is known by its first commit, which its clones and worktrees share and a namesake does not.
+The commit is the root of the first-parent history of the main line, so that merging in another history or
+checking out an orphan branch changes nothing. A shallow clone has no first commit, and is known by its
+`origin`. A directory without a repository is known by its name alone. No identity holds a path of this
+machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.scope.git_files import (
+    Repository,
+    commit_at,
+    first_commit_in_log,
+    head_of,
+    origin_of,
+    read_line,
+    repository_of,
+)
+
+GIT_SECONDS = 2.0
+"""How long git may take to find the first commit. It took 0.27 s for 100,000 commits without files."""
+
+PROJECT_FILES = ("palazzo.toml", "mempalace.yaml")
+
+_MAIN_LINES = ("refs/remotes/origin/main", "refs/heads/main", "refs/remotes/origin/master", "refs/heads/master")
+
+_FIRST_COMMITS: dict[tuple[Path, str], str] = {}
+"""What git answered, by git directory and tip: a tip's first commit never changes, so a process asks once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectIdentity:
+    """A project, and what of it is checked out at `root`.
+
+    `identity` is `git:<first commit>`, `remote:<host/path>` or `dir:<name>`. `settled` is False where git
+    did not answer in time or is not there: a later call may know better, so this one is not to be filed
+    under.
+    """
+
+    identity: str
+    root: Path
+    name: str
+    branch: str = ""
+    commit: str = ""
+    settled: bool = True
+
+
+def project_identity(directory: Path, git_seconds: float = GIT_SECONDS) -> ProjectIdentity:
+    """Return the project that `directory` belongs to. It need not exist."""
+    where = _resolved(directory.expanduser().absolute())
+    repository = repository_of(where)
+    if repository is None:
+        root = project_root(where)
+        return ProjectIdentity(f"dir:{root.name}", root, root.name)
+    branch, commit = head_of(repository)
+    if not commit and _has_reftable(repository):
+        branch, commit = _head_by_git(repository, git_seconds)
+    identity, settled = _identity(repository, commit, git_seconds)
+    return ProjectIdentity(identity, repository.root, repository.name, branch, commit, settled)
+
+
+def project_root(directory: Path) -> Path:
+    """Return the directory of the project that `directory` (absolute) lies in.
+
+    That is its repository's, else the nearest with a project file of Palazzo's or MemPalace's, else itself.
+    """
+    repository = repository_of(directory)
+    if repository is not None:
+        return repository.root
+    marked = (up for up in (directory, *directory.parents) if any((up / name).is_file() for name in PROJECT_FILES))
+    return next(marked, directory)
+
+
+def _identity(repository: Repository, commit: str, git_seconds: float) -> tuple[str, bool]:
+    shallow = (repository.common / "shallow").is_file()
+    tip = _main_line(repository) or commit
+    if tip and not shallow:
+        first = _first_commit(repository.common, tip, git_seconds)
+        if first:
+            return f"git:{first}", True
+        logged = first_commit_in_log(repository)
+        if logged:
+            return f"git:{logged}", True
+    origin = origin_of(repository)
+    settled = shallow or not tip
+    return (f"remote:{origin}" if origin else f"dir:{repository.name}"), settled
+
+
+def _main_line(repository: Repository) -> str:
+    default = read_line(repository.common / "refs/remotes/origin/HEAD").removeprefix("ref:").strip()
+    names = (default, *_MAIN_LINES) if default else _MAIN_LINES
+    return next((commit for name in names if (commit := commit_at(repository, name))), "")
+
+
+def _first_commit(common: Path, tip: str, seconds: float) -> str:
+    known = _FIRST_COMMITS.get((common, tip))
+    if known is None:
+        known = _git(common, seconds, "rev-list", "--first-parent", "--max-parents=0", tip)
+        if known:
+            _FIRST_COMMITS[common, tip] = known
+    return known
+
+
+def _has_reftable(repository: Repository) -> bool:
+    return (repository.common / "reftable").is_dir()
+
+
+def _head_by_git(repository: Repository, seconds: float) -> tuple[str, str]:
+    lines = _git(repository.directory, seconds, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
+    commit, branch = (*lines, "", "")[:2]
+    return ("" if branch == "HEAD" else branch), commit
+
+
+def _git(git_directory: Path, seconds: float, *arguments: str) -> str:
+    """What git prints, or "" if it fails, takes longer or is not there. It reads, and fetches nothing."""
+    program = shutil.which("git")
+    if program is None:
+        return ""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed arguments, no shell
+            [program, f"--git-dir={git_directory}", *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "surrogateescape").strip() if done.returncode == 0 else ""
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path
