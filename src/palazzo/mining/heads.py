@@ -1,0 +1,59 @@
+"""Opening files that others own, without ever waiting for one.
+
+A path that was a file when it was listed may be a FIFO when it is opened; opening that would wait for a
+writer. So files are opened without blocking and without following a link, and looked at again through the
+open descriptor.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+HEAD = 64 * 1024
+"""Bytes from which a format is told (`Feeder.recognises`)."""
+
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NOCTTY", 0)
+)
+
+
+def read_head(path: str | Path) -> bytes:
+    """Return the first `HEAD` bytes. Raises OSError, also for what is not a regular file."""
+    return read_whole(path, HEAD)
+
+
+def read_whole(path: str | Path, most: int) -> bytes:
+    """Return at most `most` bytes. Raises OSError, also for what is not a regular file."""
+    descriptor = os.open(path, _FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{kind_of(os.fstat(descriptor).st_mode)}, not a file")
+        return file.read(most)
+
+
+def kind_of(mode: int) -> str:
+    """Name what a path is, from its mode."""
+    names = (
+        (stat.S_ISREG, "a file"),
+        (stat.S_ISDIR, "a directory"),
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    return next((name for test, name in names if test(mode)), "a special file")
+
+
+def trouble(error: OSError) -> str:
+    """Say in one clause why a path could not be read."""
+    if isinstance(error, FileNotFoundError):
+        return "gone since it was listed"
+    return f"cannot be read: {error.strerror or error}"

@@ -1,0 +1,133 @@
+"""A walk over one directory tree: regular files, in order, with the project each belongs to."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.mining.heads import kind_of, trouble
+from palazzo.mining.ignoring import Globs, Layers, ignoring, layers_above, layers_in
+from palazzo.mining.unwanted import refusal_by_contents, refusal_of_directory
+from palazzo.scope.identity import project_root
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A regular file that the walk met; `root` is the directory of the project it belongs to."""
+
+    path: Path
+    status: os.stat_result
+    root: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A path that is not read. `expected` marks what every project has and nobody asks about."""
+
+    path: Path
+    reason: str
+    expected: bool = False
+
+    @property
+    def uri(self) -> str:
+        """Where it lies, as a `file:` address that holds any name."""
+        return self.path.as_uri()
+
+
+@dataclass(frozen=True, slots=True)
+class _Directory:
+    path: Path
+    root: Path
+    layers: Layers
+
+
+def walk(top: Path, exclude: Globs, gitignore: bool) -> Iterator[Entry | Skip]:
+    """Yield the files below `top`, which is absolute and no link, and what is passed over."""
+    root = project_root(top)
+    waiting = [_Directory(top, root, layers_above(top, root, gitignore))]
+    seen: set[tuple[int, int]] = set()
+    while waiting:
+        directory = waiting.pop()
+        listed = _listed(directory.path)
+        if isinstance(listed, Skip):
+            yield listed
+            continue
+        contents = refusal_by_contents({entry.name for entry in listed}) if directory.path != top else None
+        if contents or not _first_visit(directory.path, seen):
+            yield Skip(directory.path, contents or "met already", expected=True)
+            continue
+        directory = _entered(directory, {entry.name for entry in listed}, gitignore)
+        deeper: list[_Directory] = []
+        for entry in listed:
+            met = _meet(entry, directory, str(top), exclude)
+            if isinstance(met, _Directory):
+                deeper.append(met)
+            else:
+                yield met
+        waiting.extend(reversed(deeper))
+
+
+def _listed(path: Path) -> list[os.DirEntry[str]] | Skip:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        return Skip(path, trouble(error))
+
+
+def _first_visit(path: Path, seen: set[tuple[int, int]]) -> bool:
+    """A directory mounted into itself has one identity wherever it appears."""
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    identity = (status.st_dev, status.st_ino)
+    if identity in seen and status.st_ino:
+        return False
+    seen.add(identity)
+    return True
+
+
+def _entered(directory: _Directory, names: set[str], gitignore: bool) -> _Directory:
+    """The directory with its own ignore files; a repository within a repository starts afresh."""
+    path, root, layers = directory.path, directory.root, directory.layers
+    if ".git" in names and path != root:
+        root, layers = path, ()
+    if names & {".git", ".gitignore", ".palazzoignore"}:
+        layers += layers_in(path, gitignore)
+    return _Directory(path, root, layers)
+
+
+def _meet(entry: os.DirEntry[str], directory: _Directory, top: str, exclude: Globs) -> Entry | Skip | _Directory:
+    path = Path(entry.path)
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return Skip(path, trouble(error))
+    is_directory = stat.S_ISDIR(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        return Skip(path, _about_link(path, top), expected=True)
+    if exclude.match(entry.path, (top, str(directory.root)), is_directory=is_directory):
+        return Skip(path, "excluded", expected=True)
+    ignored = ignoring(directory.layers, entry.path, is_directory=is_directory)
+    if ignored:
+        return Skip(path, f"ignored by {ignored}", expected=True)
+    if is_directory:
+        refusal = refusal_of_directory(entry.name)
+        return Skip(path, refusal, expected=True) if refusal else _Directory(path, directory.root, directory.layers)
+    if not stat.S_ISREG(status.st_mode):
+        return Skip(path, kind_of(status.st_mode))
+    return Entry(path, status, directory.root)
+
+
+def _about_link(path: Path, top: str) -> str:
+    try:
+        inside = path.resolve(strict=True).is_relative_to(top)
+    except (OSError, RuntimeError):
+        return "a symbolic link that leads nowhere"
+    if inside:
+        return "a symbolic link; what it points to is read where it lies"
+    return "a symbolic link to somewhere outside"
