@@ -25,6 +25,7 @@ from tools.build_model import (
     SOURCE_SHA256,
     Graph,
     attribute,
+    balance,
     block,
     number,
     quantise_columns,
@@ -178,6 +179,16 @@ def test_columns_are_rounded_to_within_half_a_step(bits: int) -> None:
     assert scales.shape == (40,)
     assert (np.abs(values).max(axis=0) == top).all()
     assert (np.abs(values * scales - matrix) <= scales / 2 * 1.001).all()
+
+
+def test_balancing_moves_powers_of_two_from_states_to_matrix() -> None:
+    random = np.random.default_rng(3)
+    matrix, states = random.normal(size=(8, 5)).astype(np.float32), random.normal(size=(4, 8)).astype(np.float32)
+    reach = np.array([100, 1, 1, 1, 1, 1, 1, 0.01], np.float32)
+    factors = balance(matrix, reach)
+    assert (np.log2(factors) == np.rint(np.log2(factors))).all()
+    assert factors[0] > factors[1] > factors[7]
+    np.testing.assert_allclose((states / factors) @ (matrix * factors[:, None]), states @ matrix, rtol=1e-4)
 
 
 def test_a_column_of_zeros_stays_zeros() -> None:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent / "data"
 GRAPH, TOKENIZER = "minilm-l6-v2-int7.onnx", "tokenizer.json"
 SHA256 = {
-    GRAPH: "59eb496aab0b3db4a2c19c89a5c07f4bca0c30a45067294527a0aabdbb63f3ce",
-    "minilm-l6-v2-int7.weights": "96682084d8ce45c6aacbc2d667981290cbe8b307a005498a97a594037c6c06a3",
+    GRAPH: "08345512f23412af2ac474d0f81dc7249978f338436725d5f93c5cce5411fb83",
+    "minilm-l6-v2-int7.weights": "64cce74b00f8b9d8a0740a552ed1148cf4c2905a7075ca8717288779ad1a5fa5",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
