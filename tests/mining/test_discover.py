@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -99,6 +101,23 @@ def test_what_lies_in_an_ignored_directory_stays_ignored(tree: Path) -> None:
     put(tree, "build/c.md")
     put(tree, ".gitignore", text="build/\n!build/c.md\n")
     assert taken(tree) == []
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="compares with git")
+@pytest.mark.parametrize("seed", range(40))
+def test_ignore_files_mean_what_they_mean_to_git(tree: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    patterns = "*.md !*.md a/ !a/ /a a/* !a/b.md **/b.md b !b a/** c/**/d.md [ab].md ?.md /b/*.md #x \\!x d */d !c/ *"
+    for _ in range(14):
+        folders = [chance.choice("abcd") for _ in range(chance.randint(0, 3))]
+        put(tree, "/".join([*folders, f"{chance.choice('abcd')}.md"]))
+    for folder in [tree, *(path for path in tree.rglob("*") if path.is_dir())]:
+        if folder == tree or chance.random() < 0.4:
+            put(folder, ".gitignore", text="\n".join(chance.choices(patterns.split(), k=chance.randint(1, 4))))
+    subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
+    asked = ["git", "-c", "core.excludesFile=", "ls-files", "-co", "--exclude-standard", "-z", "*.md"]
+    listed = subprocess.run(asked, cwd=tree, check=True, capture_output=True, text=True).stdout
+    assert sorted(taken(tree)) == sorted(listed.split("\0")[:-1])
 
 
 def test_the_project_s_ignore_files_hold_in_a_part_of_it(tree: Path) -> None:

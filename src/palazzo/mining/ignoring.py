@@ -19,6 +19,7 @@ from palazzo.mining.heads import read_whole
 
 OWN = ".palazzoignore"
 _LARGEST = 1024 * 1024
+_DIRECTORY_MARK = "ps_d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,27 @@ def layers_in(directory: Path, gitignore: bool) -> Layers:
 def ignoring(layers: Sequence[Layer], path: str, *, is_directory: bool) -> str | None:
     """Return the name of the ignore file that leaves out `path`, or None if it stays."""
     for layer in reversed(layers):
-        verdict = layer.spec.check_file(_relative(path, layer.base, is_directory)).include
+        verdict = _verdict(layer.spec, _relative(path, layer.base, is_directory))
         if verdict is not None:
             return layer.name if verdict else None
+    return None
+
+
+def _verdict(spec: GitIgnoreSpec, path: str) -> bool | None:
+    """Whether the last pattern that is about `path` itself leaves it out; None if none is.
+
+    To pathspec a pattern for a directory is about all that lies below, to git it is not: git does not look
+    below a directory that is left out, and one that is taken back (`!docs/`) says nothing of the files in
+    it. pathspec's expressions mark where the directory ends, in a group. Nor is `docs/**` about `docs/`.
+    """
+    for pattern in reversed(spec.patterns):
+        found = pattern.match_file(path) if pattern.include is not None else None
+        if found is None:
+            continue
+        mark = found.match.start(_DIRECTORY_MARK) if _DIRECTORY_MARK in found.match.groupdict() else -1
+        unmarked = mark == -1 and (not path.endswith("/") or pattern.match_file(path[:-1]) is not None)
+        if unmarked or mark == len(path) - 1:
+            return pattern.include
     return None
 
 
@@ -96,7 +115,7 @@ def _spec(path: Path) -> GitIgnoreSpec | None:
         text = read_whole(path, _LARGEST).decode("utf-8-sig", "surrogateescape")
     except OSError:
         return None
-    return _compiled(text.splitlines())
+    return _compiled([line.removesuffix("\r") for line in text.split("\n")])
 
 
 def _compiled(lines: list[str]) -> GitIgnoreSpec | None:
