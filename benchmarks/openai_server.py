@@ -25,7 +25,7 @@ from palazzo.embed import well_formed
 from palazzo.embed.minilm import DIMENSION, open_session, open_tokenizer
 
 MODEL = "all-MiniLM-L6-v2"
-TOKENS_PER_RUN = 4096  # padding included; larger batches are slower on two cores, not faster
+TOKENS_PER_RUN = 4096  # padding included; the prototype's value, not tuned
 
 
 class BatchingModel:

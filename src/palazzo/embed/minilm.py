@@ -4,7 +4,8 @@ Owns how the shipped files are run. How they are made, and why seven bits and a 
 `tools/build_model.py`. Needs neither network nor a cache directory.
 
 Each text is a run of its own. In a batch, activations of all texts share one quantisation scale, so a text's
-vector would depend on its neighbours (cosine down to 0.983, for 8 to 30 % more speed).
+vector would depend on its neighbours (cosine down to 0.983 in the prototype). Batches would be faster, by 8 to
+50 % depending on what else the machine does (`benchmarks/embedder.py`).
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ def open_session(graph: Path, threads: int) -> Any:
     options.log_severity_level = ONLY_FATAL
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # By default threads burn a core while they wait for each other. Beside one other busy process that halves
-    # throughput (17 texts a second against 34) and triples the p95 of a query; on idle cores it gains 5 %.
+    # By default threads burn a core while they wait for each other. On two cores shared with other work that
+    # halved throughput (17 texts a second against 34), doubled the processor time per text and nearly tripled
+    # the p95 of a query; in the best rounds, when the cores were free, it was 5 to 8 % faster.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         # Resolved because the weights are looked for beside the graph, and some installers link single files.

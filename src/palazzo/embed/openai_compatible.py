@@ -31,8 +31,9 @@ FIRST_PAUSE = 0.5  # seconds, doubled after each try
 LONGEST_PAUSE = 20.0  # seconds; a server may ask for more in Retry-After, and is then asked again too early
 WORTH_RETRYING = {408, 425, 429, 500, 502, 503, 504}
 
-# A remote tokenizer is unknown. 512 is the smallest window among models commonly served this way, and a token of
-# English is about four characters (OpenAI's own rule of thumb).
+# A remote tokenizer is unknown, so this is an assumption, not a measurement: BERT-like models read 512 tokens, and
+# a token of English is about four characters (OpenAI's rule of thumb). Other scripts need more tokens; a server
+# that refuses instead of cutting will say so.
 MAX_TOKENS = 512
 MAX_CHARACTERS = 4 * MAX_TOKENS
 
