@@ -12,7 +12,7 @@ A row that is bad never costs another row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -109,5 +109,43 @@ class Feeder(Protocol):
 
         A last row that is still being written (no line end, and not yet whole) is not yielded: the next
         read begins there.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation of a collection.
+
+    `stamp` changes whenever the conversation does; equal stamps mean that nothing needs to be read. `rows` reads
+    the conversation from its beginning; positions count its rows.
+    """
+
+    identity: Identity
+    stamp: str
+    rows: Callable[[], Iterator[Row]]
+    title: str = ""
+    cwd: str = ""
+
+
+class Collection(Protocol):
+    """Reads a file, or a directory, that holds many conversations: a database, an export, a storage tree.
+
+    `raw` of its rows is the source's own bytes where it has rows of bytes, else the record as canonical JSON
+    (sorted keys, no spaces, one line). Reading never writes to what it reads, and takes a host that writes
+    meanwhile as it finds it.
+    """
+
+    kind: str
+    version: int
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether the file or directory at `path` is this format; `head` is empty for a directory."""
+        ...
+
+    def sessions(self, path: Path) -> Iterator[Session]:
+        """Yield the conversations, cheaply: their rows are read only when asked for.
+
+        Raises SourceUnreadable when the whole cannot be read (locked, half-migrated, not what it seemed).
         """
         ...
