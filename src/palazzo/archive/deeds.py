@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from palazzo.archive import identity
 from palazzo.model import Micros
-from palazzo.store import acts, drawers
+from palazzo.store import acts, drawers, items
 from palazzo.store.acts import ActKind, ActSpan
 from palazzo.store.database import Connection
 
@@ -20,7 +20,7 @@ def act_on_drawers(
     detail: Mapping[str, str],
 ) -> int:
     """Record one act on the drawers of these row ids; return the act's row id."""
-    spans = [span for row in rows for span in _spans(connection, row)]
+    spans = [span for row in dict.fromkeys(rows) for span in _spans(connection, row)]
     return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans)
 
 
@@ -28,8 +28,9 @@ def act_on_item(
     connection: Connection, kind: ActKind, row: int, actor: str, now: Micros, detail: Mapping[str, str]
 ) -> int:
     """Record one act on all of an item's text, whatever drawers it is cut into; return the act's row id."""
-    uid, size = next(connection.execute("SELECT uid, length(text) FROM item WHERE id = ?", (row,)))
-    whole = ActSpan(bytes(uid), 0, max(int(size) * 40, 1), bytes(identity.ID_BYTES))
+    (uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (row,)))
+    size = len(items.read_texts(connection, [row])[row])
+    whole = ActSpan(bytes(uid), 0, max(size, 1), bytes(identity.ID_BYTES))
     return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, [whole])
 
 

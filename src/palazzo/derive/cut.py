@@ -8,15 +8,16 @@ missing ones are added, the others are retired. Acts are applied by the spans th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from palazzo.archive.identity import drawer_uid
 from palazzo.archive.reading import join_spans
 from palazzo.derive import cutting
+from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan, Draft
-from palazzo.model import Place, Source
+from palazzo.model import Source
 from palazzo.store import acts, changes, drawers, items, keywords, places, sources, vectors
 from palazzo.store.acts import Act, ActSpan
 from palazzo.store.changes import Change, ChangeKind
@@ -26,6 +27,7 @@ from palazzo.text.formats import document_kind
 from palazzo.text.words import index_form
 
 _NO_END = (1 << 63) - 1
+_Acts = ActsOnItems
 
 
 class Cutter:
@@ -201,7 +203,7 @@ def _segment_starts(roles: Sequence[str]) -> list[int]:
     return starts
 
 
-def _load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], _Acts]:
+def _load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], ActsOnItems]:
     loaded = []
     for row in rows:
         found = next(
@@ -223,52 +225,8 @@ def _load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], _
                 ordinal,
             )
         )
-    on = _Acts(acts.acts_on(connection, [item.uid for item in loaded]))
+    on = ActsOnItems(acts.acts_on(connection, [item.uid for item in loaded]))
     return [replace(item, holes=on.holes(item.uid)) for item in loaded], on
-
-
-class _Acts:
-    """The acts on the items at hand, asked by span."""
-
-    def __init__(self, found: Sequence[tuple[Act, ActSpan]]) -> None:
-        self._found = found
-
-    def holes(self, uid: bytes) -> tuple[tuple[int, int], ...]:
-        """Return the forgotten stretches of an item, sorted."""
-        spans = [(s.start, s.end) for act, s in self._found if act.kind == "forget" and s.item_uid == uid]
-        return tuple(sorted(spans))
-
-    def forgotten(self) -> Mapping[bytes, list[tuple[Act, ActSpan]]]:
-        """Return the forgotten drawers as they were when they were forgotten."""
-        found: dict[bytes, list[tuple[Act, ActSpan]]] = {}
-        for act, span in self._found:
-            if act.kind == "forget":
-                found.setdefault(span.drawer_uid, []).append((act, span))
-        return found
-
-    def place(self, spans: Sequence[CutSpan]) -> Place | None:
-        """Return where the latest move put at least half of these spans."""
-        size = sum(span.end - span.start for span in spans)
-        moved: dict[int, tuple[Act, int]] = {}
-        for act, span in self._found:
-            if act.kind == "move":
-                shared = _overlap(span, spans) + (moved[act.row][1] if act.row in moved else 0)
-                moved[act.row] = (act, shared)
-        for _, (act, shared) in sorted(moved.items(), reverse=True):
-            if shared and shared * 2 >= size:
-                return Place(act.detail["wing"], act.detail["room"])
-        return None
-
-    def tags(self, spans: Sequence[CutSpan]) -> tuple[str, ...]:
-        """Return the tags put on any of these spans, or on their items as they were filed."""
-        found = {act.detail["tag"] for act, span in self._found if act.kind == "tag" and _overlap(span, spans)}
-        return tuple(sorted(found))
-
-
-def _overlap(act: ActSpan, spans: Sequence[CutSpan]) -> int:
-    return sum(
-        max(0, min(act.end, span.end) - max(act.start, span.start)) for span in spans if span.item.uid == act.item_uid
-    )
 
 
 # --- comparing with what is there --------------------------------------------------------------------------
@@ -289,18 +247,30 @@ class _Lead:
 class _Comparison:
     """Makes the drawers of one stretch equal to what the cutter says they are."""
 
-    def __init__(self, connection: Connection, source: int, on: _Acts, there: dict[bytes, Known]) -> None:
+    def __init__(self, connection: Connection, source: int, on: ActsOnItems, there: dict[bytes, Known]) -> None:
         self._connection, self._source, self._on, self._there = connection, source, on, there
+        self._kept: set[bytes] = set()
 
     def keep(self, draft: Draft, locator: str, ended: int | None = None) -> None:
         """Make sure that the drawer of `draft` is there, and retired exactly if it `ended`."""
         uid = drawer_uid([(span.item.uid, span.start, span.end) for span in draft.spans])
+        if uid in self._kept:  # parts that overlap: the words are in a drawer already
+            return
+        self._kept.add(uid)
         known = self._there.pop(uid, None)
         row = self._drawer_row(uid, draft, locator, ended)
         if known is None:
+            known = self._elsewhere(uid)
+        if known is None:
             self._insert(row, draft)
         else:
+            self._mend(known, row, _passage_rows(draft.passages))
             self._adjust(known, row)
+
+    def _elsewhere(self, uid: bytes) -> Known | None:
+        """Find a drawer that its place did not lead to: one whose spans were lost."""
+        row = drawers.find_drawer(self._connection, uid)
+        return None if row is None else drawers.known_drawers(self._connection, [row]).get(uid)
 
     def finish(self, why: str, at: int) -> None:
         """Retire what the cutter no longer makes, and keep what was forgotten as retired rows."""
@@ -317,8 +287,7 @@ class _Comparison:
             if known.retired_why is None:
                 self._retire(known.row, act.at, "forgotten")
             return
-        exists = self._connection.execute("SELECT 1 FROM drawer WHERE uid = ?", (uid,))
-        if any(True for _ in exists):
+        if drawers.find_drawer(self._connection, uid) is not None:
             return
         self._insert_forgotten(uid, act, [span for _, span in spans])
 
@@ -385,6 +354,8 @@ class _Comparison:
         """Bring a drawer that is there up to date: its room, tags, title, and whether it is retired."""
         if known.tags != row.tags:
             drawers.set_tags(self._connection, known.row, row.tags)
+        if (known.turn, known.locator) != (row.turn, row.locator):
+            drawers.renumber(self._connection, known.row, row.turn, row.locator)
         if row.retired_at is not None:
             if known.retired_why is None:
                 self._retire(known.row, row.retired_at, "replaced")
@@ -398,6 +369,19 @@ class _Comparison:
             changes.append(self._connection, "drawer+", [known.row])
         elif moved:
             self._show(known.row)
+            changes.append(self._connection, "drawer~", [known.row])
+
+    def _mend(self, known: Known, row: DrawerRow, passages: Sequence[PassageRow]) -> None:
+        """Give a drawer that is there the spans and passages it should have, where they were lost or have changed."""
+        if drawers.drawer_spans(self._connection, known.row) != list(row.spans):
+            drawers.set_spans(self._connection, known.row, row.spans)
+        if drawers.passages(self._connection, known.row) == passages:
+            return
+        vectors.forgo_vectors(self._connection, known.row)
+        drawers.delete_passages(self._connection, known.row)
+        drawers.insert_passages(self._connection, known.row, passages)
+        if known.retired_why is None:
+            vectors.await_vectors(self._connection, known.row)
             changes.append(self._connection, "drawer~", [known.row])
 
     def _show(self, drawer: int) -> None:

@@ -9,7 +9,7 @@ What a person forgot is a hole: no span crosses it, and what stands beside it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from palazzo.model import DrawerKind, Part, Trust
@@ -153,14 +153,14 @@ def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
         if item.role not in ("user", "assistant"):
             continue
         for start, end in _ranges(item, "text"):
-            left = without(start, end, item.holes)
-            barrier = barrier or left != [(start, end)]
-            for low, high in left:
+            at = start
+            for low, high in without(start, end, item.holes):
+                barrier = barrier or low > at
                 for piece in split_span(item.text, low, high, PASSAGE_CHARACTERS):
                     yield CutSpan(item, *piece), barrier
                     barrier = False
-                barrier = left[-1] != (low, high)
-            barrier = barrier or not left or left[-1][1] != end
+                at = high
+            barrier = barrier or at < end
 
 
 def _exchange(spans: Sequence[CutSpan]) -> Draft:
@@ -184,19 +184,18 @@ def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
 
 
 def _tools(items: Sequence[CutItem]) -> Iterator[Draft]:
+    """Yield the tool drawers; each output is in one: with the first call of its id, wherever that stands, or alone."""
     results = _results_by_call(items)
-    used: set[tuple[int, int]] = set()
+    called = {part.call for item in items for part in item.parts if part.kind == "tool_call"} - {""}
     for item in items:
         for part in item.parts:
             if part.kind == "tool_call":
-                pairs = results.get(part.call, []) if part.call else []
-                used.update((owner.row, result.start) for owner, result in pairs)
-                yield from _tool_drafts(part.name, [(item, part)], pairs)
-            elif part.kind == "tool_result" and (item.row, part.start) not in used:
+                yield from _tool_drafts(part.name, [(item, part)], results.pop(part.call, []))
+            elif part.kind == "tool_result" and part.call not in called:
                 yield from _tool_drafts(part.name, [], [(item, part)])
 
 
-def _results_by_call(items: Sequence[CutItem]) -> Mapping[str, list[tuple[CutItem, Part]]]:
+def _results_by_call(items: Sequence[CutItem]) -> dict[str, list[tuple[CutItem, Part]]]:
     found: dict[str, list[tuple[CutItem, Part]]] = {}
     for item in items:
         for part in item.parts:

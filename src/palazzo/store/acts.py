@@ -52,30 +52,31 @@ def file_act(
         )
     )
     connection.executemany(
-        "INSERT OR IGNORE INTO act_span(act, item_uid, start, end, drawer_uid) VALUES(?,?,?,?,?)",
-        ((row, span.item_uid, span.start, span.end, span.drawer_uid) for span in spans),
+        "INSERT INTO act_span(act, n, item_uid, start, end, drawer_uid) VALUES(?,?,?,?,?,?)",
+        ((row, n, span.item_uid, span.start, span.end, span.drawer_uid) for n, span in enumerate(spans)),
     )
     changes.append(connection, "act", [int(row)])
     return int(row)
 
 
 def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Act, ActSpan]]:
-    """Return the acts that touch any of the items, oldest first, with the spans they touch."""
+    """Return the acts that touch any of the items, oldest first, with the spans they touch in their order."""
     if not any(True for _ in connection.execute("SELECT 1 FROM act LIMIT 1")):
         return []
     wanted = list(item_uids)
-    found: list[tuple[Act, ActSpan]] = []
+    found: list[tuple[int, Act, ActSpan]] = []
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows = connection.execute(
-            "SELECT act.id, kind, actor, at, detail, item_uid, start, end, drawer_uid FROM act_span"
+            "SELECT act.id, n, kind, actor, at, detail, item_uid, start, end, drawer_uid FROM act_span"
             f" JOIN act ON act.id = act_span.act WHERE item_uid IN ({','.join('?' * len(part))})",
             part,
         )
-        for row, kind, actor, at, detail, uid, begin, end, drawer in rows:
+        for row, n, kind, actor, at, detail, uid, begin, end, drawer in rows:
             act = Act(int(row), kind, actor, Micros(at), json.loads(detail))
-            found.append((act, ActSpan(bytes(uid), int(begin), int(end), bytes(drawer))))
-    return sorted(found, key=lambda pair: (pair[0].row, pair[1].item_uid, pair[1].start))
+            found.append((int(n), act, ActSpan(bytes(uid), int(begin), int(end), bytes(drawer))))
+    found.sort(key=lambda one: (one[1].row, one[0]))
+    return [(act, span) for _, act, span in found]
 
 
 def items_of_act(connection: Connection, row: int) -> list[int]:

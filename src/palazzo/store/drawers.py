@@ -41,6 +41,8 @@ class Known:
     row: int
     room: int
     title: str
+    turn: int
+    locator: str
     retired_why: str | None
     tags: tuple[str, ...]
 
@@ -70,21 +72,31 @@ def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, Kn
     """Return what those drawers look like, by id."""
     found = {}
     for row in rows:
-        columns = connection.execute("SELECT uid, room, title, retired_why FROM drawer WHERE id = ?", (row,))
-        for uid, room, title, why in columns:
-            found[bytes(uid)] = Known(row, int(room), title, why, _tags(connection, row))
+        columns = connection.execute(
+            "SELECT uid, room, title, turn, locator, retired_why FROM drawer WHERE id = ?", (row,)
+        )
+        for uid, room, title, turn, locator, why in columns:
+            found[bytes(uid)] = Known(row, int(room), title, int(turn), locator, why, _tags(connection, row))
     return found
 
 
 def last_turn_before(connection: Connection, source: int, thread: str, ordinal: int) -> int:
-    """Return the turn of the last drawer before `ordinal`, 0 when there is none."""
+    """Return the number of the last turn that began before `ordinal`, 0 when there is none.
+
+    The last drawer knows its own; turns after it made no drawer (a picture, forgotten words) and are counted.
+    """
     rows = connection.execute(
-        "SELECT turn FROM drawer WHERE source = ? AND thread = ? AND ordinal < ? ORDER BY ordinal DESC LIMIT 1",
+        "SELECT turn, ordinal FROM drawer WHERE source = ? AND thread = ? AND ordinal < ?"
+        " AND retired_why IS NOT 'forgotten' ORDER BY ordinal DESC LIMIT 1",
         (source, thread, ordinal),
     )
-    for (turn,) in rows:
-        return int(turn)
-    return 0
+    turn, at = next(rows, (0, -1))
+    silent = connection.execute(
+        "SELECT count(*) FROM item WHERE source = ? AND thread = ? AND ordinal > ? AND ordinal < ?"
+        " AND kind = 'message' AND standing = 'said' AND role = 'user'",
+        (source, thread, at, ordinal),
+    )
+    return int(turn) + int(next(silent)[0])
 
 
 def insert_drawer(connection: Connection, drawer: DrawerRow) -> int:
@@ -116,12 +128,25 @@ def insert_drawer(connection: Connection, drawer: DrawerRow) -> int:
             ),
         )
     )
-    connection.executemany(
-        "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
-        ((row, n, *span) for n, span in enumerate(drawer.spans)),
-    )
+    set_spans(connection, int(row), drawer.spans)
     set_tags(connection, int(row), drawer.tags)
     return int(row)
+
+
+def find_drawer(connection: Connection, uid: bytes) -> int | None:
+    """Return the row id of the drawer of that id, live or retired."""
+    for (row,) in connection.execute("SELECT id FROM drawer WHERE uid = ?", (uid,)):
+        return int(row)
+    return None
+
+
+def set_spans(connection: Connection, row: int, spans: Sequence[tuple[int, int, int]]) -> None:
+    """Give a drawer exactly these spans."""
+    connection.execute("DELETE FROM drawer_span WHERE drawer = ?", (row,))
+    connection.executemany(
+        "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
+        ((row, n, *span) for n, span in enumerate(spans)),
+    )
 
 
 def set_tags(connection: Connection, row: int, tags: Sequence[str]) -> None:
@@ -145,6 +170,11 @@ def refile(connection: Connection, row: int, room: int, title: str) -> None:
     connection.execute("UPDATE drawer SET room = ?, title = ? WHERE id = ?", (room, title, row))
 
 
+def renumber(connection: Connection, row: int, turn: int, locator: str) -> None:
+    """Say anew where in its source a drawer stands."""
+    connection.execute("UPDATE drawer SET turn = ?, locator = ? WHERE id = ?", (turn, locator, row))
+
+
 def insert_passages(connection: Connection, drawer: int, passages: Iterable[PassageRow]) -> None:
     """Add the passages of a drawer; their vectors are pending until an embedder has made them."""
     connection.executemany(
@@ -153,9 +183,10 @@ def insert_passages(connection: Connection, drawer: int, passages: Iterable[Pass
     )
 
 
-def has_passages(connection: Connection, drawer: int) -> bool:
-    """Whether the drawer's passages are there."""
-    return any(True for _ in connection.execute("SELECT 1 FROM passage WHERE drawer = ? LIMIT 1", (drawer,)))
+def passages(connection: Connection, drawer: int) -> list[PassageRow]:
+    """Return a drawer's passages as they were added."""
+    rows = connection.execute("SELECT item, start, end, hash FROM passage WHERE drawer = ? ORDER BY id", (drawer,))
+    return [PassageRow(int(item), int(start), int(end), bytes(digest)) for item, start, end, digest in rows]
 
 
 def delete_passages(connection: Connection, drawer: int) -> None:

@@ -128,8 +128,9 @@ _TRUTH = [
     " digest BLOB NOT NULL, hash BLOB NOT NULL, absent TEXT, PRIMARY KEY(device, seq)) WITHOUT ROWID",
     "CREATE TABLE act(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL, actor TEXT NOT NULL,"
     " at INTEGER NOT NULL, detail TEXT NOT NULL)",
-    "CREATE TABLE act_span(act INTEGER NOT NULL REFERENCES act, item_uid BLOB NOT NULL, start INTEGER NOT NULL,"
-    " end INTEGER NOT NULL, drawer_uid BLOB NOT NULL, PRIMARY KEY(act, drawer_uid, item_uid, start)) WITHOUT ROWID",
+    # `n` counts an act's spans in the order of the drawers they were: a forgotten drawer reads as it did.
+    "CREATE TABLE act_span(act INTEGER NOT NULL REFERENCES act, n INTEGER NOT NULL, item_uid BLOB NOT NULL,"
+    " start INTEGER NOT NULL, end INTEGER NOT NULL, drawer_uid BLOB NOT NULL, PRIMARY KEY(act, n)) WITHOUT ROWID",
     "CREATE INDEX act_span_item ON act_span(item_uid)",
 ]
 

@@ -1,0 +1,56 @@
+"""The acts on the items at hand, asked by span: what is forgotten, where it was moved, how it is tagged.
+
+Acts address spans of items as some cutter once cut them. A cutter with other boundaries applies them by overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from palazzo.derive.cutting import CutSpan
+from palazzo.model import Place
+from palazzo.store.acts import Act, ActSpan
+
+
+class ActsOnItems:
+    """The acts on the items at hand, asked by span."""
+
+    def __init__(self, found: Sequence[tuple[Act, ActSpan]]) -> None:
+        self._found = found
+
+    def holes(self, uid: bytes) -> tuple[tuple[int, int], ...]:
+        """Return the forgotten stretches of an item, sorted."""
+        spans = [(s.start, s.end) for act, s in self._found if act.kind == "forget" and s.item_uid == uid]
+        return tuple(sorted(spans))
+
+    def forgotten(self) -> Mapping[bytes, list[tuple[Act, ActSpan]]]:
+        """Return the forgotten drawers as they were when they were forgotten."""
+        found: dict[bytes, list[tuple[Act, ActSpan]]] = {}
+        for act, span in self._found:
+            if act.kind == "forget":
+                found.setdefault(span.drawer_uid, []).append((act, span))
+        return found
+
+    def place(self, spans: Sequence[CutSpan]) -> Place | None:
+        """Return where the latest move put at least half of these spans."""
+        size = sum(span.end - span.start for span in spans)
+        moved: dict[int, tuple[Act, int]] = {}
+        for act, span in self._found:
+            if act.kind == "move":
+                shared = _overlap(span, spans) + (moved[act.row][1] if act.row in moved else 0)
+                moved[act.row] = (act, shared)
+        for _, (act, shared) in sorted(moved.items(), reverse=True):
+            if shared and shared * 2 >= size:
+                return Place(act.detail["wing"], act.detail["room"])
+        return None
+
+    def tags(self, spans: Sequence[CutSpan]) -> tuple[str, ...]:
+        """Return the tags put on any of these spans, or on their items as they were filed."""
+        found = {act.detail["tag"] for act, span in self._found if act.kind == "tag" and _overlap(span, spans)}
+        return tuple(sorted(found))
+
+
+def _overlap(act: ActSpan, spans: Sequence[CutSpan]) -> int:
+    return sum(
+        max(0, min(act.end, span.end) - max(act.start, span.start)) for span in spans if span.item.uid == act.item_uid
+    )
