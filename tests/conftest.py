@@ -1,0 +1,46 @@
+"""For every test: the repository's root on the path, a palace on disk, and an embedder that needs no model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.archive.conversations import Ticking
+from tests.recall.hashed_words import HashedWords
+
+from palazzo.palace import Palace
+
+
+@pytest.fixture
+def embedder() -> HashedWords:
+    return HashedWords()
+
+
+@pytest.fixture
+def palace_path(tmp_path: Path) -> Path:
+    return tmp_path / "palace" / "palace.db"
+
+
+@pytest.fixture
+def open_palace(palace_path: Path, embedder: HashedWords) -> Iterator[Callable[[], Palace]]:
+    """Opens the same palace once more, as another process would."""
+    opened: list[Palace] = []
+    clock = Ticking()
+
+    def another() -> Palace:
+        opened.append(Palace.open(palace_path, embedder=lambda: embedder, clock=clock))
+        return opened[-1]
+
+    yield another
+    for palace in opened:
+        palace.close()
+
+
+@pytest.fixture
+def palace(open_palace: Callable[[], Palace]) -> Palace:
+    return open_palace()

@@ -1,0 +1,243 @@
+"""The house stands as DESIGN.md section 4 draws it. Imports are read from the syntax tree, so none escapes."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "src" / "palazzo"
+
+FLOORS = (
+    # The lowest floor first. A room imports from its own floor's lower neighbours and from all floors below.
+    ("palazzo", "errors", "model", "paths", "locks", "text", "settings"),
+    ("client",),
+    ("embed",),
+    ("store",),
+    ("guard",),
+    ("scope",),
+    ("archive",),
+    ("feeders",),
+    ("mining",),
+    ("graph",),
+    ("derive",),
+    ("recall",),
+    ("attention",),
+    ("palace",),
+    ("operations",),
+    ("hosts",),
+    ("mcp", "cli", "web"),
+    ("daemon",),
+)
+FLOOR_OF = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
+
+STANDARD_LIBRARY_ONLY = ("paths", "client")
+"""What a hook loads before anything else."""
+
+POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])
+FORBIDDEN_NAMES = frozenset(["utils", "util", "helpers", "helper", "manager", "misc", "common"])
+LONGEST_MODULE, MEDIAN_MODULE = 450, 200
+
+
+@dataclass(frozen=True)
+class Import:
+    """One name that a module imports, wherever in it and for whatever purpose."""
+
+    module: str
+    target: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.target}"
+
+
+def files() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = ("palazzo", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    """Every import, also inside functions and under TYPE_CHECKING; `from a import b` may name the module a.b."""
+    module = name_of(path)
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(module, alias.name, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, base]).rstrip(".")
+            for alias in node.names:
+                yield Import(module, f"{base}.{alias.name}", node.lineno)
+
+
+def all_imports() -> list[Import]:
+    return [found for path in files() for found in imports_of(path)]
+
+
+def room_of(module: str) -> str:
+    """The room that a dotted name lies in: `palazzo.store.items` and `palazzo.store` are in `store`."""
+    parts = module.split(".")
+    inside = len(parts) > 1 and ((ROOT / parts[1]).is_dir() or (ROOT / f"{parts[1]}.py").exists())
+    return parts[1] if inside else "palazzo"
+
+
+def test_every_room_of_the_house_stands_on_a_floor() -> None:
+    rooms = {room_of(name_of(path)) for path in files()}
+    assert rooms - set(FLOOR_OF) == set()
+
+
+def test_a_module_imports_only_from_floors_below_it() -> None:
+    climbing = []
+    for found in all_imports():
+        if not found.target.startswith("palazzo"):
+            continue
+        own, other = room_of(found.module), room_of(found.target)
+        if own != other and FLOOR_OF[other] >= FLOOR_OF[own] and not allowed_beside(own, other):
+            climbing.append(str(found))
+    assert climbing == []
+
+
+def allowed_beside(own: str, other: str) -> bool:
+    """On the ground floor all may use the nouns, the errors and the paths, and these use one another no further."""
+    return FLOOR_OF[own] == FLOOR_OF[other] == 0 and other in ("palazzo", "errors", "model", "paths", "locks")
+
+
+def test_the_reader_of_imports_sees_those_inside_functions_and_type_checking() -> None:
+    """What a search for lines that begin with `import` would miss."""
+    found = {
+        (one.module, one.target)
+        for one in all_imports()
+        if one.module in ("palazzo.derive.embed", "palazzo.store.keywords")
+    }
+    assert ("palazzo.derive.embed", "numpy") in found
+    assert ("palazzo.store.keywords", "apsw") in found
+
+
+@pytest.mark.parametrize(
+    ("library", "rooms"), [("typer", {"cli"}), ("rich", {"cli"}), ("click", {"cli"}), ("pydantic", {"mcp", "web"})]
+)
+def test_a_library_of_faces_lives_in_its_face_alone(library: str, rooms: set[str]) -> None:
+    elsewhere = [
+        str(found)
+        for found in all_imports()
+        if found.target.split(".")[0] == library and room_of(found.module) not in rooms
+    ]
+    assert elsewhere == []
+
+
+def test_sqlite_is_spoken_to_by_the_store_alone() -> None:
+    elsewhere = [
+        str(found)
+        for found in all_imports()
+        if found.target.split(".")[0] in ("apsw", "sqlite3") and room_of(found.module) not in ("store", "client")
+    ]
+    assert elsewhere == []
+
+
+def calls_to(names: set[str]) -> list[tuple[str, str, int]]:
+    """(module, callee, line) of every call `x.name(…)` or `name(…)` for dotted `module.name` among `names`."""
+    found = []
+    for path in files():
+        aliases = {found.target.rpartition(".")[2]: found.target for found in imports_of(path)}
+        for node in ast.walk(tree(path)):
+            if not isinstance(node, ast.Call):
+                continue
+            callee = ast.unparse(node.func)
+            head, dot, rest = callee.partition(".")
+            full = f"{aliases.get(head, head)}{dot}{rest}"
+            if full in names:
+                found.append((name_of(path), full, node.lineno))
+    return found
+
+
+def test_items_are_inserted_by_the_door_alone() -> None:
+    callers = {module for module, _, _ in calls_to({"palazzo.store.items.insert_items"})}
+    assert callers == {"palazzo.archive.door"}
+
+
+def test_the_door_is_used_by_writers_of_the_archive_alone() -> None:
+    callers = {module for module, _, _ in calls_to({"palazzo.archive.door.file"})}
+    assert callers
+    assert {room_of(module) for module in callers} <= {"archive", "mining"}
+
+
+def test_text_is_written_into_items_by_one_statement() -> None:
+    """No other module has SQL that inserts, updates or deletes items or their raw bytes."""
+    writing = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in files()
+        if name_of(path) != "palazzo.store.items"
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for verb in ("INSERT INTO ", "REPLACE INTO ", "UPDATE ", "DELETE FROM ")
+        for table in ("item", "pack", "link")
+        if f"{verb}{table}(" in node.value or f"{verb}{table} " in node.value
+    ]
+    assert writing == []
+
+
+def test_each_posix_only_module_is_imported_in_one_place() -> None:
+    users: dict[str, set[str]] = {}
+    for found in all_imports():
+        name = found.target.split(".")[0]
+        if name in POSIX_ONLY:
+            users.setdefault(name, set()).add(found.module)
+    assert {name: modules for name, modules in users.items() if len(modules) > 1} == {}
+
+
+def test_no_module_is_named_for_nothing() -> None:
+    assert [name_of(path) for path in files() if set(name_of(path).split(".")) & FORBIDDEN_NAMES] == []
+
+
+def test_what_a_hook_loads_first_imports_the_standard_library_alone() -> None:
+    allowed = set(sys.stdlib_module_names) | {"__future__"}
+    foreign = []
+    for found in all_imports():
+        if room_of(found.module) not in STANDARD_LIBRARY_ONLY:
+            continue
+        outside = found.target.split(".")[0] not in allowed
+        if outside and room_of(found.target) not in (*STANDARD_LIBRARY_ONLY, "palazzo", "errors"):
+            foreign.append(str(found))
+    assert foreign == []
+
+
+def test_everything_public_says_what_it_does() -> None:
+    """Modules, classes and functions; a method that keeps a protocol's promise is described there."""
+    silent = []
+    for path in files():
+        if ast.get_docstring(tree(path)) is None:
+            silent.append(name_of(path))
+        for node in tree(path).body:
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name[0] == "_":
+                continue
+            if ast.get_docstring(node) is None:
+                silent.append(f"{name_of(path)}.{node.name}:{node.lineno}")
+    assert silent == []
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_modules_are_short() -> None:
+    sizes = {name_of(path): lines_of(path) for path in files() if lines_of(path)}
+    assert {name: size for name, size in sizes.items() if size > LONGEST_MODULE} == {}
+    assert statistics.median(sizes.values()) <= MEDIAN_MODULE
