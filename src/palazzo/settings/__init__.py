@@ -1,0 +1,133 @@
+"""Settings: the effective value of every key, and where it came from.
+
+The user's `config.toml`, a project's `palazzo.toml`, one person's `.claude/palazzo.local.md` in a project,
+and `PALAZZO_*` in the environment; later ones win. Files inside a project may have been written by anybody:
+they set only what concerns the project (`keys.Key.where`), and may tighten what guards the user but never
+loosen it. A wrong value costs that value alone and yields a sentence that says what is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.settings import layers
+from palazzo.settings.keys import ALIASES, BY_NAME, KEYS, Key, Value, read
+from palazzo.settings.layers import Said, Source
+
+__all__ = ["KEYS", "Effective", "Key", "Settings", "Value", "load"]
+
+_SECRET = "********"  # noqa: S105 - what is shown in place of one
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A key with the value that holds, and where that was written."""
+
+    key: Key
+    value: Value
+    origin: str
+
+    @property
+    def shown(self) -> str:
+        """The value as it may be shown: secrets are not."""
+        if self.key.secret and self.value:
+            return _SECRET
+        if isinstance(self.value, bool):
+            return "true" if self.value else "false"
+        return ", ".join(self.value) if isinstance(self.value, tuple) else str(self.value)
+
+
+class Settings:
+    """All effective values. Ask by the type that the key has."""
+
+    def __init__(self, values: Mapping[str, Effective], problems: tuple[str, ...] = ()) -> None:
+        self.values, self.problems = dict(values), problems
+
+    def flag(self, name: str) -> bool:
+        """Return a setting that is on or off."""
+        return self.values[name].value is True
+
+    def number(self, name: str) -> int:
+        """Return a whole number."""
+        value = self.values[name].value
+        assert isinstance(value, int)  # noqa: S101 - the table says so
+        return value
+
+    def text(self, name: str) -> str:
+        """Return a text or a choice."""
+        return str(self.values[name].value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list."""
+        value = self.values[name].value
+        assert isinstance(value, tuple)  # noqa: S101 - the table says so
+        return value
+
+
+def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) -> Settings:
+    """Read every layer. `project` is the root of the project that is worked in, if there is one. Never raises."""
+    sources = [layers.user_file(user_file)]
+    if project is not None:
+        sources += [layers.project_file(project), layers.person_file(project)]
+    sources.append(layers.environment(variables))
+    values = {key.name: Effective(key, key.default, "default") for key in KEYS}
+    problems: list[str] = []
+    for source in sources:
+        problems += source.problems
+        for said in source.said:
+            problem = _apply(values, source, said)
+            if problem:
+                problems.append(problem)
+    return Settings(values, tuple(problems))
+
+
+def _apply(values: dict[str, Effective], source: Source, said: Said) -> str:
+    """Take in one value, or return what is wrong with it."""
+    alias = ALIASES.get(said.name)
+    key = BY_NAME.get(alias[0] if alias else said.name)
+    if key is None:
+        return f"{said.origin}: `{said.name}` is not a setting{_nearest(said.name)}. It is left out."
+    if source.layer not in key.where:
+        return f"{said.origin}: `{said.name}` cannot be set here, only {_places(key)}. It is left out."
+    try:
+        value = _aliased(alias[1], said.value) if alias else read(key, said.value)
+    except ValueError as error:
+        if source.layer == "project" and said.name.startswith(("mine.", "wing")):
+            return ""  # `palazzo.scope.project_file` says so, with more detail
+        return f"{said.origin}: `{said.name}` must be {error}. {_stays(values[key.name])}"
+    if source.layer in ("project", "person") and key.stricter and not key.stricter(value, values[key.name].value):
+        return (
+            f"{said.origin}: `{said.name}` may be tightened inside a project, not loosened. {_stays(values[key.name])}"
+        )
+    values[key.name] = Effective(key, value, said.origin)
+    return ""
+
+
+def _aliased(meanings: Mapping[bool, str], value: object) -> Value:
+    said = read(BY_NAME["redact"], value)  # any flag reads a flag
+    return meanings[said is True]
+
+
+def _stays(effective: Effective) -> str:
+    if effective.origin == "default":
+        return "The default is used."
+    return f"The value from {effective.origin} is used."
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    found = difflib.get_close_matches(name, [*BY_NAME, *ALIASES], 1, 0.75)
+    return f"; did you mean `{found[0]}`?" if found else ""
+
+
+def _places(key: Key) -> str:
+    names = {
+        "user": "in your own config.toml",
+        "project": "in a project's palazzo.toml",
+        "person": "in .claude/palazzo.local.md",
+        "environment": f"by {key.variable}",
+    }
+    return " or ".join(text for layer, text in names.items() if layer in key.where)

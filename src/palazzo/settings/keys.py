@@ -1,0 +1,184 @@
+"""The one table of settings: name, type, default, what is allowed, and who may set it.
+
+`palazzo settings`, the documentation and every check read this. It knows no files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["flag", "number", "choice", "text", "list"]
+Layer = Literal["default", "user", "project", "person", "environment"]
+"""Who speaks: the user's `config.toml`, a project's `palazzo.toml`, one person's `.claude/palazzo.local.md`
+in a project, the environment. Later ones win."""
+Value = bool | int | str | tuple[str, ...]
+
+_OWN: frozenset[Layer] = frozenset({"user", "environment"})
+"""What reaches beyond one project: no file inside a project sets it."""
+_PERSONAL: frozenset[Layer] = _OWN | {"person"}
+"""How memory behaves for one person in one project."""
+_ANYWHERE: frozenset[Layer] = _PERSONAL | {"project"}
+_PROJECT: frozenset[Layer] = frozenset({"project", "person"})
+
+TRUSTS = ("user", "agent", "repo", "tool", "external")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting. `stricter(new, old)` says whether a file inside a project may replace `old` by `new`."""
+
+    name: str
+    kind: Kind
+    default: Value
+    help: str
+    where: frozenset[Layer] = _PERSONAL
+    choices: tuple[str, ...] = ()
+    least: int = 0
+    most: int = 1_000_000
+    secret: bool = False
+    stricter: Callable[[Value, Value], bool] | None = None
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return "PALAZZO_" + self.name.upper().replace(".", "_").replace("-", "_")
+
+    @property
+    def allowed(self) -> str:
+        """What may be written, as it is said to a person."""
+        match self.kind:
+            case "flag":
+                return "true or false"
+            case "number":
+                return f"a whole number from {self.least} to {self.most}"
+            case "choice":
+                return f"one of {', '.join(self.choices)}"
+            case "list":
+                return "a list of texts"
+            case "text":
+                return "a text on one line"
+
+
+def _stays_on(new: Value, old: Value) -> bool:
+    return new is True or new == old
+
+
+def _at_least_as_trusted(new: Value, old: Value) -> bool:
+    return TRUSTS.index(str(new)) <= TRUSTS.index(str(old))
+
+
+EVENTS = {
+    "session-start": True,
+    "prompt": True,
+    "pre-tool": False,
+    "post-tool": True,
+    "tool-failure": True,
+    "subagent-start": True,
+    "subagent-stop": True,
+    "stop": True,
+    "pre-compact": True,
+    "session-end": True,
+}
+"""The hook events, and whether each is on by default (INTERFACE.md, Hooks)."""
+
+KEYS: tuple[Key, ...] = (
+    Key("palace", "text", "", "The palace file; empty for the one in your data directory.", _OWN),
+    Key("service", "flag", True, "Whether background processes may be started.", _OWN),
+    Key("off", "flag", False, "Stop all capture and injection.", frozenset({"environment"})),
+    Key("embedder.kind", "choice", "bundled", "Who makes vectors.", _OWN, ("bundled", "openai")),
+    Key("embedder.base_url", "text", "", "Address of an OpenAI-compatible embedding server.", _OWN),
+    Key("embedder.model", "text", "", "The model to ask that server for.", _OWN),
+    Key("embedder.api_key", "text", "", "The key to send to that server.", _OWN, secret=True),
+    Key("embedder.dimension", "number", 0, "Vector length to insist on; 0 takes what comes.", _OWN, most=65_536),
+    Key("auto_context_on_start", "flag", True, "Orient the agent when a session starts."),
+    Key("detect_recall_patterns", "flag", True, "Search when a prompt asks about the past."),
+    Key(
+        "context_depth",
+        "choice",
+        "medium",
+        "How much the start of a session gets.",
+        choices=("shallow", "medium", "deep"),
+    ),
+    Key("auto_commit", "flag", False, "Make a checkpoint after a session has ended."),
+    Key("save_interval", "number", 15, "Human messages between two saves.", least=1, most=10_000),
+    Key("save_mode", "choice", "silent", "Save silently, or ask the agent to.", choices=("silent", "ask")),
+    Key("desktop_toast", "flag", False, "Show a desktop notice after a save."),
+    *(Key(f"events.{name}", "flag", on, f"Whether the {name} hook does anything.") for name, on in EVENTS.items()),
+    Key("min_messages", "number", 3, "Sessions with fewer messages are not taken in.", most=10_000),
+    Key("wing", "text", "", "The label of this project's wing.", _PROJECT),
+    Key("mine.policy", "choice", "docs", "What is read of a project.", _ANYWHERE, ("docs", "all")),
+    Key("mine.include", "list", (), "Patterns of files to read; only these, if any.", _ANYWHERE),
+    Key("mine.exclude", "list", (), "Patterns of files never to read.", _ANYWHERE),
+    Key("redact", "flag", True, "Remove secrets before anything is stored.", _ANYWHERE, stricter=_stays_on),
+    Key(
+        "auto_inject_trust",
+        "choice",
+        "tool",
+        "Least trusted origin that may be put before an agent unasked.",
+        _ANYWHERE,
+        TRUSTS,
+        stricter=_at_least_as_trusted,
+    ),
+    Key(
+        "branch_policy", "choice", "label", "What search does with other branches.", choices=("label", "hide", "ignore")
+    ),
+)
+BY_NAME = {key.name: key for key in KEYS}
+
+ALIASES: dict[str, tuple[str, dict[bool, str]]] = {
+    "prompt_to_save": ("save_mode", {True: "ask", False: "silent"}),
+    "silent_save": ("save_mode", {True: "silent", False: "ask"}),
+}
+"""Names that other programs use: what they set, and to what."""
+
+_TRUE, _FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
+
+
+def read(key: Key, value: object) -> Value:
+    """Return `value`, as a file or the environment gives it, in the key's own type; ValueError otherwise."""
+    found = _READERS[key.kind](key, value)
+    if found is None:
+        raise ValueError(key.allowed)
+    return found
+
+
+def _flag(_: Key, value: object) -> Value | None:
+    if isinstance(value, bool):
+        return value
+    said = value.strip().lower() if isinstance(value, str) else ""
+    return True if said in _TRUE else False if said in _FALSE else None
+
+
+def _number(key: Key, value: object) -> Value | None:
+    if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
+        value = int(value)
+    whole = isinstance(value, int) and not isinstance(value, bool) and math.isfinite(value)
+    return value if whole and isinstance(value, int) and key.least <= value <= key.most else None
+
+
+def _choice(key: Key, value: object) -> Value | None:
+    return value if isinstance(value, str) and value in key.choices else None
+
+
+def _text(_: Key, value: object) -> Value | None:
+    return value.strip() if isinstance(value, str) and value.strip().isprintable() else None
+
+
+def _list(_: Key, value: object) -> Value | None:
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    if isinstance(value, list | tuple) and all(isinstance(one, str) and one.isprintable() for one in value):
+        return tuple(value)
+    return None
+
+
+_READERS: dict[Kind, Callable[[Key, object], Value | None]] = {
+    "flag": _flag,
+    "number": _number,
+    "choice": _choice,
+    "text": _text,
+    "list": _list,
+}
