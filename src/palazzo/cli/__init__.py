@@ -1,0 +1,24 @@
+"""The command line. Typer and Rich live in this room and nowhere below; both are imported as late as can be.
+
+`app` makes commands of the registry's operations, `running` runs one and turns what happens into output and an
+exit code. How results look is in one file for each group of commands: `finding`, `filing`, `operating`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 3 a bug, 130 interrupted."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given in (["--version"], ["-V"]):
+        from palazzo import __version__
+
+        print(f"palazzo {__version__}")
+        return 0
+    from palazzo.cli.app import run
+
+    return run(given)

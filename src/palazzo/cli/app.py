@@ -1,0 +1,89 @@
+"""The application: its commands are the registry's operations, each bound when it is first asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from palazzo.cli import binding, failing
+from palazzo.operations import registry
+
+PROGRAM = "palazzo"
+
+
+def run(arguments: list[str]) -> int:
+    """Run `arguments`; return the exit code."""
+    command = typer.main.get_command(_application())
+    try:
+        command.main(args=arguments, prog_name=PROGRAM)
+        code: object = 0
+    except SystemExit as stop:
+        code = stop.code
+    except KeyboardInterrupt:
+        code = failing.INTERRUPTED
+    except BrokenPipeError:
+        code = 0
+    except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
+        code = failing.bug(error, arguments, "--debug" in arguments)
+    return _flushed(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+class Commands(TyperGroup):
+    """The operations as commands. Importing one costs what its own module costs."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return all names, in the registry's order."""
+        return [binding.command_name(name) for name in registry.MODULES]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of that name, or None."""
+        names = {binding.command_name(name): name for name in registry.MODULES}
+        if cmd_name not in names:
+            return None
+        one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        one.command(cmd_name)(binding.callback(registry.operation(names[cmd_name])))
+        return typer.main.get_command(one)
+
+
+def _application() -> typer.Typer:
+    application = typer.Typer(
+        cls=Commands,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    application.callback(invoke_without_command=True)(_before_any_command)
+    return application
+
+
+def _before_any_command(
+    context: typer.Context,
+    palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP)] = None,
+    debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP)] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
+) -> None:
+    """A memory for coding agents, on your own machine: exact words, found again in milliseconds."""
+    context.obj = binding.Common(palace=palace, debug=debug)
+    if version:
+        from palazzo import __version__
+
+        print(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
+def _flushed(code: int) -> int:
+    """Write out what is buffered; a reader that has gone is no failure of ours."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code

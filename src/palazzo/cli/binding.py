@@ -1,0 +1,140 @@
+"""From an operation's request to a command: its options, their types, defaults and help."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import typer
+
+from palazzo.operations.operation import Operation, RequestField, request_fields
+
+PALACE_HELP = "The palace to use instead of the configured one."
+DEBUG_HELP = "Show where an error came from."
+JSON_HELP = "Write one JSON document instead of text."
+YES_HELP = "Do not ask."
+
+
+@dataclass(slots=True)
+class Common:
+    """What every command takes."""
+
+    palace: Path | None = None
+    as_json: bool = False
+    debug: bool = False
+    yes: bool = False
+
+
+def command_name(name: str) -> str:
+    """Return an operation's name as it is typed."""
+    return name.replace("_", "-")
+
+
+def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
+    """Return the function that Typer makes a command of; its signature is derived from the request."""
+    fields = list(request_fields(operation.request))
+    shown = [field for field in fields if not field.about.hidden]
+
+    def command(**given: Any) -> None:
+        from palazzo.cli.running import run
+
+        context: typer.Context = given.pop("typer_context")
+        common = _common(context, given)
+        code = run(operation, lambda: _request(operation, shown, given), common)
+        if code:
+            raise typer.Exit(code)
+
+    parameters = [
+        _parameter("typer_context", typer.Context),
+        *(_of_field(field) for field in shown),
+        *_shared(operation),
+    ]
+    command.__doc__ = operation.help
+    command.__name__ = operation.name
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _common(context: typer.Context, given: dict[str, Any]) -> Common:
+    """What was said before the command and behind it; behind wins."""
+    before = context.obj if isinstance(context.obj, Common) else Common()
+    return Common(
+        palace=given.pop("palace") or before.palace,
+        as_json=given.pop("as_json"),
+        debug=given.pop("debug") or before.debug,
+        yes=given.pop("assume_yes", False),
+    )
+
+
+def _request(operation: Operation[Any, Any], fields: list[RequestField], given: Mapping[str, Any]) -> Any:
+    return operation.request(**{field.name: _value(field, given[field.name]) for field in fields})
+
+
+def _value(field: RequestField, given: Any) -> Any:
+    """What Typer read, in the request's own type."""
+    if field.about.stdin:
+        from palazzo.cli.asking import text_or_stdin
+
+        return text_or_stdin(field.name, given)
+    if field.about.words:
+        return " ".join(given)
+    if get_origin(field.type) is tuple:
+        return tuple(given or ())
+    return given.value if isinstance(given, enum.Enum) else given
+
+
+def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def _of_field(field: RequestField) -> inspect.Parameter:
+    kind, default = _type_and_default(field)
+    if field.about.positional:
+        mark = typer.Argument(help=field.about.help, metavar=_metavar(field), show_default=False)
+    else:
+        names = [field.about.option] if field.about.option else []
+        if default is False:
+            names = [f"--{command_name(field.name)}"]  # left to itself Typer adds a --no- to it
+        show = default not in (None, False)
+        mark = typer.Option(*names, help=field.about.help, metavar=field.about.metavar or None, show_default=show)
+    return _parameter(field.name, Annotated[kind, mark], default)
+
+
+def _type_and_default(field: RequestField) -> tuple[Any, Any]:
+    """The type that Typer is to read, and the default it is to show."""
+    if field.about.words:
+        return list[str], inspect.Parameter.empty
+    if field.about.stdin:
+        return str | None, None
+    if get_origin(field.type) is tuple:
+        member = get_args(field.type)[0]
+        return (list[member], inspect.Parameter.empty) if field.required else (list[member] | None, None)  # type: ignore[valid-type]
+    kind = field.type
+    default = inspect.Parameter.empty if field.required else field.default
+    if get_origin(kind) is Literal:
+        choices = enum.Enum(field.name, {str(choice): choice for choice in get_args(kind)})  # type: ignore[misc]
+        kind, default = choices, choices(default) if default in get_args(field.type) else default
+    return (kind | None if field.optional else kind), default
+
+
+def _metavar(field: RequestField) -> str | None:
+    name = field.about.option or field.name.upper()
+    return name if field.required or field.about.stdin else f"[{name}]"
+
+
+def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
+    found = [
+        _parameter(
+            "palace", Annotated[Path | None, typer.Option("--palace", help=PALACE_HELP, show_default=False)], None
+        ),
+        _parameter("as_json", Annotated[bool, typer.Option("--json", help=JSON_HELP)], False),
+        _parameter("debug", Annotated[bool, typer.Option("--debug", help=DEBUG_HELP)], False),
+    ]
+    if operation.destructive:
+        found.append(_parameter("assume_yes", Annotated[bool, typer.Option("--yes", "-y", help=YES_HELP)], False))
+    return found

@@ -1,0 +1,109 @@
+"""How status, doctor, verify, repair and settings look to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from palazzo.cli.screen import Part, Screen
+from palazzo.operations.doctor import DoctorResult
+from palazzo.operations.repair import RepairResult
+from palazzo.operations.settings import SettingsResult
+from palazzo.operations.status import StatusResult
+from palazzo.operations.verify import CheckView, VerifyResult
+
+_OK: Part = ("ok", "green")
+_BAD: Part = ("wrong", "bold red")
+_MOST_ROOMS = 6
+
+
+def status(screen: Screen, result: StatusResult) -> None:
+    """Show the palace in a few lines, then its wings."""
+    facts = [
+        ("palace", f"{result.palace}, {_size(result.size_bytes)}, schema {result.schema}"),
+        ("holds", f"{result.items:,} items, {result.drawers:,} drawers in {len(result.wings):,} wings"),
+        ("vectors", _vectors(result)),
+        ("version", result.version),
+    ]
+    screen.table(("", ""), [((name, "dim"), value) for name, value in facts])
+    if result.off:
+        screen.say(("PALAZZO_OFF is set: nothing is captured or injected.", "yellow"))
+    if result.wings:
+        screen.gap()
+        rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]
+        screen.table(("wing", "drawers", "rooms"), rows, right=(1,))
+
+
+def _vectors(result: StatusResult) -> str:
+    embedder = result.embedder
+    match embedder.state:
+        case "empty":
+            return f"none needed yet ({embedder.id})"
+        case "changed":
+            return f"made by {embedder.id}, but the settings name another: palazzo repair --rebuild vectors"
+        case "building":
+            how = "being made now" if result.embedding else "made when the palace is next used"
+            return f"{result.pending:,} pending, {how} ({embedder.id})"
+        case "ready":
+            return f"all made ({embedder.id})"
+
+
+def _rooms(rooms: dict[str, int]) -> str:
+    largest = sorted(rooms.items(), key=lambda pair: (-pair[1], pair[0]))
+    named = ", ".join(f"{name} {count:,}" for name, count in largest[:_MOST_ROOMS])
+    return f"{named}, and {len(rooms) - _MOST_ROOMS} more" if len(rooms) > _MOST_ROOMS else named
+
+
+def doctor(screen: Screen, result: DoctorResult) -> None:
+    """Show every finding, and what mends those that are wrong."""
+    rows = [(_OK if one.ok else _BAD, one.name, one.detail) for one in result.findings]
+    screen.table(("", "", ""), rows)
+    mends = [one.mend for one in result.findings if not one.ok and one.mend]
+    for mend in dict.fromkeys(mends):
+        screen.say("Mend with: ", (mend, "bold"))
+
+
+def verify(screen: Screen, result: VerifyResult) -> None:
+    """Show every check."""
+    _checks(screen, result.checks)
+    if not result.ok:
+        screen.say("What is derived is mended by ", ("palazzo repair", "bold"), "; a damaged archive by a backup.")
+
+
+def repair(screen: Screen, result: RepairResult) -> None:
+    """Show what was made anew, and the checks."""
+    made = ", ".join(result.rebuilt) or "nothing"
+    screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
+    _checks(screen, result.checks)
+
+
+def settings(screen: Screen, result: SettingsResult) -> None:
+    """Show settings with where they come from; the bare value where one was asked for."""
+    if result.written:
+        screen.say(f"Wrote {result.written}.")
+        for one in result.settings:
+            if not one.origin.startswith(result.written):
+                screen.say((f"But here {one.key} is {one.shown or 'empty'}, from {one.origin}.", "yellow"))
+    elif result.single:
+        for one in result.settings:
+            screen.say(one.shown)
+    else:
+        rows = [
+            (one.key, (one.shown, "" if one.origin == "default" else "bold"), (one.origin, "dim"), one.help)
+            for one in result.settings
+        ]
+        screen.table(("setting", "value", "from", "what it does"), rows)
+    for problem in result.problems:
+        screen.say((problem, "yellow"))
+
+
+def _checks(screen: Screen, checks: Sequence[CheckView]) -> None:
+    screen.table(("", "", ""), [(_OK if one.ok else _BAD, one.name, one.detail) for one in checks])
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"

@@ -1,0 +1,32 @@
+"""Which function shows the result of which operation to a person."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from palazzo.cli.screen import Screen
+
+RENDERERS = {
+    "search": "palazzo.cli.finding:search",
+    "show": "palazzo.cli.finding:show",
+    "wake_up": "palazzo.cli.finding:wake_up",
+    "init": "palazzo.cli.filing:init",
+    "mine": "palazzo.cli.filing:mine",
+    "remember": "palazzo.cli.filing:remember",
+    "forget": "palazzo.cli.filing:forget",
+    "status": "palazzo.cli.operating:status",
+    "doctor": "palazzo.cli.operating:doctor",
+    "verify": "palazzo.cli.operating:verify",
+    "repair": "palazzo.cli.operating:repair",
+    "settings": "palazzo.cli.operating:settings",
+}
+
+
+def renderer(name: str) -> Callable[[Screen, Any], None]:
+    """Return the renderer of an operation's result."""
+    module, _, function = RENDERERS[name].partition(":")
+    found: Callable[[Screen, Any], None] = getattr(importlib.import_module(module), function)
+    return found

@@ -1,0 +1,87 @@
+"""Running one operation: its surroundings, its progress, its result on standard output, its exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from palazzo.cli import failing
+from palazzo.errors import PalazzoError, UsageError
+from palazzo.operations.context import Context
+from palazzo.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from palazzo.cli.binding import Common
+
+_SAYS_PROBLEMS = ("settings", "doctor")
+"""Operations whose result tells what is wrong in settings files."""
+
+
+def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Common) -> int:
+    """Run `operation` and write its result; return the exit code."""
+    from palazzo.cli.progress import ProgressBar
+
+    bar = ProgressBar()
+    try:
+        with Context(palace=common.palace, on_progress=bar.show) as context:
+            result = _result(operation, request(), context, common, bar)
+            bar.close()
+            _write(operation, result, common)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        bar.close()
+        return failing.interrupted(bar.last)
+    except PalazzoError as error:
+        bar.close()
+        return failing.expected(error, common.debug)
+    except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
+        bar.close()
+        return failing.bug(error, sys.argv[1:], common.debug)
+    return failing.FAILED if operation.failed is not None and operation.failed(result) else 0
+
+
+def _result(operation: Operation[Any, Any], request: Any, context: Context, common: Common, bar: Any) -> Any:
+    if operation.name not in _SAYS_PROBLEMS:
+        for problem in context.settings.problems:
+            print(f"palazzo: {problem}", file=sys.stderr)
+    if common.as_json and getattr(request, "raw", False):
+        raise UsageError("--raw writes bytes and --json a document: give one of them.")
+    if operation.destructive and not request.dry_run and not common.yes:
+        from palazzo.cli.asking import confirm
+
+        would = operation.run(context, replace(request, dry_run=True))
+        bar.close()
+        confirm(lambda: _render(operation, would, to_error=True))
+    return operation.run(context, request)
+
+
+def _write(operation: Operation[Any, Any], result: Any, common: Common) -> None:
+    if common.as_json:
+        write_json(result)
+    else:
+        _render(operation, result)
+
+
+def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False) -> None:
+    from palazzo.cli.rendering import renderer
+    from palazzo.cli.screen import Screen
+
+    renderer(operation.name)(Screen(sys.stderr if to_error else sys.stdout), result)
+
+
+def write_json(result: Any) -> None:
+    """Write a result as one JSON document on standard output, in UTF-8 whatever the locale."""
+    from palazzo.operations.serialise import to_json
+
+    plain = to_json(result)
+    try:
+        encoded = json.dumps(plain, ensure_ascii=False, indent=2).encode()
+    except UnicodeEncodeError:  # archived text may hold lone surrogates, which JSON writes as escapes
+        encoded = json.dumps(plain, indent=2).encode()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(encoded + b"\n")

@@ -1,0 +1,69 @@
+"""A person's terminal, by Rich: lines with colours, small tables, and exact words that nothing re-wraps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+INDENT = "    "
+_PIPED_WIDTH = 200
+"""Columns where there is no terminal: nothing is cut off that `grep` could look for."""
+_CONTROLS = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)} | {
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+}
+"""Control characters as pictures: archived words must not drive the terminal."""
+
+Part = str | tuple[str, str]
+
+
+class Screen:
+    """Where a result is written. Colours only on a terminal, and not with NO_COLOR."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._terminal = file.isatty()
+        width = None if self._terminal or os.environ.get("COLUMNS") else _PIPED_WIDTH
+        self.console = Console(file=file, highlight=False, markup=False, emoji=False, width=width)
+
+    def say(self, *parts: Part) -> None:
+        """Write one line of parts, each a text or (text, style)."""
+        text = Text()
+        for part in parts:
+            words, style = (part, "") if isinstance(part, str) else part
+            text.append(self._one_line(words), style)
+        self.console.print(text, soft_wrap=True)
+
+    def exact(self, text: str, indent: str = INDENT) -> None:
+        """Write archived words as they are, each line indented. On a terminal, control characters are made visible."""
+        shown = text.translate(_CONTROLS) if self._terminal else text
+        self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in shown.split("\n")))
+
+    def bytes(self, raw: bytes) -> None:
+        """Write bytes, and nothing else."""
+        self.console.file.flush()
+        self.console.file.buffer.write(raw)  # type: ignore[attr-defined]
+        self.console.file.buffer.flush()  # type: ignore[attr-defined]
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[Part]], right: Sequence[int] = ()) -> None:
+        """Write a table; `right` are the columns of numbers."""
+        from rich.table import Table
+
+        titled = any(header)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=titled)
+        for n, title in enumerate(header):
+            table.add_column(title, justify="right" if n in right else "left", overflow="fold")
+        for row in rows:
+            cells = [(cell, "") if isinstance(cell, str) else cell for cell in row]
+            table.add_row(*(Text(self._one_line(words), style) for words, style in cells))
+        self.console.print(table)
+
+    def gap(self) -> None:
+        """Write an empty line."""
+        self.console.print()
+
+    def _one_line(self, text: str) -> str:
+        return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,0 +1,116 @@
+"""Which drawers truth calls for, without writing any: what `verify` compares the live ones with."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from palazzo.archive.identity import drawer_uid
+from palazzo.derive import cut, cutting
+from palazzo.derive.cutting import Draft
+from palazzo.derive.rebuild import SEGMENTS_AT_ONCE
+from palazzo.store import drawers, sources
+from palazzo.store.database import Connection
+from palazzo.store.drawers import DrawerRow, PassageRow
+from palazzo.text.formats import document_kind
+
+Facts = tuple[object, ...]
+"""What must be equal: all that a drawer takes from truth, its spans, tags and passages included."""
+
+
+def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
+    """Return the drawers of a source that should be live, by id, as the cutter makes them."""
+    work = _Collecting(connection, source, cut._Acts([]), {})
+    current = sources.current_revision(connection, source)
+    if current is not None:
+        described = sources.read_source(connection, source)
+        (item,), work.on = cut._load(connection, [current[0]])
+        for draft in cutting.cut_section(item, document_kind(described.key[-1]), described.title):
+            work.keep(draft, "")
+    rows = connection.execute("SELECT id FROM item WHERE source = ? AND kind = 'note'", (source,))
+    for (row,) in list(rows):
+        (note,), work.on = cut._load(connection, [int(row)])
+        for draft in cutting.cut_note(note, sources.read_source(connection, source).title):
+            work.keep(draft, "")
+    for segment in _segments(connection, source, work):
+        for draft in cutting.cut_segment(segment):
+            work.keep(draft, "")
+    return work.found
+
+
+def live(connection: Connection, source: int) -> dict[bytes, Facts]:
+    """Return the live drawers of a source, by id, as they are."""
+    found = {}
+    rows = connection.execute(
+        "SELECT id, uid, kind, thread, ordinal, room, role, author, title, created_at, trust, branch, commit_id"
+        " FROM drawer WHERE source = ? AND retired_at IS NULL",
+        (source,),
+    )
+    for row, uid, *columns in list(rows):
+        passages = connection.execute(
+            "SELECT item, start, end, hash FROM passage WHERE drawer = ? ORDER BY item, start, end", (row,)
+        )
+        tags = connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (row,))
+        found[bytes(uid)] = (
+            *columns,
+            tuple(drawers.drawer_spans(connection, row)),
+            tuple(str(tag) for (tag,) in tags),
+            tuple((item, start, end, bytes(digest)) for item, start, end, digest in passages),
+        )
+    return found
+
+
+class _Collecting(cut._Comparison):
+    """The cutter's comparison, which keeps what it is given instead of writing it."""
+
+    def __init__(self, connection: Connection, source: int, on: cut._Acts, there: dict[bytes, drawers.Known]) -> None:
+        super().__init__(connection, source, on, there)
+        self.found: dict[bytes, Facts] = {}
+
+    @property
+    def on(self) -> cut._Acts:
+        """The acts on the items at hand."""
+        return self._on
+
+    @on.setter
+    def on(self, acts: cut._Acts) -> None:
+        self._on = acts
+
+    def keep(self, draft: Draft, locator: str, ended: int | None = None) -> None:
+        """Note the drawer of `draft`."""
+        uid = drawer_uid([(span.item.uid, span.start, span.end) for span in draft.spans])
+        row = self._drawer_row(uid, draft, locator, ended)
+        if uid not in self.found:
+            self.found[uid] = _facts(row, cut._passage_rows(draft.passages))
+
+
+def _facts(row: DrawerRow, passages: list[PassageRow]) -> Facts:
+    return (
+        row.kind,
+        row.thread,
+        row.ordinal,
+        row.room,
+        row.role,
+        row.author,
+        row.title,
+        row.created_at,
+        row.trust,
+        row.branch,
+        row.commit,
+        row.spans,
+        tuple(sorted(row.tags)),
+        tuple(sorted((p.item, p.start, p.end, p.hash) for p in passages)),
+    )
+
+
+def _segments(connection: Connection, source: int, work: _Collecting) -> Iterator[list[cutting.CutItem]]:
+    """Yield the segments of every thread; a few are read at a time."""
+    threads = connection.execute(
+        "SELECT DISTINCT thread FROM item WHERE source = ? AND kind = 'message' ORDER BY thread", (source,)
+    )
+    for (thread,) in list(threads):
+        starts: list[int | None] = [*cut.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE], None]
+        for start, until in itertools.pairwise(starts):
+            rows = cut._thread_rows(connection, source, thread, start or 0, until)
+            loaded, work.on = cut._load(connection, [row for row, _, _ in rows])
+            yield from (list(segment) for segment in cutting.segments(loaded))

@@ -1,0 +1,228 @@
+"""Checking a palace without changing it: is the file sound, is truth whole, is what is derived what truth calls for.
+
+Every check stands for itself: one that cannot be carried out has failed, and the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import apsw
+
+from palazzo.archive import chain
+from palazzo.derive import expected
+from palazzo.derive.embed import current_embedder
+from palazzo.embed import Embedder
+from palazzo.errors import EmbedderUnavailable, PalazzoError
+from palazzo.store import drawers, items, keywords, sources, vectors
+from palazzo.store.database import Connection, Database
+
+SAMPLE = 24
+"""Vectors that are made anew: half a second of work."""
+SAME = 0.999
+"""Cosine from which two vectors are the same: int8 rounding costs less than 0.0002."""
+_MOST_TOLD = 3
+EmbedderFactory = Callable[[], Embedder]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: what was looked at, whether it is in order, and what was seen."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def verify(database: Database, embedder: EmbedderFactory, progress: Progress | None = None) -> Iterator[Check]:
+    """Yield every check, each of one state of the palace. `progress` gets (check, done, total) of the long ones."""
+    told = progress or (lambda name, done, total: None)
+    yield _checked(database, "file", _file)
+    yield _checked(database, "references", _references)
+    yield _checked(database, "chain", _chain)
+    yield _checked(database, "items", _items)
+    yield _checked(database, "drawers", lambda connection: _drawers(connection, told))
+    yield _checked(database, "keywords", _keywords)
+    yield _checked(database, "vectors", _vectors)
+    yield _checked(database, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
+
+
+Finding = tuple[bool, str]
+
+
+def _checked(database: Database, name: str, check: Callable[[Connection], Finding]) -> Check:
+    try:
+        with database.snapshot() as connection:
+            return Check(name, *check(connection))
+    except (PalazzoError, apsw.Error) as error:
+        return Check(name, False, f"could not be checked: {error}")
+    except (ValueError, LookupError, TypeError, StopIteration, OverflowError) as error:
+        # A damaged page may hold anything where a number or a text should be.
+        return Check(name, False, f"holds what cannot be read ({type(error).__name__})")
+
+
+# --- the file ----------------------------------------------------------------------------------------------
+
+
+def _file(connection: Connection) -> Finding:
+    found = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
+    return found == ["ok"], "SQLite finds nothing wrong" if found == ["ok"] else _told(found)
+
+
+def _references(connection: Connection) -> Finding:
+    found = [f"{table} row {row} names a row of {parent} that is gone" for table, row, parent, _ in
+             islice(connection.execute("PRAGMA foreign_key_check"), 20)]  # fmt: skip
+    return not found, _told(found) or "every row that is named is there"
+
+
+# --- truth -------------------------------------------------------------------------------------------------
+
+
+def _chain(connection: Connection) -> Finding:
+    """Every link follows from the one before it, and every body is what its link says: raw bytes and text."""
+    breaks = [f"link {one.seq} (item {one.item}): {one.reason}" for one in islice(chain.audit(connection), 20)]
+    (links,) = next(
+        connection.execute("SELECT count(*) FROM link WHERE device = ? AND absent IS NULL", (chain.OWN_DEVICE,))
+    )
+    (count,) = next(connection.execute("SELECT count(*) FROM item"))
+    if not breaks and links < count:
+        breaks = [f"{count - links} of {count} items are in no link"]
+    return not breaks, _told(breaks) or f"{links:,} links, all bodies as they were archived"
+
+
+def _items(connection: Connection) -> Finding:
+    """Every text can be read, and every part lies within it."""
+    wrong: list[str] = []
+    count = 0
+    for uid, text, codec, parts in connection.execute("SELECT uid, text, text_codec, parts FROM item"):
+        count += 1
+        try:
+            size = len(items.decode_text(text, codec))
+            inside = all(0 <= part.start <= part.end <= size for part in items.load_parts(parts))
+        except Exception as error:  # noqa: BLE001 - zlib, JSON and Unicode have their own; the item is what matters
+            wrong.append(f"item {bytes(uid).hex()} cannot be read ({type(error).__name__})")
+        else:
+            if not inside:
+                wrong.append(f"item {bytes(uid).hex()} has parts outside its text")
+    return not wrong, _told(wrong) or f"{count:,} items, all readable"
+
+
+# --- what is derived ---------------------------------------------------------------------------------------
+
+
+def _drawers(connection: Connection, progress: Progress) -> Finding:
+    """The live drawers are those that the cutter makes from truth, with the same spans, place, tags and passages."""
+    wrong: list[str] = []
+    seen = 0
+    rows = list(sources.source_rows(connection))
+    for n, source in enumerate(rows):
+        wanted, there = expected.expected(connection, source), expected.live(connection, source)
+        seen += len(there)
+        wrong += [f"drawer {uid.hex()} is missing" for uid in wanted.keys() - there.keys()]
+        wrong += [f"drawer {uid.hex()} should not be there" for uid in there.keys() - wanted.keys()]
+        wrong += [
+            f"drawer {uid.hex()} is not as it was cut" for uid in wanted.keys() & there if wanted[uid] != there[uid]
+        ]
+        progress("drawers", n + 1, len(rows))
+    stray = drawers.count_drawers(connection) - seen
+    if stray:
+        wrong.append(f"{stray} drawers belong to no source")
+    return not wrong, _told(wrong) or f"{seen:,} drawers, all as they are cut from the archive"
+
+
+def _keywords(connection: Connection) -> Finding:
+    indexed, wanted = keywords.indexed_rows(connection), drawers.count_drawers(connection)
+    (missing,) = next(
+        connection.execute(
+            "SELECT count(*) FROM drawer WHERE retired_at IS NULL AND id NOT IN (SELECT id FROM keyword_docsize)"
+        )
+    )
+    sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword')")]
+    if sound != ["ok"]:
+        return False, f"the index is damaged: {_told(sound)}"
+    if missing or indexed != wanted:
+        return (
+            False,
+            f"{missing:,} of {wanted:,} live drawers are not in it, and {indexed - wanted + missing:,} others are",
+        )
+    return True, f"{indexed:,} drawers, all of those that are live"
+
+
+def _vectors(connection: Connection) -> Finding:
+    current = current_embedder(connection)
+    passages, pending = vectors.count_passages(connection), vectors.count_pending(connection)
+    if current is None:
+        return pending == passages, f"none made yet, {pending:,} of {passages:,} pending"
+    row, name, dimension = current
+    bad = next(
+        connection.execute(
+            "SELECT count(*) FROM vector WHERE embedder = ? AND (length(body) <> ? OR typeof(scale) <> 'real'"
+            " OR scale <= 0 OR scale > 1)",
+            (row, dimension),
+        )
+    )[0]
+    lost = next(
+        connection.execute(
+            "SELECT count(*) FROM passage p JOIN drawer d ON d.id = p.drawer WHERE d.retired_at IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM pending WHERE passage = p.id)"
+            " AND NOT EXISTS (SELECT 1 FROM vector WHERE embedder = ? AND hash = p.hash)",
+            (row,),
+        )
+    )[0]
+    if bad or lost:
+        return False, f"{bad:,} have the wrong shape, {lost:,} of {passages:,} passages have none and wait for none"
+    have = f"{passages - pending:,} of {passages:,} passages have theirs, {pending:,} pending"
+    return True, f"{have} ({dimension} dimensions, {name})"
+
+
+def _recomputed(connection: Connection, embedder: EmbedderFactory) -> Finding:
+    """A sample of vectors is what the embedder makes of their texts."""
+    current = current_embedder(connection)
+    sample = _sample(connection, current[0]) if current is not None else []
+    if current is None or not sample:
+        return True, "none to compare"
+    try:
+        model = embedder()
+        if model.id != current[1]:
+            return True, f"not compared: the settings name {model.id}, the vectors were made by {current[1]}"
+        return _compared(connection, model, sample)
+    except EmbedderUnavailable as error:
+        return True, f"not compared: {error}"
+
+
+def _sample(connection: Connection, embedder: int) -> list[tuple[int, int, int, float, bytes]]:
+    """Some passages with their vectors, spread over the palace: (item, start, end, scale, body)."""
+    (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM passage"))
+    step = max(1, int(last) // SAMPLE)
+    rows = connection.execute(
+        "SELECT p.item, p.start, p.end, v.scale, v.body FROM passage p JOIN vector v ON v.embedder = ? AND"
+        " v.hash = p.hash WHERE p.id % ? = ? % ? LIMIT ?",
+        (embedder, step, last, step, SAMPLE),
+    )
+    return [(int(item), int(start), int(end), float(scale), bytes(body)) for item, start, end, scale, body in rows]
+
+
+def _compared(connection: Connection, model: Embedder, sample: list[tuple[int, int, int, float, bytes]]) -> Finding:
+    import numpy as np
+
+    texts = items.read_texts(connection, (item for item, _, _, _, _ in sample))
+    made = model.embed([texts[item][start:end] for item, start, end, _, _ in sample])
+    stored = np.array([np.frombuffer(body, dtype=np.int8) * np.float32(scale) for _, _, _, scale, body in sample])
+    lengths = np.maximum(np.linalg.norm(stored, axis=1), 1e-9)
+    cosines = (stored * made).sum(axis=1) / lengths
+    wrong = int((cosines < SAME).sum())
+    if wrong:
+        return (
+            False,
+            f"{wrong} of {len(sample)} differ from what the embedder makes (least cosine {float(cosines.min()):.3f})",
+        )
+    return True, f"{len(sample)} made anew, all the same"
+
+
+def _told(findings: list[str]) -> str:
+    """The first few findings, and how many there are."""
+    more = len(findings) - _MOST_TOLD
+    return "; ".join(findings[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")

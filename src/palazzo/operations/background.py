@@ -1,0 +1,88 @@
+"""Starting the process that makes vectors in the background, and finding out about it.
+
+It is started detached and never waited for. `PALAZZO_SERVICE=off` (or the setting) keeps it from starting.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from palazzo import locks, paths
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+EMBEDDING = "palazzo.daemon.embedding"
+AFTER_FAILURE = 300.0
+"""Seconds after a failure during which a mere search does not try again."""
+
+
+def lock_file(palace: Path) -> Path:
+    """Return the file that the embedding process of a palace holds."""
+    return palace.with_name(palace.name + ".embedding.lock")
+
+
+def failure_file(variables: Mapping[str, str] = os.environ) -> Path:
+    """Return the file that says why embedding failed last; it is gone once embedding has worked."""
+    return paths.state_directory(variables) / "embedding-failed.txt"
+
+
+def start_embedding(context: Context, insist: bool = True) -> bool:
+    """Start making the vectors that are pending, unless that is under way or not wanted; say whether it was started.
+
+    Without `insist` a recent failure is not tried again.
+    """
+    if not context.settings.flag("service") or locks.is_held(lock_file(context.palace_path)):
+        return False
+    if not insist and _failed_lately(context.variables):
+        return False
+    with context.reading().database.snapshot() as connection:
+        from palazzo.store import vectors
+
+        if not vectors.any_pending(connection):
+            return False
+    return _start([sys.executable, "-P", "-m", EMBEDDING, str(context.palace_path)], context)
+
+
+def _failed_lately(variables: Mapping[str, str]) -> bool:
+    try:
+        return time.time() - failure_file(variables).stat().st_mtime < AFTER_FAILURE
+    except OSError:
+        return False
+
+
+def _start(command: list[str], context: Context) -> bool:
+    apart: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    try:
+        process = subprocess.Popen(  # noqa: S603 - this Python, and this package
+            command,
+            cwd=context.palace_path.parent,  # not the caller's directory, which may be on its way out
+            env=_environment(context.variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            **apart,
+        )
+    except OSError:
+        return False  # no room for another process: the next call tries again
+    # A caller that lives on must collect it, or it stays as a zombie when it is done.
+    threading.Thread(target=process.wait, name="palazzo-embedding", daemon=True).start()
+    return True
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The caller's environment, with import paths that hold wherever the process runs."""
+    environment = dict(variables)
+    if environment.get("PYTHONPATH"):
+        parts = environment["PYTHONPATH"].split(os.pathsep)
+        environment["PYTHONPATH"] = os.pathsep.join(str(Path(part).absolute()) for part in parts if part)
+    return environment

@@ -1,0 +1,186 @@
+"""What an operation runs in: the palace, the settings, and the project that is worked in, each when asked for.
+
+A palace is opened for reading until an operation writes, so that looking never creates one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from palazzo import paths
+from palazzo.model import Micros
+from palazzo.settings import Settings, load
+
+if TYPE_CHECKING:
+    from palazzo.embed import Embedder
+    from palazzo.embed.choose import EmbedderSpec
+    from palazzo.mining.placing import Placing
+    from palazzo.palace import Palace
+    from palazzo.scope.identity import ProjectIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long operation is. `what` says in a word what is counted; `detail` what it is at."""
+
+    what: str
+    done: int
+    total: int
+    detail: str = ""
+
+
+class Context:
+    """One caller's surroundings. Close it, or use `with`."""
+
+    def __init__(
+        self,
+        palace: Path | None = None,
+        cwd: Path | None = None,
+        variables: Mapping[str, str] = os.environ,
+        on_progress: Callable[[Progress], None] | None = None,
+        clock: Callable[[], Micros] | None = None,
+    ) -> None:
+        self.cwd = (cwd or Path.cwd()).absolute()
+        self.variables, self.on_progress = variables, on_progress
+        self._named, self._clock = palace, clock
+        self._palace: Palace | None = None
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the palace if it was opened."""
+        if self._palace is not None:
+            self._palace.close()
+            self._palace = None
+
+    # --- the palace ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def palace_path(self) -> Path:
+        """The palace file: the one that was named, else the settings', else the default."""
+        chosen = self._named or Path(self.settings.text("palace") or paths.default_palace(self.variables))
+        path = self.cwd / chosen.expanduser()
+        return path / "palace.db" if path.is_dir() else path
+
+    def reading(self) -> Palace:
+        """Return the palace, to read; PalaceMissing when there is none."""
+        return self._palace or self._open("read")
+
+    def writing(self) -> Palace:
+        """Return the palace, to write; it is created if there is none."""
+        if self._palace is not None and self._palace.database.mode == "write":
+            return self._palace
+        self.close()
+        return self._open("write")
+
+    @property
+    def has_palace(self) -> bool:
+        """Whether there is a file where the palace should be."""
+        return self.palace_path.exists()
+
+    @property
+    def now(self) -> Micros:
+        """The time, as the palace's clock has it."""
+        from palazzo.palace import system_clock
+
+        return (self._clock or system_clock)()
+
+    def _open(self, mode: str) -> Palace:
+        from palazzo.palace import Palace, system_clock
+
+        opened = Palace.open(
+            self.palace_path,
+            "write" if mode == "write" else "read",
+            self.open_embedder,
+            self._clock or system_clock,
+        )
+        self._palace = opened
+        for name in ("placing", "project", "home"):  # they asked the palace that was open before
+            self.__dict__.pop(name, None)
+        return opened
+
+    # --- settings ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The effective settings here."""
+        return load(self.settings_file, self.project_root, self.variables)
+
+    @property
+    def settings_file(self) -> Path:
+        """The user's own settings file."""
+        return paths.config_directory(self.variables) / "config.toml"
+
+    @property
+    def embedder_spec(self) -> EmbedderSpec:
+        """The embedder that the settings name."""
+        from palazzo.embed.choose import EmbedderSpec
+
+        settings = self.settings
+        return EmbedderSpec(
+            kind="openai" if settings.text("embedder.kind") == "openai" else "bundled",
+            base_url=settings.text("embedder.base_url"),
+            model=settings.text("embedder.model"),
+            api_key=settings.text("embedder.api_key") or None,
+            dimension=settings.number("embedder.dimension") or None,
+        )
+
+    def open_embedder(self) -> Embedder:
+        """Load the embedder that the settings name."""
+        from palazzo.embed.choose import open_embedder
+
+        return open_embedder(self.embedder_spec)
+
+    # --- the project ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def project_root(self) -> Path:
+        """The root of the project that is worked in; the working directory where there is none."""
+        from palazzo.scope.identity import project_root
+
+        return project_root(self.cwd)
+
+    @cached_property
+    def placing(self) -> Placing:
+        """Finds wings and rooms; knows this palace's projects if there is a palace."""
+        from palazzo.mining.placing import Placing
+
+        return Placing(self.reading().database if self.has_palace else None)
+
+    @cached_property
+    def project(self) -> ProjectIdentity:
+        """The project that is worked in."""
+        return self.placing.project(self.cwd)
+
+    @property
+    def project_wing(self) -> str:
+        """The wing of the project that is worked in: the one it has, else the one it would get."""
+        return self.placing.wing(self.project)
+
+    @cached_property
+    def home(self) -> str | None:
+        """The wing of the project that is worked in, if the palace holds it; None elsewhere."""
+        from palazzo.store import places
+
+        with self.reading().database.snapshot() as connection:
+            identity = places.project_at(connection, str(self.project_root)) or self.project.identity
+            return places.wing_of_project(connection, identity)
+
+    # --- progress ------------------------------------------------------------------------------------------
+
+    def report(self, what: str, done: int, total: int, detail: str = "") -> None:
+        """Tell whoever watches how far the operation is."""
+        if self.on_progress:
+            self.on_progress(Progress(what, done, total, detail))

@@ -1,0 +1,168 @@
+"""doctor: what about this installation is in order, and what to do about the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo import __version__
+from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
+from palazzo.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+LEAST_FREE = 500_000_000
+"""Bytes of free space below which a palace may soon not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorRequest:
+    """Nothing needs to be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `mend` says what to do when it is not in order."""
+
+    name: str
+    ok: bool
+    detail: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorResult:
+    """All findings, and whether all are in order."""
+
+    ok: bool
+    findings: tuple[Finding, ...]
+
+
+def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
+    """Look at everything that Palazzo needs here, and say how to mend what is not in order. Changes nothing."""
+    findings = tuple(finding for look in _LOOKS for finding in look(context))
+    return DoctorResult(all(finding.ok for finding in findings), findings)
+
+
+def _python(context: Context) -> Iterator[Finding]:
+    import apsw
+
+    yield Finding("python", True, f"{platform.python_version()} at {sys.executable}")
+    where = Path(__file__).resolve().parents[1]
+    yield Finding("package", True, f"palazzo {__version__} at {where}, SQLite {apsw.sqlite_lib_version()}")
+
+
+def _palace(context: Context) -> Iterator[Finding]:
+    path = context.palace_path
+    if not path.exists():
+        yield Finding("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
+        return
+    try:
+        from palazzo.store import schema
+
+        with context.reading().database.snapshot() as connection:
+            yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
+    except PalaceMissing as error:
+        yield Finding("palace", False, str(error))
+    except PalazzoError as error:
+        yield Finding("palace", False, str(error), "palazzo verify")
+    yield _permissions(path)
+
+
+def _permissions(path: Path) -> Finding:
+    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        return Finding("permissions", False, f"{path} cannot be written by you", f"chmod u+rw '{path}'")
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        return Finding("permissions", False, f"others may read {path} ({mode:04o})", f"chmod 600 '{path}'")
+    return Finding("permissions", True, "yours alone" if os.name == "posix" else "writable")
+
+
+def _filesystem(context: Context) -> Iterator[Finding]:
+    from palazzo.store import filesystem
+
+    path = context.palace_path
+    kind = filesystem.type_of(path)
+    unsafe = kind in filesystem.UNSAFE_TYPES
+    mend = "palazzo settings set palace PATH, with a path on a local disk" if unsafe else ""
+    yield Finding(
+        "file system", not unsafe, f"{kind or 'local'}{', which cannot lock a database safely' if unsafe else ''}", mend
+    )
+    there = next(parent for parent in (path, *path.parents) if parent.exists())
+    free = shutil.disk_usage(there).free
+    yield Finding(
+        "disk space", free >= LEAST_FREE, f"{free / 1e9:,.1f} GB free", "" if free >= LEAST_FREE else "free some space"
+    )
+
+
+def _model(context: Context) -> Iterator[Finding]:
+    if context.embedder_spec.kind == "bundled":
+        from palazzo.embed.minilm import damaged_files
+
+        damaged = damaged_files()
+        yield Finding(
+            "model files",
+            not damaged,
+            f"missing or damaged: {', '.join(damaged)}" if damaged else "as they were released",
+            "pip install --force-reinstall palazzo" if damaged else "",
+        )
+    try:
+        embedder = context.open_embedder()
+    except EmbedderUnavailable as error:
+        yield Finding("embedder", False, str(error), "palazzo settings get embedder.kind")
+        return
+    try:
+        vector = embedder.embed_query("one line to see that it works")
+        yield Finding("embedder", True, f"{embedder.id}, {len(vector)} dimensions")
+    except EmbedderUnavailable as error:
+        yield Finding("embedder", False, str(error), "palazzo settings get embedder.base_url")
+    finally:
+        embedder.close()
+
+
+def _background(context: Context) -> Iterator[Finding]:
+    from palazzo.operations.background import failure_file
+
+    try:
+        reason = failure_file(context.variables).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return
+    yield Finding("background", False, f"making vectors failed last time: {reason}", "palazzo mine PATH --wait")
+
+
+def _settings(context: Context) -> Iterator[Finding]:
+    from palazzo.operations.settings import problems
+
+    found = problems(context)
+    if not found:
+        yield Finding("settings", True, f"nothing wrong ({context.settings_file})")
+    for problem in found:
+        yield Finding("settings", False, problem, "palazzo settings")
+
+
+def _hosts(context: Context) -> Iterator[Finding]:
+    from palazzo.operations.hosts_found import hosts_found
+
+    found = hosts_found(context.variables)
+    yield Finding("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in found) or "none found")
+
+
+_LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
+    _python,
+    _palace,
+    _filesystem,
+    _model,
+    _background,
+    _settings,
+    _hosts,
+)
+
+OPERATION = Operation("doctor", DoctorRequest, DoctorResult, doctor, failed=lambda result: not result.ok)

@@ -1,0 +1,37 @@
+"""Which coding agents are installed here, told from the directories they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_HOSTS: tuple[tuple[str, str, str], ...] = (
+    ("claude-code", "CLAUDE_CONFIG_DIR", ".claude"),
+    ("codex", "CODEX_HOME", ".codex"),
+    ("opencode", "OPENCODE_CONFIG_DIR", ".config/opencode"),
+    ("opencode", "", ".local/share/opencode"),
+    ("pi", "PI_CODING_AGENT_DIR", ".pi/agent"),
+    ("gemini-cli", "", ".gemini"),
+    ("cursor", "", ".cursor"),
+)
+"""Name, the variable that moves its directory, and the directory below the home directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostFound:
+    """An agent's program that was here, and the directory that says so."""
+
+    name: str
+    directory: str
+
+
+def hosts_found(variables: Mapping[str, str]) -> tuple[HostFound, ...]:
+    """Return the installed hosts, each once."""
+    home = Path(variables.get("HOME") or Path.home())
+    found: dict[str, HostFound] = {}
+    for name, variable, below in _HOSTS:
+        directory = Path(variables[variable]) if variables.get(variable) else home / below
+        if name not in found and directory.is_dir():
+            found[name] = HostFound(name, str(directory))
+    return tuple(found.values())

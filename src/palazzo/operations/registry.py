@@ -1,0 +1,36 @@
+"""All operations, by name. A module is imported when its operation is first asked for: start-up is short."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from palazzo.operations.operation import Operation
+
+MODULES = {
+    "init": "palazzo.operations.init",
+    "mine": "palazzo.operations.mine",
+    "search": "palazzo.operations.search",
+    "show": "palazzo.operations.show",
+    "wake_up": "palazzo.operations.wake_up",
+    "remember": "palazzo.operations.remember",
+    "forget": "palazzo.operations.forget",
+    "status": "palazzo.operations.status",
+    "doctor": "palazzo.operations.doctor",
+    "verify": "palazzo.operations.verify",
+    "repair": "palazzo.operations.repair",
+    "settings": "palazzo.operations.settings",
+}
+"""Each module defines `OPERATION`. The order is that of the command line's help."""
+
+
+def operation(name: str) -> Operation[Any, Any]:
+    """Return the operation of that name; KeyError when there is none."""
+    found: Operation[Any, Any] = importlib.import_module(MODULES[name]).OPERATION
+    return found
+
+
+def operations() -> Iterator[Operation[Any, Any]]:
+    """Yield every operation."""
+    return (operation(name) for name in MODULES)

@@ -1,0 +1,119 @@
+"""remember: file a note."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.operations.background import start_embedding
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+NOTES = "notes"
+"""The room of notes that no room of the project fits."""
+_LINES = re.compile(r":L?(\d+)(?:-L?(\d+))?$")
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True, slots=True)
+class RememberRequest:
+    """What to file, and where."""
+
+    text: Annotated[str, About("What to remember; - reads it from standard input.", positional=True, stdin=True)]
+    wing: Annotated[str | None, About("File it in this wing instead of the project's.")] = None
+    room: Annotated[str | None, About("File it in this room.")] = None
+    kind: Annotated[str | None, About("What it is: decision, learning, error, task, or a word of your own.")] = None
+    tags: Annotated[tuple[str, ...], About("A tag; may be given several times.", option="--tag")] = ()
+    anchors: Annotated[
+        tuple[str, ...],
+        About(
+            "A file it is about, and its lines; may be given several times.", option="--anchor", metavar="PATH[:L1-L2]"
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RememberResult:
+    """The note as it was filed."""
+
+    id: str
+    drawers: tuple[str, ...]
+    wing: str
+    room: str
+
+
+def remember(context: Context, request: RememberRequest) -> RememberResult:
+    """File a note, to the word. When this returns, the note is on disk."""
+    from palazzo.archive.notes import check_note
+    from palazzo.model import Place
+
+    check_note(request.text)
+    label = _label("--kind", request.kind) if request.kind is not None else ""
+    tags = tuple(dict.fromkeys(_label("--tag", tag) for tag in request.tags))
+    anchors = tuple(_anchor(context, anchor) for anchor in request.anchors)
+    palace = context.writing()
+    project = context.project
+    place = Place(_wing(context, request), _room(context, request))
+    found = palace.remember(
+        request.text, place, label=label, tags=tags, anchors=anchors, branch=project.branch, commit=project.commit
+    )
+    start_embedding(context)
+    return RememberResult(found.item, found.drawers, place.wing, place.room)
+
+
+def _wing(context: Context, request: RememberRequest) -> str:
+    """The wing that was asked for, else the project's, which is then known to be its."""
+    if request.wing is not None:
+        return place_name("--wing", request.wing)
+    with context.writing().database.transaction() as connection:
+        context.placing.record(connection, context.project)
+    return context.project_wing
+
+
+def _room(context: Context, request: RememberRequest) -> str:
+    from palazzo.scope.rooms import CONVERSATIONS, room_for_conversation
+
+    if request.room is not None:
+        return place_name("--room", request.room)
+    found = room_for_conversation(context.placing.config(context.project), request.text)
+    return NOTES if found == CONVERSATIONS else found
+
+
+def place_name(option: str, name: str) -> str:
+    """Return a wing's or room's name as it is kept; UsageError when nothing of it can be."""
+    from palazzo.scope.rooms import slug
+
+    kept = slug(name, "")
+    if not kept:
+        raise UsageError(f"{option}: '{name}' is no name; use letters, digits, - and _.")
+    return kept
+
+
+def _label(option: str, text: str) -> str:
+    """A kind or a tag: a short name on one line."""
+    plain = text.strip().lower()
+    if not plain or len(plain) > _LONGEST_NAME or not plain.isprintable():
+        raise UsageError(f"{option} must be a name of 1 to {_LONGEST_NAME} characters on one line.")
+    return plain
+
+
+def _anchor(context: Context, said: str) -> str:
+    """`PATH[:L1-L2]` with the path from the project's root, wherever it was given from."""
+    lines = _LINES.search(said)
+    named = said[: lines.start()] if lines else said
+    path = (context.cwd / Path(named).expanduser()).absolute()
+    if not path.exists():
+        raise NotFound(f"--anchor: {named} does not exist.")
+    if lines and lines[2] and int(lines[2]) < int(lines[1]):
+        raise UsageError(f"--anchor: the lines of '{said}' are inverted.")
+    root = context.project_root
+    known = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    return f"{known}:{lines[1]}-{lines[2] or lines[1]}" if lines else known
+
+
+OPERATION = Operation("remember", RememberRequest, RememberResult, remember, writes=True)

@@ -1,0 +1,164 @@
+"""search: find what was said, decided or written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.model import Micros
+from palazzo.operations.background import start_embedding
+from palazzo.operations.hits import HitView, source_of, title_of, visibility
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.recall.present import Hit
+    from palazzo.store.database import Connection
+
+DrawerKind = Literal["exchange", "message", "tool", "section", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to look for, and where."""
+
+    query: Annotated[str, About("What to look for, in your own words.", positional=True, words=True)]
+    wing: Annotated[str | None, About("Only in this wing.")] = None
+    room: Annotated[str | None, About("Only in rooms of this name.")] = None
+    kind: Annotated[DrawerKind | None, About("Only drawers of this kind.")] = None
+    since: Annotated[
+        str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")
+    ] = None
+    until: Annotated[str | None, About("Only before this time.")] = None
+    branch: Annotated[str | None, About("Only what was written on this git branch.")] = None
+    limit: Annotated[int, About("How many hits at most.")] = 5
+    budget: Annotated[int, About("How many tokens the hits may take together.", metavar="TOKENS")] = 2000
+    explain: Annotated[bool, About("Say why each hit was found.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where was looked."""
+
+    wing: str | None
+    as_of: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What was found."""
+
+    query: str
+    scope: Scope
+    index: Literal["ready", "keyword-only", "building"]
+    took_ms: float
+    total_candidates: int
+    hits: tuple[HitView, ...]
+    note: Annotated[str, PERSON_ONLY] = ""
+    explained: Annotated[bool, PERSON_ONLY] = False
+
+
+def search(context: Context, request: SearchRequest) -> SearchResult:
+    """Find drawers by meaning and by words.
+
+    Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
+    """
+    from palazzo.recall import query
+
+    now = context.now
+    asked = query.Query(
+        text=request.query,
+        wing=request.wing,
+        room=request.room,
+        kind=request.kind,
+        since=moment(request.since, now, "--since"),
+        until=moment(request.until, now, "--until"),
+        branch=request.branch,
+        limit=request.limit,
+        budget=request.budget,
+    )
+    query.check(asked)
+    palace = context.reading()
+    with palace.database.snapshot() as connection:
+        check_place(connection, request.wing, request.room)
+    answer = palace.search(asked)
+    if answer.index != "ready":
+        start_embedding(context, insist=False)
+    branch = _current_branch(context, answer.hits)
+    return SearchResult(
+        query=request.query,
+        scope=Scope(request.wing, None),
+        index=answer.index,
+        took_ms=answer.took_ms,
+        total_candidates=answer.total,
+        hits=tuple(_view(hit, branch) for hit in answer.hits),
+        note=answer.note,
+        explained=request.explain,
+    )
+
+
+def moment(text: str | None, now: Micros, option: str) -> Micros | None:
+    """Read a time of a request; UsageError when it is none."""
+    from palazzo.text.times import parse_when
+
+    if text is None:
+        return None
+    try:
+        return parse_when(text, now)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def check_place(connection: Connection, wing: str | None, room: str | None) -> None:
+    """Raise NotFound for a wing or room that does not exist, naming what does."""
+    from palazzo.store import places
+
+    if wing is not None and not places.wing_exists(connection, wing):
+        raise NotFound(f"There is no wing '{wing}'. {_known('wings', places.wing_names(connection))}")
+    if room is not None and not places.rooms_in_scope(connection, wing, room):
+        wings = [wing] if wing is not None else places.wing_names(connection)
+        rooms = sorted({name for one in wings for name in places.room_names(connection, one)})
+        raise NotFound(f"There is no room '{room}' there. {_known('rooms', rooms)}")
+
+
+def _known(what: str, names: Sequence[str]) -> str:
+    if not names:
+        return f"The palace has no {what} yet."
+    return f"There are: {', '.join(names[:12])}{' and more' if len(names) > 12 else ''}."
+
+
+def _current_branch(context: Context, hits: Sequence[Hit]) -> str:
+    """The branch that is checked out here, asked for only when a hit was written on one."""
+    return context.project.branch if any(hit.drawer.branch for hit in hits) else ""
+
+
+def _view(hit: Hit, branch: str) -> HitView:
+    drawer = hit.drawer
+    return HitView(
+        id=drawer.id,
+        score=round(hit.score, 4),
+        text=hit.text,
+        truncated=hit.truncated,
+        wing=drawer.place.wing,
+        room=drawer.place.room,
+        kind=drawer.kind,
+        title=title_of(drawer),
+        created_at=drawer.created_at,
+        recorded_at=drawer.recorded_at,
+        role=drawer.role,
+        author=drawer.author,
+        source=source_of(drawer),
+        trust=drawer.trust,
+        branch=drawer.branch,
+        commit=drawer.commit,
+        visibility=visibility(drawer.branch, branch),
+        freshness="unknown",
+        why=hit.why,
+        length=len(drawer.text),
+        copies=len(hit.copies),
+    )
+
+
+OPERATION = Operation("search", SearchRequest, SearchResult, search)

@@ -1,0 +1,210 @@
+"""show: read a drawer, an item or a session in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.model import Micros
+from palazzo.operations.hits import HitSource, source_of, title_of
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.model import Drawer, Item
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+MOST_NEIGHBOURS = 1000
+_CANDIDATES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRequest:
+    """What to read."""
+
+    id: Annotated[str, About("Id of a drawer, an item or a session, or its beginning.", positional=True)]
+    context: Annotated[int, About("Also show this many drawers before and after.")] = 0
+    raw: Annotated[bool, About("Write the source's own bytes instead, and nothing else.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpanView:
+    """A stretch of an item, counted in code points."""
+
+    item: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A drawer or an item, whole."""
+
+    id: str
+    kind: str
+    text: str
+    wing: str
+    room: str
+    title: str
+    created_at: Micros
+    recorded_at: Micros
+    retired_at: Micros | None
+    role: str
+    author: str
+    source: HitSource
+    trust: str
+    branch: str
+    commit: str
+    tags: tuple[str, ...] = ()
+    spans: tuple[SpanView, ...] = ()
+    drawers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShowResult:
+    """What the id names: one drawer with its neighbours, one item, or all that was said in a session, in order."""
+
+    kind: Literal["drawer", "item", "session"]
+    id: str
+    entries: tuple[Shown, ...]
+    before: tuple[Shown, ...] = ()
+    after: tuple[Shown, ...] = ()
+    raw: Annotated[bytes | None, PERSON_ONLY] = None
+
+
+def show(context: Context, request: ShowRequest) -> ShowResult:
+    """Read a drawer, item or session in full, with where it came from."""
+    if not 0 <= request.context <= MOST_NEIGHBOURS:
+        raise UsageError(f"--context is {request.context}; it must be between 0 and {MOST_NEIGHBOURS:,}.")
+    with context.reading().database.snapshot() as connection:
+        kind, row, session = _resolve(connection, request.id)
+        if kind == "session":
+            return _session(connection, session, request)
+        if kind == "item":
+            return _item(connection, row, request)
+        return _drawer(connection, row, request)
+
+
+def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
+    """Return (kind, row id, session id) of what `prefix` names among drawers, items and sessions."""
+    from palazzo.archive import reading
+    from palazzo.store import overview
+
+    if not prefix.strip():
+        raise UsageError("The id is empty. 'palazzo search' prints ids.")
+    sessions = overview.session_ids(connection, prefix, _CANDIDATES)
+    try:
+        kind, row = reading.resolve(connection, prefix)
+    except NotFound:
+        if not sessions:
+            raise
+        if len(sessions) > 1:
+            raise AmbiguousId(prefix, [f"{session} (session)" for session in sessions]) from None
+        return "session", 0, sessions[0]
+    if sessions and sessions != [prefix]:
+        raise AmbiguousId(prefix, [f"{_id_of(connection, kind, row)} ({kind})", *(f"{s} (session)" for s in sessions)])
+    return ("session", 0, prefix) if sessions else (kind, row, "")
+
+
+def _id_of(connection: Connection, kind: str, row: int) -> str:
+    from palazzo.archive import reading
+    from palazzo.store import items
+
+    return reading.read_drawer(connection, row).id if kind == "drawer" else items.read_item(connection, row).id
+
+
+def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
+    from palazzo.archive import reading
+
+    found = reading.read_drawer(connection, row)
+    before, after = reading.neighbours(connection, row, request.context) if request.context else ([], [])
+    return ShowResult(
+        "drawer",
+        found.id,
+        (_of_drawer(found),),
+        tuple(_of_drawer(reading.read_drawer(connection, one)) for one in before),
+        tuple(_of_drawer(reading.read_drawer(connection, one)) for one in after),
+        _raw_of_items(connection, list(dict.fromkeys(span.item for span in found.spans))) if request.raw else None,
+    )
+
+
+def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
+    from palazzo.archive import reading
+    from palazzo.store import items
+
+    found = items.read_item(connection, row)
+    entry = _of_item(found, tuple(reading.drawers_of_item(connection, row)))
+    return ShowResult("item", found.id, (entry,), raw=_raw_of_items(connection, [found.id]) if request.raw else None)
+
+
+def _session(connection: Connection, session: str, request: ShowRequest) -> ShowResult:
+    from palazzo.archive import reading
+    from palazzo.store import items, sources
+
+    if request.raw:
+        rows = sources.sources_of_session(connection, session)
+        exact = [row for row in rows if sources.read_source(connection, row).session_id == session]
+        raw = b"".join(part for row in exact for part in items.source_bytes(connection, row))
+        return ShowResult("session", session, (), raw=raw)
+    said = [item for item in reading.read_session(connection, session) if item.source.session_id == session]
+    return ShowResult("session", session, tuple(_of_item(item) for item in said))
+
+
+def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
+    """The items' bytes as their source wrote them; a note has none, and gives its text."""
+    from palazzo.store import items
+
+    found = items.known_items(connection, [bytes.fromhex(one) for one in ids])
+    parts = []
+    for one in ids:
+        row = found[bytes.fromhex(one)]
+        raw = items.read_raw(connection, row)
+        parts.append(items.read_item(connection, row).text.encode("utf-8", "surrogatepass") if raw is None else raw)
+    return b"".join(parts)
+
+
+def _of_drawer(drawer: Drawer) -> Shown:
+    return Shown(
+        id=drawer.id,
+        kind=drawer.kind,
+        text=drawer.text,
+        wing=drawer.place.wing,
+        room=drawer.place.room,
+        title=title_of(drawer),
+        created_at=drawer.created_at,
+        recorded_at=drawer.recorded_at,
+        retired_at=drawer.retired_at,
+        role=drawer.role,
+        author=drawer.author,
+        source=source_of(drawer),
+        trust=drawer.trust,
+        branch=drawer.branch,
+        commit=drawer.commit,
+        tags=drawer.tags,
+        spans=tuple(SpanView(span.item, span.start, span.end) for span in drawer.spans),
+    )
+
+
+def _of_item(item: Item, drawers: tuple[str, ...] = ()) -> Shown:
+    return Shown(
+        id=item.id,
+        kind=item.kind,
+        text=item.text,
+        wing=item.place.wing,
+        room=item.place.room,
+        title=item.source.title,
+        created_at=item.created_at,
+        recorded_at=item.recorded_at,
+        retired_at=None,
+        role=item.role,
+        author=item.author,
+        source=HitSource(item.source.uri, item.source.kind, item.source.session_id, f"row {item.ordinal}"),
+        trust=item.trust,
+        branch=item.branch,
+        commit=item.commit,
+        drawers=drawers,
+    )
+
+
+OPERATION = Operation("show", ShowRequest, ShowResult, show)

@@ -1,0 +1,127 @@
+"""status: what the palace holds, and how it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo import __version__
+from palazzo.operations.operation import PERSON_ONLY, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+EmbedderState = Literal["ready", "building", "empty", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRequest:
+    """Nothing needs to be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class WingStatus:
+    """A wing's live drawers, by room and together."""
+
+    rooms: dict[str, int]
+    drawers: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderStatus:
+    """Who makes the vectors, and how far it is.
+
+    `ready`: every passage has its vector. `building`: some are pending. `empty`: nothing needs one yet.
+    `changed`: the settings name another embedder than the one that made the vectors.
+    """
+
+    id: str
+    dimension: int | None
+    state: EmbedderState
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """The warm process."""
+
+    running: bool
+    pid: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusResult:
+    """What the palace holds, and how it is."""
+
+    palace: str
+    version: str
+    schema: int
+    items: int
+    drawers: int
+    facts: int
+    wings: dict[str, WingStatus]
+    embedder: EmbedderStatus
+    size_bytes: int
+    service: ServiceStatus
+    pending: Annotated[int, PERSON_ONLY] = 0
+    embedding: Annotated[bool, PERSON_ONLY] = False
+    """Whether a process is making vectors now."""
+    off: Annotated[bool, PERSON_ONLY] = False
+
+
+def status(context: Context, request: StatusRequest) -> StatusResult:
+    """Say what the palace holds and how it is."""
+    from palazzo import locks
+    from palazzo.operations.background import lock_file
+    from palazzo.store import overview, schema, vectors
+
+    with context.reading().database.snapshot() as connection:
+        counts = overview.drawers_by_place(connection)
+        wings = {wing: WingStatus(rooms, sum(rooms.values())) for wing, rooms in counts.items()}
+        pending = vectors.count_pending(connection)
+        return StatusResult(
+            palace=str(context.palace_path),
+            version=__version__,
+            schema=schema.version(connection),
+            items=overview.count_items(connection),
+            drawers=sum(wing.drawers for wing in wings.values()),
+            facts=0,
+            wings=wings,
+            embedder=_embedder(context, connection, pending),
+            size_bytes=overview.size_in_bytes(connection),
+            service=ServiceStatus(False, None),
+            pending=pending,
+            embedding=locks.is_held(lock_file(context.palace_path)),
+            off=context.settings.flag("off"),
+        )
+
+
+def _embedder(context: Context, connection: Connection, pending: int) -> EmbedderStatus:
+    """The embedder that made the vectors, else the one that would."""
+    from palazzo.derive.embed import current_embedder
+    from palazzo.store import overview
+
+    current = current_embedder(connection)
+    wanted = configured_embedder(context)
+    if current is None:
+        state: EmbedderState = "building" if overview.any_passages(connection) else "empty"
+        return EmbedderStatus(wanted, None, state)
+    _, name, dimension = current
+    if not name.startswith(wanted):
+        return EmbedderStatus(name, dimension, "changed")
+    return EmbedderStatus(name, dimension, "building" if pending else "ready")
+
+
+def configured_embedder(context: Context) -> str:
+    """Return the id of the embedder that the settings name; of a server, as far as it is known without asking it."""
+    from urllib.parse import urlsplit
+
+    spec = context.embedder_spec
+    if spec.kind == "openai":
+        return f"openai:{urlsplit(spec.base_url).netloc.rpartition('@')[2]}/{spec.model}/"
+    from palazzo.embed.minilm import MiniLM
+
+    return MiniLM.id
+
+
+OPERATION = Operation("status", StatusRequest, StatusResult, status)

@@ -1,0 +1,115 @@
+"""Counts and lists of what a palace holds: for status, wake-up, and finding what to forget."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+from palazzo.store.sources import source_uid
+
+
+def count_items(connection: Connection) -> int:
+    """Return how many items are archived, noise not counted."""
+    return int(next(connection.execute("SELECT count(*) FROM item WHERE kind <> 'noise'"))[0])
+
+
+def drawers_by_place(connection: Connection) -> dict[str, dict[str, int]]:
+    """Return how many live drawers each room of each wing holds; a wing without any is there, empty."""
+    found: dict[str, dict[str, int]] = {}
+    for (wing,) in connection.execute("SELECT name FROM wing ORDER BY name"):
+        found[wing] = {}
+    rows = connection.execute(
+        "SELECT wing.name, room.name, n FROM (SELECT room AS id, count(*) AS n FROM drawer WHERE retired_at IS NULL"
+        " GROUP BY room) JOIN room USING (id) JOIN wing ON wing.id = room.wing ORDER BY 1, 2"
+    )
+    for wing, room, count in rows:
+        found[wing][room] = int(count)
+    return found
+
+
+def size_in_bytes(connection: Connection) -> int:
+    """Return how large the palace file is, pages that wait to be used again included."""
+    (pages,) = next(connection.execute("PRAGMA page_count"))
+    (size,) = next(connection.execute("PRAGMA page_size"))
+    return int(pages) * int(size)
+
+
+class SessionRow(NamedTuple):
+    """A session that was taken in: when its last row was written, and how many rows say something."""
+
+    source: int
+    session_id: str
+    title: str
+    last_at: Micros
+    room: int
+
+
+def sessions(connection: Connection, limit: int, wing: str | None = None) -> list[SessionRow]:
+    """Return the sessions with the newest last row, newest first; those filed in `wing` if it is given."""
+    rows = connection.execute(
+        "SELECT s.id, s.session_id, s.title, i.created_at, i.room FROM source s JOIN item i ON i.id ="
+        " (SELECT id FROM item WHERE source = s.id AND thread = '' AND kind = 'message' ORDER BY ordinal DESC LIMIT 1)"
+        " JOIN room ON room.id = i.room JOIN wing ON wing.id = room.wing"
+        " WHERE s.session_id <> '' AND (?1 IS NULL OR wing.name = ?1) ORDER BY i.created_at DESC LIMIT ?2",
+        (wing, limit),
+    )
+    return [SessionRow(int(row), sid, title, Micros(at), int(room)) for row, sid, title, at, room in rows]
+
+
+def session_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
+    """Return the session ids that begin with `prefix`, at most `limit`; an exact one alone."""
+    rows = connection.execute(
+        "SELECT DISTINCT session_id FROM source WHERE session_id <> '' AND substr(session_id, 1, ?1) = ?2"
+        " ORDER BY session_id LIMIT ?3",
+        (len(prefix), prefix, limit),
+    )
+    found = [str(session) for (session,) in rows]
+    return [prefix] if prefix in found else found
+
+
+def newest_notes(connection: Connection, wing: str, limit: int) -> list[int]:
+    """Return the row ids of the newest notes written to a wing of which something is live, newest first."""
+    rows = connection.execute(
+        "SELECT id FROM item WHERE source = (SELECT id FROM source WHERE uid = ?1) AND thread = '' AND"
+        " EXISTS (SELECT 1 FROM drawer_span s JOIN drawer d ON d.id = s.drawer WHERE s.item = item.id"
+        " AND d.retired_at IS NULL) ORDER BY ordinal DESC LIMIT ?2",
+        (source_uid("note", ("notes", wing)), limit),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def live_drawers_of_wing(connection: Connection, wing: str) -> list[bytes]:
+    """Return the ids of a wing's live drawers."""
+    rows = connection.execute(
+        "SELECT d.uid FROM drawer d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
+        " WHERE wing.name = ? AND d.retired_at IS NULL ORDER BY d.id",
+        (wing,),
+    )
+    return [bytes(uid) for (uid,) in rows]
+
+
+def live_drawers_of_sources(connection: Connection, sources: list[int]) -> list[bytes]:
+    """Return the ids of the live drawers that were cut from these sources."""
+    found: list[bytes] = []
+    for source in sources:
+        rows = connection.execute(
+            "SELECT uid FROM drawer WHERE source = ? AND retired_at IS NULL ORDER BY ordinal, id", (source,)
+        )
+        found.extend(bytes(uid) for (uid,) in rows)
+    return found
+
+
+def sources_at(connection: Connection, uri: str) -> list[int]:
+    """Return the sources that were last seen at `uri`, or below it when it ends with a slash."""
+    rows = connection.execute(
+        "SELECT id FROM source WHERE uri = ?1 OR (substr(?1, -1) = '/' AND substr(uri, 1, length(?1)) = ?1)"
+        " ORDER BY id",
+        (uri,),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def any_passages(connection: Connection) -> bool:
+    """Whether there is anything that gets a vector."""
+    return any(True for _ in connection.execute("SELECT 1 FROM passage LIMIT 1"))
