@@ -21,6 +21,8 @@ from palazzo.store.items import ItemRow, Link, PackReader
 
 OWN_DEVICE = 1
 """Row id of this palace's own device; others arrive by sync."""
+_UNREADABLE = (zlib.error, zstandard.ZstdError, ValueError, TypeError, AttributeError, LookupError, MemoryError)
+"""What a damaged page raises: it may hold anything where a text, a number or a size should be."""
 
 
 def digest(row: ItemRow, source_uid: bytes, raw: bytes, text: str) -> bytes:
@@ -69,7 +71,10 @@ class Break:
 
 
 def audit(connection: Connection, device: int = OWN_DEVICE) -> Iterator[Break]:
-    """Yield every link that does not follow from the one before it, or whose item is missing or changed."""
+    """Yield every link that does not follow from the one before it, or whose item is missing or changed.
+
+    Items that no device's chain holds come last, with the number 0.
+    """
     expected_seq, previous = 1, bytes(32)
     packs = PackReader(connection)
     for link in items.links(connection, device):
@@ -82,6 +87,8 @@ def audit(connection: Connection, device: int = OWN_DEVICE) -> Iterator[Break]:
             if reason:
                 yield Break(link.seq, link.item_uid.hex(), reason)
         expected_seq, previous = link.seq + 1, link.hash
+    for uid in items.unlinked_items(connection):
+        yield Break(0, uid.hex(), "no link tells of this item")
 
 
 def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
@@ -96,9 +103,9 @@ def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
         try:
             text = items.decode_text(row.text, row.text_codec)
             raw = b"" if row.pack is None else packs.read(row.pack, row.raw_start, row.raw_size)
-        except (zlib.error, zstandard.ZstdError, UnicodeDecodeError, LookupError) as error:
+            return "" if digest(row, found[23], raw, text) == link.digest else "its body was changed"
+        except _UNREADABLE as error:
             return f"its body cannot be read ({error})"
-        return "" if digest(row, found[23], raw, text) == link.digest else "its body was changed"
     return "the item is missing"
 
 

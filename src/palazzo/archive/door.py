@@ -21,7 +21,7 @@ import zstandard
 from palazzo.archive import chain, identity
 from palazzo.model import ItemId, ItemKind, Micros, Part, Place, Role, Source, Standing, Trust
 from palazzo.store import changes, items, places, sources
-from palazzo.store.database import Connection
+from palazzo.store.database import Connection, well_formed
 from palazzo.store.items import ItemRow
 
 PACK_BYTES = 256 * 1024
@@ -240,14 +240,14 @@ def _row(
         kind=filing.kind,
         role=filing.role,
         standing=filing.standing,
-        author=filing.author,
-        thread=filing.thread,
+        author=well_formed(filing.author),
+        thread=well_formed(filing.thread),
         ordinal=filing.ordinal,
         created_at=filing.created_at,
         recorded_at=now,
         trust=filing.trust,
-        branch=filing.branch,
-        commit=filing.commit,
+        branch=well_formed(filing.branch),
+        commit=well_formed(filing.commit),
         room=room,
         parts=items.dump_parts(_telling(filing.parts, len(filing.text))),
         meta=json.dumps(filing.meta, ensure_ascii=True, separators=(",", ":"), default=str) if filing.meta else "{}",

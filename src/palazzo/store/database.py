@@ -24,9 +24,13 @@ from palazzo.store import filesystem
 Value = str | bytes | int | float | None
 Mode = Literal["read", "write"]
 
+APPLICATION_ID = 0x50414C5A
+"""`PALZ`: tells a palace from any other SQLite file."""
+
 LONGEST_WAIT = 60.0
 """Seconds a connection waits for another's write lock. Batches hold it for 50 ms at most."""
 _SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
+_SMALLEST_PAGE = 512
 
 
 class Connection(Protocol):
@@ -48,7 +52,11 @@ class Connection(Protocol):
 
 
 class SqliteConnection:
-    """A `Connection` on an APSW connection, inside an open transaction."""
+    """A `Connection` on an APSW connection, inside an open transaction.
+
+    SQLite's TEXT is well-formed Unicode: a lone surrogate in a name or title is stored as U+FFFD. Exact words
+    are BLOBs and keep theirs.
+    """
 
     dialect = "sqlite"
 
@@ -58,11 +66,11 @@ class SqliteConnection:
 
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> Iterator[Any]:
         """Run one statement; yield its rows as tuples."""
-        return self.raw.execute(sql, parameters)
+        return self.raw.execute(sql, _storable(parameters))
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row of parameters."""
-        self.raw.executemany(sql, rows)
+        self.raw.executemany(sql, map(_storable, rows))
 
     def stems(self, text: str) -> list[str]:
         """Return the tokens of `text` as the keyword index holds them."""
@@ -74,6 +82,21 @@ class SqliteConnection:
     def age(self) -> float:
         """Seconds since the transaction began."""
         return time.monotonic() - self.began
+
+
+def well_formed(text: str) -> str:
+    """Return `text` as TEXT can hold it: surrogate pairs joined, lone surrogates as U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _storable(values: Sequence[Value]) -> Sequence[Value]:
+    if any(isinstance(value, str) and not value.isascii() for value in values):
+        return [well_formed(value) if isinstance(value, str) else value for value in values]
+    return values
 
 
 Follower = Callable[[Connection], None]
@@ -176,6 +199,7 @@ def _open(path: Path, mode: Mode) -> apsw.Connection:
     if mode == "read":
         flags = apsw.SQLITE_OPEN_READONLY
     fresh = not path.exists()
+    _refuse_crumb(path)
     try:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_handler(_Patience())
@@ -194,13 +218,19 @@ def _open(path: Path, mode: Mode) -> apsw.Connection:
     return connection
 
 
+def _refuse_crumb(path: Path) -> None:
+    """Refuse a file of a few bytes: SQLite takes it for a database that is still empty, and writes over it."""
+    if path.is_file() and 0 < path.stat().st_size < _SMALLEST_PAGE:
+        raise NotAPalace(f"The file {path} is not a palace. Name another with --palace.")
+
+
 def _configure(connection: apsw.Connection, mode: Mode) -> None:
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA temp_store=MEMORY")
     connection.execute("PRAGMA cache_size=-16384")
     connection.execute("PRAGMA mmap_size=1073741824")
     connection.execute("PRAGMA trusted_schema=OFF")
-    if mode == "read":
+    if mode == "read" or not _may_be_palace(connection):
         return
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
     connection.execute("PRAGMA synchronous=FULL")
@@ -208,6 +238,13 @@ def _configure(connection: apsw.Connection, mode: Mode) -> None:
     connection.execute("PRAGMA checkpoint_fullfsync=ON")
     connection.execute("PRAGMA journal_size_limit=67108864").fetchall()
     connection.execute("PRAGMA secure_delete=FAST").fetchall()
+
+
+def _may_be_palace(connection: apsw.Connection) -> bool:
+    """Whether this is a palace or will be one. Even its journal mode is not changed in another program's file."""
+    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
+    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    return application == APPLICATION_ID or not tables
 
 
 def _has_wal(path: Path) -> bool:

@@ -253,3 +253,9 @@ def links(connection: Connection, device: int) -> Iterator[Link]:
     )
     for seq, uid, digest, chained, absent in rows:
         yield Link(int(seq), bytes(uid), bytes(digest), bytes(chained), absent)
+
+
+def unlinked_items(connection: Connection) -> Iterator[bytes]:
+    """Yield the ids of items that are in no device's chain."""
+    for (uid,) in connection.execute("SELECT uid FROM item EXCEPT SELECT item_uid FROM link"):
+        yield bytes(uid)

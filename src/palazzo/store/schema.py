@@ -12,10 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, SchemaTooNew
-from palazzo.store.database import Connection, Database
-
-APPLICATION_ID = 0x50414C5A
-"""`PALZ`: tells a palace from any other SQLite file."""
+from palazzo.store.database import APPLICATION_ID, Connection, Database
 
 Migration = Callable[[Connection], None]
 
