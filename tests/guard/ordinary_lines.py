@@ -1,0 +1,78 @@
+"""50,000 lines of ordinary code, in which nothing should be marked (QUALITY.md S3). Committed before the rules.
+
+From what every developer's machine has: Python's standard library, the packages installed beside it, this
+repository. Files are taken in the order of the hash of their name, at most 300 lines of each: two fifths of the
+lines from the standard library's and installed packages' Python, two fifths from everything else they hold
+(JSON, C headers, JavaScript, metadata, lists of hashes), one fifth from this repository. Files are held out from
+tuning by the same hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LINES = 50_000
+LINES_OF_A_FILE = 300
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = frozenset(
+    ".pyi .c .h .hpp .js .mjs .ts .json .jsonl .toml .md .rst .txt .cfg .ini .yml .yaml .sh .bat .ps1 .rs .go .lock"
+    " .html .css .xml .svg .pyx .pxd .cmake .in .tcl .tmpl .typed .csv".split()
+)
+METADATA = frozenset(["RECORD", "METADATA", "WHEEL", "Makefile", "Setup.local"])
+NOT_ORDINARY = ("/idlelib/", "/tests/guard/", "/test/certdata/")
+"""`idlelib` is not installed everywhere; the other two hold secrets on purpose."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The first lines of one file."""
+
+    name: str
+    text: str
+    held_out: bool
+
+
+def excerpts(lines: int = LINES) -> Iterator[Excerpt]:
+    """Yield excerpts until `lines` lines are reached."""
+    files = _files()
+    own = [entry for entry in files if entry[0].startswith("palazzo/")]
+    python = [entry for entry in files if not entry[0].startswith("palazzo/") and entry[1].suffix == ".py"]
+    other = [entry for entry in files if not entry[0].startswith("palazzo/") and entry[1].suffix != ".py"]
+    for share, kind in ((lines // 5, own), (lines * 2 // 5, python), (lines * 2 // 5, other)):
+        yield from _until(kind, share)
+
+
+def _files() -> list[tuple[str, Path]]:
+    found: dict[str, Path] = {}
+    for scheme in ("stdlib", "platlib"):
+        base = Path(sysconfig.get_path(scheme))
+        found |= {f"{scheme}/{path.relative_to(base).as_posix()}": path for path in base.rglob("*") if _wanted(path)}
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout.decode()
+    found |= {f"palazzo/{name}": path for name in listed.split("\0") if _wanted(path := ROOT / name)}
+    ordered = sorted(found.items(), key=lambda named: _hash(named[0]))
+    return [(name, path) for name, path in ordered if not any(part in f"/{name}" for part in NOT_ORDINARY)]
+
+
+def _wanted(path: Path) -> bool:
+    return path.suffix in TEXT | {".py"} or path.name in METADATA
+
+
+def _until(files: list[tuple[str, Path]], lines: int) -> Iterator[Excerpt]:
+    for name, path in files:
+        if lines <= 0:
+            return
+        try:
+            kept = path.read_text("utf-8").split("\n")[: min(lines, LINES_OF_A_FILE)]
+        except (OSError, UnicodeDecodeError):
+            continue
+        lines -= len(kept)
+        yield Excerpt(name, "\n".join(kept), _hash(name)[0] % 2 == 1)
+
+
+def _hash(name: str) -> bytes:
+    return hashlib.blake2b(name.encode(), digest_size=8).digest()
