@@ -113,13 +113,13 @@ class VectorRow(NamedTuple):
 
 
 def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int] | None = None) -> Iterator[VectorRow]:
-    """Yield the vectors of live drawers: all of them, or those of `drawer_rows`."""
+    """Yield the vectors of live drawers, in the order of the drawers: all, or those of `drawer_rows`, ascending."""
     base = (
-        "SELECT p.id, d.id, d.room, d.kind, d.created_at, v.scale, v.body FROM drawer d JOIN passage p"
-        " ON p.drawer = d.id JOIN vector v ON v.embedder = ? AND v.hash = p.hash WHERE d.retired_at IS NULL"
+        "SELECT p.id, d.id, d.room, d.kind, d.created_at, v.scale, v.body FROM drawer d CROSS JOIN passage p"
+        " ON p.drawer = d.id CROSS JOIN vector v ON v.embedder = ? AND v.hash = p.hash WHERE d.retired_at IS NULL"
     )
     if drawer_rows is None:
-        yield from map(VectorRow._make, connection.execute(base, (embedder,)))
+        yield from map(VectorRow._make, connection.execute(f"{base} ORDER BY d.id", (embedder,)))
         return
     for start in range(0, len(drawer_rows), 500):
         part = drawer_rows[start : start + 500]
@@ -127,8 +127,16 @@ def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int]
         yield from map(VectorRow._make, rows)
 
 
-def drawer_of_passage(connection: Connection, passage: int) -> int | None:
-    """Return the drawer that a passage belongs to."""
-    for (drawer,) in connection.execute("SELECT drawer FROM passage WHERE id = ?", (passage,)):
-        return int(drawer)
-    return None
+def drawers_of_passages(connection: Connection, passages: Sequence[int]) -> set[int]:
+    """Return the drawers that the passages belong to."""
+    found: set[int] = set()
+    for start in range(0, len(passages), 500):
+        part = passages[start : start + 500]
+        rows = connection.execute(f"SELECT drawer FROM passage WHERE id IN ({','.join('?' * len(part))})", part)
+        found.update(int(drawer) for (drawer,) in rows)
+    return found
+
+
+def newest_passage(connection: Connection) -> int:
+    """Return the greatest row id of a passage: there are at most so many."""
+    return int(next(connection.execute("SELECT coalesce(max(id), 0) FROM passage"))[0])

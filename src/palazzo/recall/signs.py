@@ -1,0 +1,100 @@
+"""Sign bits: one bit a dimension, compared by exclusive-or and population count, a million in a few milliseconds.
+
+Owns the bits and the scan; knows neither drawers nor filters beyond a mask. Bits lie word by word (all vectors'
+first 64 dimensions, then all their next), so that every step is one pass over plain memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BLOCK = 1 << 16
+"""Vectors compared at once: half a megabyte of scratch stays in the processor's cache. Measured over 1.6 million
+vectors: 8 ms, against 16 ms with temporary arrays of the full length and a partition of all distances."""
+_WORDS_IN_A_BYTE = 3
+"""Population counts of 64-bit words that can be added up in one byte: 3 × 64 < 256."""
+_SAMPLED = 64
+"""Every so many distances are looked at to guess how far the nearest reach."""
+
+
+class Signs:
+    """The sign bits of vectors by slot. Not safe to share between threads: the scratch memory is its own."""
+
+    def __init__(self, dimension: int, capacity: int) -> None:
+        self._words = -(-dimension // 64)
+        self._planes: NDArray[np.uint64] = np.zeros((self._words, capacity), dtype=np.uint64)
+        self._distance: NDArray[np.uint16] = np.zeros(capacity, dtype=np.uint16)
+        self._differing: NDArray[np.uint64] = np.zeros(_BLOCK, dtype=np.uint64)
+        self._counts: NDArray[np.uint8] = np.zeros((2, _BLOCK), dtype=np.uint8)
+
+    def put(self, first: int, rows: NDArray[np.int8]) -> None:
+        """Keep the signs of `rows` at the slots from `first` on."""
+        self._planes[:, first : first + len(rows)] = _sign_bits(rows, self._words)
+
+    def grow(self, capacity: int) -> None:
+        """Make room for `capacity` slots."""
+        planes = np.zeros((self._words, capacity), dtype=np.uint64)
+        planes[:, : self._planes.shape[1]] = self._planes
+        self._planes = planes
+        self._distance = np.zeros(capacity, dtype=np.uint16)
+
+    def nearest(self, query: NDArray[np.float32], allowed: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
+        """Return the `count` slots among the first len(allowed) that differ least from `query`, in no order."""
+        size = len(allowed)
+        bits = _sign_bits(query[None, :], self._words)[:, 0]
+        for start in range(0, size, _BLOCK):
+            self._compare(bits, start, min(start + _BLOCK, size))
+        distance = self._distance[:size]
+        found = _within_reach(distance, allowed, count)
+        return _least(found, distance[found], count)
+
+    def nearest_among(self, query: NDArray[np.float32], slots: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+        """Return the `count` of `slots` that differ least from `query`, in no order."""
+        if len(slots) <= count:
+            return slots
+        bits = _sign_bits(query[None, :], self._words)[:, 0]
+        distance = np.zeros(len(slots), dtype=np.uint16)
+        for plane, word in zip(self._planes, bits, strict=True):
+            distance += np.bitwise_count(plane[slots] ^ word)
+        return _least(slots, distance, count)
+
+    def _compare(self, bits: NDArray[np.uint64], start: int, end: int) -> None:
+        """Set the distances of the slots from `start` to `end`."""
+        differing, (count, total) = self._differing[: end - start], self._counts[:, : end - start]
+        distance = self._distance[start:end]
+        for word, (plane, own) in enumerate(zip(self._planes, bits, strict=True)):
+            np.bitwise_xor(plane[start:end], own, out=differing)
+            begins = word % _WORDS_IN_A_BYTE == 0
+            np.bitwise_count(differing, out=total if begins else count)
+            if not begins:
+                np.add(total, count, out=total)
+            if word == _WORDS_IN_A_BYTE - 1 or (word == len(bits) - 1 and word < _WORDS_IN_A_BYTE):
+                distance[:] = total
+            elif word % _WORDS_IN_A_BYTE == _WORDS_IN_A_BYTE - 1 or word == len(bits) - 1:
+                np.add(distance, total, out=distance)
+
+
+def _within_reach(distance: NDArray[np.uint16], allowed: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
+    """Return slots that hold the `count` nearest allowed ones: those within a reach guessed from a sample."""
+    sample = np.sort(distance[::_SAMPLED][allowed[::_SAMPLED]])
+    guess = 2 * count // _SAMPLED + 2
+    while guess < len(sample):
+        found = np.flatnonzero(distance <= sample[guess])
+        found = found[allowed[found]]
+        if len(found) >= count:
+            return found
+        guess *= 2
+    return np.flatnonzero(allowed)
+
+
+def _least(slots: NDArray[np.int64], distance: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
+    return slots if len(slots) <= count else slots[np.argpartition(distance, count - 1)[:count]]
+
+
+def _sign_bits(rows: NDArray[np.int8] | NDArray[np.float32], words: int) -> NDArray[np.uint64]:
+    """Return the signs of (n, dimension) as (words, n) of 64-bit words; a missing dimension counts as zero."""
+    packed = np.packbits(rows > 0, axis=1, bitorder="little")
+    padded = np.zeros((len(rows), words * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return np.ascontiguousarray(padded.view(np.uint64).T)
