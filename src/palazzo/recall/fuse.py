@@ -6,13 +6,12 @@ Measured on LoCoMo, this beats reciprocal rank fusion by 3.7 points of recall@5 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DENSE_WEIGHT, KEYWORD_WEIGHT = 0.4, 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A drawer with what each list says of it; None where the list does not hold it."""
 
     row: int
@@ -25,13 +24,11 @@ def fuse(cosines: Mapping[int, float], bm25: Mapping[int, float]) -> list[Candid
     """Return the union of both lists, best first; ties are broken by row id, newest first."""
     dense, words = _scaled(cosines), _scaled_from_zero(bm25)
     weight = KEYWORD_WEIGHT if cosines else 1.0
-    fused = [
-        Candidate(
-            row, cosines.get(row), bm25.get(row), DENSE_WEIGHT * dense.get(row, 0.0) + weight * words.get(row, 0.0)
-        )
-        for row in cosines.keys() | bm25.keys()
-    ]
-    return sorted(fused, key=lambda candidate: (-candidate.rank_score, -candidate.row))
+    scores = {row: DENSE_WEIGHT * score for row, score in dense.items()}
+    for row, score in words.items():
+        scores[row] = scores.get(row, 0.0) + weight * score
+    ranked = sorted(((score, row) for row, score in scores.items()), reverse=True)
+    return [Candidate(row, cosines.get(row), bm25.get(row), score) for score, row in ranked]
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:

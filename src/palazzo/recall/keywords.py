@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from palazzo.recall.query import Understood
@@ -11,11 +11,12 @@ from palazzo.store import keywords
 from palazzo.store.database import Connection
 from palazzo.text.words import match_expression
 
-POSTINGS_BUDGET = 25_000
-"""Summed document frequency that one query may read. Ever-present words cost most and tell least: past the
-budget they are left out, rarest words first in (QUALITY.md section P, benchmarks/search_latency.py)."""
-_PRUNE_FROM = 20_000
-"""Drawers below which every word is read: the whole index is within the budget."""
+POSTINGS_BUDGET = 100_000
+"""Summed document frequency, within the scope, of the words that may bring drawers forward. Scoring a drawer takes
+half a microsecond, so this bounds a query's time whatever the palace's size. At a million drawers it halves the time
+and keeps 97 % of the ten best, 60,000 keeps 92 % (benchmarks/search_latency.py, `pruning`)."""
+_FOLLOWING = 8
+"""Budgets that the words which only add to a score may take: such a posting is passed over, at a tenth of the cost."""
 _BM25_SATURATION = 2.2
 """k1 + 1 of FTS5's BM25: the most that one word can add is its IDF times this."""
 
@@ -26,48 +27,72 @@ class KeywordCandidates:
 
     ranked: list[tuple[int, float]]
     ceiling: float
-    dropped: tuple[str, ...] = ()
 
 
-def find(connection: Connection, asked: Understood, filters: Sequence[str], limit: int) -> KeywordCandidates:
-    """Return the best drawers by BM25 for the words and phrases asked for."""
+def find(
+    connection: Connection,
+    asked: Understood,
+    filters: Sequence[str],
+    limit: int,
+    budget: float = POSTINGS_BUDGET,
+) -> KeywordCandidates:
+    """Return the best drawers by BM25 for the words and phrases asked for.
+
+    The rarest are read first. Those past the budget bring no drawers of their own, but count in the score of
+    those that the others bring ("MaxScore", Turtle and Flood 1995): a drawer is missed only when it holds none
+    of the rarer words.
+    """
+    if not asked.terms and not asked.phrases:
+        return KeywordCandidates([], 0.0)
     total = keywords.indexed_rows(connection)
-    terms = list(asked.terms)
-    dropped: tuple[str, ...] = ()
-    if not terms and not asked.phrases:
-        return KeywordCandidates([], 0.0)
-    frequencies = _frequencies(connection, terms)
-    if total > _PRUNE_FROM:
-        terms, dropped = _within_budget(terms, frequencies)
-    expression = match_expression(terms, asked.phrases)
-    if not expression:
-        return KeywordCandidates([], 0.0)
-    ranked = keywords.matches(connection, expression, filters, limit)
-    return KeywordCandidates(ranked, _ceiling(asked.terms, frequencies, total), dropped)
+    frequencies = _frequencies(connection, (*asked.terms, *asked.phrases))
+    share = 1.0
+    if sum(frequencies.values()) > budget:
+        share = keywords.share_of_scope(connection, filters, total)
+    leading, following = _within_budget(frequencies, share, budget)
+    expression = _any_of(asked, leading)
+    ranked = dict(keywords.matches(connection, expression, filters, limit))
+    if following:
+        both = f"({expression}) AND ({_any_of(asked, following)})"
+        ranked.update(keywords.matches(connection, both, filters, limit))
+    best = sorted(ranked.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
+    return KeywordCandidates(best, _ceiling([frequencies[term] for term in asked.terms], total))
 
 
-def _within_budget(terms: Sequence[str], frequencies: dict[str, int]) -> tuple[list[str], tuple[str, ...]]:
-    """Split words into those that fit the budget, rarest first, and the rest; the rarest always fits."""
-    spent = 0
-    kept: list[str] = []
-    dropped: list[str] = []
-    for term in sorted(terms, key=lambda word: frequencies.get(word, 0)):
-        cost = frequencies.get(term, 0)
-        if kept and spent + cost > POSTINGS_BUDGET:
-            dropped.append(term)
-        else:
-            kept.append(term)
-            spent += cost
-    return kept, tuple(dropped)
+def _within_budget(
+    frequencies: Mapping[str, int], share: float, budget: float
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Split words and phrases into those that bring drawers forward and those that follow; the rest is left out.
+
+    `share` is how much of the palace the scope lets through. The rarest that occurs always leads.
+    """
+    leading: set[str] = set()
+    following: set[str] = set()
+    spent = 0.0
+    for asked, frequency in sorted(frequencies.items(), key=lambda pair: pair[1]):
+        leads = spent == 0 or spent + frequency * share <= budget
+        spent += frequency * share
+        if leads:
+            leading.add(asked)
+        elif spent <= budget * _FOLLOWING:
+            following.add(asked)
+    return frozenset(leading), frozenset(following)
 
 
-def _frequencies(connection: Connection, terms: Sequence[str]) -> dict[str, int]:
-    stems = keywords.stems(connection, terms)
+def _any_of(asked: Understood, chosen: Collection[str]) -> str:
+    return match_expression(
+        [term for term in asked.terms if term in chosen], [phrase for phrase in asked.phrases if phrase in chosen]
+    )
+
+
+def _frequencies(connection: Connection, asked: Sequence[str]) -> dict[str, int]:
+    """Return in how many drawers each word occurs; of a phrase, the least of its words: it is in no more."""
+    stems = keywords.stems(connection, asked)
     counted = keywords.document_frequencies(connection, {stem for own in stems.values() for stem in own})
-    return {term: min((counted.get(stem, 0) for stem in own), default=0) for term, own in stems.items()}
+    return {text: min((counted.get(stem, 0) for stem in own), default=0) for text, own in stems.items()}
 
 
-def _ceiling(terms: Sequence[str], frequencies: dict[str, int], total: int) -> float:
+def _ceiling(frequencies: Sequence[int], total: int) -> float:
     """Return the BM25 that no drawer passes: every word's IDF, saturated. Words that most drawers hold add nothing."""
-    odds = ((total - held + 0.5) / (held + 0.5) for held in (frequencies.get(term, 0) for term in terms))
+    odds = ((total - held + 0.5) / (held + 0.5) for held in frequencies)
     return _BM25_SATURATION * sum(math.log(max(value, 1.0)) for value in odds)

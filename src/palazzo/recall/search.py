@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from palazzo.archive.reading import read_drawer
 from palazzo.recall import fuse, keywords, present, query, score
 from palazzo.recall.fuse import Candidate
-from palazzo.recall.keywords import KeywordCandidates
+from palazzo.recall.keywords import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.recall.present import Hit
 from palazzo.recall.query import Query, Understood
 from palazzo.recall.vectors import Filter, VectorIndex
@@ -25,6 +26,8 @@ CANDIDATES = 200
 """How many each list brings: the union's top 50 holds 92.8 % of the evidence on LoCoMo."""
 _WIDER = 2000
 """The same where a filter that the index does not hold will drop some."""
+_BESIDE = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
+"""Starts a thread when one is first needed."""
 IndexState = Literal["ready", "keyword-only", "building"]
 
 
@@ -48,9 +51,17 @@ class QueryEmbedder(Protocol):
 
 
 def search(
-    connection: Connection, asked: Query, index: VectorIndex | None, embedder: QueryEmbedder | None, note: str = ""
+    connection: Connection,
+    asked: Query,
+    index: VectorIndex | None,
+    embedder: QueryEmbedder | None,
+    note: str = "",
+    postings_budget: float = POSTINGS_BUDGET,
 ) -> Answer:
-    """Answer `asked` from one snapshot; without an index or embedder, by keyword alone."""
+    """Answer `asked` from one snapshot; without an index or embedder, by keyword alone.
+
+    `postings_budget` bounds what the keyword index may read; infinity reads all, to measure what the bound costs.
+    """
     began = time.perf_counter()
     query.check(asked)
     understood = query.understand(asked)
@@ -58,8 +69,9 @@ def search(
     if scope.empty:
         return Answer([], 0, _state(connection, index, embedder), _since(began), note)
     limit = _WIDER if scope.filtered_later or asked.limit > CANDIDATES else CANDIDATES
-    found = keywords.find(connection, understood, scope.keyword_filters, limit)
-    cosines = _cosines(connection, understood, index, embedder, scope, found, max(CANDIDATES, asked.limit))
+    dense = _Dense(connection, understood, index, embedder, scope.vector_filter, max(CANDIDATES, asked.limit))
+    found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget)
+    cosines = dense.cosines(found)
     ranked = fuse.fuse(cosines, dict(found.ranked))
     hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
     shown = present.within_budget(hits, asked.budget)
@@ -86,22 +98,41 @@ class _Scope:
         self.filtered_later = asked.since is not None or asked.until is not None or asked.branch is not None
 
 
-def _cosines(
-    connection: Connection,
-    understood: Understood,
-    index: VectorIndex | None,
-    embedder: QueryEmbedder | None,
-    scope: _Scope,
-    found: KeywordCandidates,
-    limit: int,
-) -> dict[int, float]:
-    if index is None or embedder is None:
-        return {}
-    index.follow(connection)
-    vector = embedder.embed_query(understood.sentence)
-    nearest = dict(index.nearest(vector, limit, scope.vector_filter))
-    others = (row for row, _ in found.ranked if row not in nearest)
-    return {**nearest, **index.cosines_of(others, vector)}
+class _Dense:
+    """The nearest by vector, sought on another thread while this one reads the keyword index.
+
+    Neither holds up the other: SQLite, ONNX Runtime and NumPy let go of the interpreter while they work.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        understood: Understood,
+        index: VectorIndex | None,
+        embedder: QueryEmbedder | None,
+        only: Filter,
+        limit: int,
+    ) -> None:
+        self._index = index
+        self._sought: Future[tuple[NDArray[np.float32], dict[int, float]]] | None = None
+        if index is not None and embedder is not None:
+            index.follow(connection)
+            self._sought = _BESIDE.submit(_nearest, index, embedder, understood.sentence, only, limit)
+
+    def cosines(self, found: KeywordCandidates) -> dict[int, float]:
+        """Return the cosines of the nearest drawers and of those found by keyword; nothing without vectors."""
+        if self._index is None or self._sought is None:
+            return {}
+        vector, nearest = self._sought.result()
+        others = (row for row, _ in found.ranked if row not in nearest)
+        return {**nearest, **self._index.cosines_of(others, vector)}
+
+
+def _nearest(
+    index: VectorIndex, embedder: QueryEmbedder, sentence: str, only: Filter, limit: int
+) -> tuple[NDArray[np.float32], dict[int, float]]:
+    vector = embedder.embed_query(sentence)
+    return vector, dict(index.nearest(vector, limit, only))
 
 
 def _hits(

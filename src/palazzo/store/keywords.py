@@ -77,6 +77,14 @@ def indexed_rows(connection: Connection) -> int:
     return int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
 
 
+def share_of_scope(connection: Connection, filters: Sequence[str], total: int) -> float:
+    """Return which share of the `total` indexed drawers the filters let through, 0 to 1."""
+    if not filters or not total:
+        return 1.0
+    rows = connection.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (" AND ".join(filters),))
+    return int(next(rows)[0]) / total
+
+
 def check(connection: Connection) -> str:
     """Return '' when the index is sound, else what SQLite found."""
     import apsw
