@@ -201,7 +201,7 @@ def read_topics(text: Sequence[Path] = ()) -> list[Topic]:
     library = Path(sysconfig.get_path("stdlib"))
     modules = (path for path in sorted(library.rglob("*.py")) if _is_wanted(library, path))
     prose = (path for directory in text for path in sorted(directory.rglob("*")) if _is_prose(path))
-    topics = [_module_topic(library, path) for path in modules]
+    topics = [module_topic(library, path) for path in modules]
     topics += [_prose_topic(name, body) for name, body in _reference(library)]
     topics += [_prose_topic(path.stem, _read_text(path)) for path in prose]
     by_name = {topic.name: topic for topic in topics if topic.passages}
@@ -217,7 +217,8 @@ def _is_prose(path: Path) -> bool:
     return path.is_file() and not path.is_symlink() and name.endswith((".md", ".rst", ".txt"))
 
 
-def _module_topic(library: Path, path: Path) -> Topic:
+def module_topic(library: Path, path: Path) -> Topic:
+    """Read what a module under `library` says of itself: docstrings, comments, names and source."""
     source = _read_text(path)
     relative = path.relative_to(library).as_posix()
     name = relative.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
