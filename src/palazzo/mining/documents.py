@@ -14,7 +14,7 @@ from palazzo.feeders.documents import HEAD, Documents
 from palazzo.mining import files
 from palazzo.mining.filings import Clockwork, filing_of
 from palazzo.mining.placing import Placing
-from palazzo.mining.transcripts import Taken
+from palazzo.mining.sessions import Taken
 from palazzo.model import Micros, Source
 from palazzo.store import sources
 from palazzo.store.database import Database

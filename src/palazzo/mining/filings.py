@@ -74,7 +74,7 @@ def _meta(source: Identity, message: Message) -> dict[str, object]:
     """Return what else is known of a message; what its source or its author already says is left out."""
     stated = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd}
     said_elsewhere = {"session_id": source.session_id, "model": message.author}
-    kept = {name: value for name, value in message.meta.items() if said_elsewhere.get(name, None) != value}
+    kept = {name: value for name, value in message.meta.items() if said_elsewhere.get(name) != value}
     return {**kept, **{name: value for name, value in stated.items() if value}}
 
 

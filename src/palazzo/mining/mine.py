@@ -18,7 +18,8 @@ from palazzo.mining.discover import Candidate, Found, Rules, discover
 from palazzo.mining.documents import take_document
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
-from palazzo.mining.transcripts import Taken, take_transcript
+from palazzo.mining.sessions import Taken
+from palazzo.mining.transcripts import take_transcript
 from palazzo.model import Micros
 from palazzo.scope.project_file import read_project_config
 from palazzo.store import sources

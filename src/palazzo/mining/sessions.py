@@ -1,0 +1,182 @@
+"""Filing one conversation: where it belongs, and its rows in batches, each with how far the source was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Protocol
+
+from palazzo.archive import door
+from palazzo.archive.door import Filing
+from palazzo.feeders import Identity, Message, Row, Unreadable
+from palazzo.mining.files import Standing
+from palazzo.mining.filings import Clockwork, filing_of
+from palazzo.mining.placing import Placing
+from palazzo.mining.report import Skipped
+from palazzo.model import Micros, Place, Source
+from palazzo.scope.identity import ProjectIdentity
+from palazzo.store import sources
+from palazzo.store.database import Database
+from palazzo.store.sources import FileState
+
+BATCH_ROWS, BATCH_BYTES = 64, 512 * 1024
+"""Rows and raw bytes that are archived in one transaction: some 20 ms of holding the write lock."""
+_LOOK_AHEAD = 500
+"""Rows that are read to learn which project a session belongs to."""
+_TITLE_CHARACTERS = 80
+
+Reached = Callable[[int, int], FileState]
+"""From a source's row id and the position after the last row that was filed: what to remember of the file."""
+
+
+class Format(Protocol):
+    """What is needed of a feeder to file what it reads."""
+
+    kind: str
+    version: int
+
+
+@dataclass(slots=True)
+class Taken:
+    """What one source brought. `standing` says what had become of it."""
+
+    standing: Standing
+    items: int = 0
+    noise: int = 0
+    drawers: int = 0
+    wing: str = ""
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A conversation that is about to be filed: what it is, where it goes, and its rows."""
+
+    source: Source
+    identity: Identity
+    place: Place
+    project: ProjectIdentity | None
+    rows: Iterator[Row]
+
+
+def open_session(
+    database: Database,
+    kind: str,
+    identity: Identity,
+    uri: str,
+    rows: Iterator[Row],
+    placing: Placing,
+    title: str = "",
+    cwd: str = "",
+) -> Opened:
+    """Read on until it is clear which project a conversation belongs to; one that is known stays where it is."""
+    ahead = _look_ahead(rows)
+    messages = [row.content for row in ahead if isinstance(row.content, Message)]
+    directory = cwd or next((message.cwd for message in messages if message.cwd), "")
+    spoken = next((m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()), "")
+    project = placing.project(Path(directory)) if directory else None
+    place = placing.of_conversation(project, spoken)
+    with database.snapshot() as connection:
+        known = sources.find_source(connection, Source(identity.key, kind, uri))
+        if known is not None:
+            title = title or sources.read_source(connection, known).title
+            place = sources.place_of_first_item(connection, known) or place
+    named = title or _first_line(spoken)
+    source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
+    return Opened(source, identity, place, project, chain(ahead, rows))
+
+
+def file_session(
+    database: Database,
+    feeder: Format,
+    opened: Opened,
+    placing: Placing,
+    clock: Callable[[], Micros],
+    modified_at: Micros,
+    taken: Taken,
+    reached: Reached,
+    committed: Callable[[int], None],
+) -> int | None:
+    """Archive a conversation's rows; return the position after the last, or None when there were none.
+
+    Each batch and what `reached` says of it commit together; `committed` is told of items as they are safe.
+    """
+    began = clock()
+    clockwork = Clockwork(modified_at)
+    source = opened.source
+    end = None
+    for batch in _batches(opened.rows):
+        end = batch[-1].position + len(batch[-1].raw)
+        source = _titled(source, batch)
+        filings = [_filing(feeder, opened, row, clockwork, taken) for row in batch]
+        prepared = door.prepare(filings)
+        with database.transaction() as connection:
+            placing.record(connection, opened.project)
+            receipt = door.file(connection, source, opened.place, prepared, clock())
+            sources.write_file_state(connection, reached(sources.file_source(connection, source), end))
+        for filing, new in zip(filings, receipt.new, strict=True):
+            taken.items += new and filing.kind != "noise"
+            taken.noise += new and filing.kind == "noise"
+        committed(taken.items)
+    taken.wing = opened.place.wing
+    taken.drawers += _count_drawers(database, source, began)
+    return end
+
+
+def note_reached(database: Database, opened: Opened, end: int, reached: Reached) -> None:
+    """Remember a source in which nothing was to be read."""
+    with database.transaction() as connection:
+        row = sources.file_source(connection, opened.source)
+        sources.write_file_state(connection, reached(row, end))
+
+
+def _filing(feeder: Format, opened: Opened, row: Row, clockwork: Clockwork, taken: Taken) -> Filing:
+    if isinstance(row.content, Unreadable):
+        taken.skipped.append(Skipped(f"{opened.source.uri}#at={row.position}", row.content.reason))
+    return filing_of(feeder.kind, feeder.version, opened.identity, row, clockwork)
+
+
+def _count_drawers(database: Database, source: Source, since: Micros) -> int:
+    with database.snapshot() as connection:
+        row = sources.find_source(connection, source)
+        return 0 if row is None else sources.count_drawers_since(connection, row, since)
+
+
+def _look_ahead(rows: Iterator[Row]) -> list[Row]:
+    """Read rows until one says in which directory the session was held and a person has spoken."""
+    ahead: list[Row] = []
+    directory = spoken = False
+    for row in rows:
+        ahead.append(row)
+        if isinstance(row.content, Message):
+            directory = directory or bool(row.content.cwd)
+            spoken = spoken or (row.content.role == "user" and row.content.standing == "said")
+        if (directory and spoken) or len(ahead) >= _LOOK_AHEAD:
+            break
+    return ahead
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += len(row.raw)
+        if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _first_line(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= _TITLE_CHARACTERS else line[: _TITLE_CHARACTERS - 1].rstrip() + "…"
+
+
+def _titled(source: Source, batch: Iterable[Row]) -> Source:
+    """Return the source under the last title that a row of the batch gives it."""
+    titles = [row.title for row in batch if row.title]
+    return replace(source, title=titles[-1]) if titles else source
