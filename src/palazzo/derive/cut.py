@@ -345,6 +345,7 @@ class _Comparison:
 
     def _insert(self, row: DrawerRow, draft: Draft) -> None:
         drawer = drawers.insert_drawer(self._connection, row)
+        drawers.delete_passages(self._connection, drawer)  # of a lost drawer that had this row id
         drawers.insert_passages(self._connection, drawer, _passage_rows(draft.passages))
         if row.retired_at is None:
             self._show(drawer)

@@ -74,7 +74,8 @@ def embed_pending(
 ) -> int:
     """Make vectors for the passages that wait, newest first, until none does; return how many were made.
 
-    Several processes may do this at once: a text that was embedded twice is stored once.
+    Several processes may do this at once: a text that was embedded twice is stored once. Raises
+    EmbedderUnavailable when the palace's vectors are another embedder's, or become so meanwhile.
     """
     with database.transaction() as connection:
         row = adopt(connection, embedder)
@@ -90,6 +91,7 @@ def embed_pending(
         wanted = {digest: text for digest, text in texts.items() if digest not in ready}
         rows = quantise(list(wanted), embedder.embed(list(wanted.values()))) if wanted else []
         with database.transaction() as connection:
+            row = adopt(connection, embedder)  # again: the palace may have been given another meanwhile
             vectors.insert_vectors(connection, row, rows)
             vectors.settle(connection, (passage[0] for passage in batch))
             changes.append(connection, "vector+", (passage[0] for passage in batch))

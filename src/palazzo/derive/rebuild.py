@@ -18,20 +18,23 @@ from palazzo.store.database import Connection, Database
 Derived = Literal["drawers", "fts", "vectors", "all"]
 SEGMENTS_AT_ONCE = 16
 """Segments that are cut again in one transaction: some 30 ms of holding the write lock."""
+_ROWS_AT_ONCE = 50
+"""Drawers that are indexed in one transaction: some 30 ms of holding the write lock."""
 Progress = Callable[[int, int], None]
 
 
 def rebuild(database: Database, what: Derived, progress: Progress | None = None) -> None:
     """Make derived data of that kind anew; `progress` gets (sources done, sources in all)."""
     if what in ("fts", "all"):
-        with database.transaction() as connection:
-            keywords.clear(connection)
+        _clear_if_damaged(database)
     if what in ("drawers", "fts", "all"):
         _rebuild_drawers(database, progress)
     if what in ("fts", "all"):
         _reindex(database)
     if what in ("vectors", "all"):
         with database.transaction() as connection:
+            connection.execute("DELETE FROM passage WHERE drawer NOT IN (SELECT id FROM drawer)")
+            connection.execute("DELETE FROM pending")
             connection.execute("DELETE FROM vector")
             embed.replace_embedder(connection)
 
@@ -82,15 +85,31 @@ def _threads(connection: Connection, source: int) -> list[str]:
     return [str(thread) for (thread,) in rows]
 
 
+def _clear_if_damaged(database: Database) -> None:
+    """Empty the keyword index if it cannot be mended in place. A sound one goes on answering while it is made anew."""
+    with database.snapshot() as connection:
+        sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword')")] == ["ok"]
+    if not sound:
+        with database.transaction() as connection:
+            keywords.clear(connection)
+
+
 def _reindex(database: Database) -> None:
-    """Index every live drawer that the keyword index lacks."""
+    """Index every live drawer anew, and take out what is none."""
+    with database.transaction() as connection:
+        strays = connection.execute(
+            "SELECT id FROM keyword_docsize WHERE id NOT IN (SELECT id FROM drawer WHERE retired_at IS NULL)"
+        )
+        for (row,) in list(strays):
+            keywords.remove(connection, int(row))
     last = 0
     while True:
         with database.transaction() as connection:
             rows = [
                 int(row)
                 for (row,) in connection.execute(
-                    "SELECT id FROM drawer WHERE retired_at IS NULL AND id > ? ORDER BY id LIMIT 200", (last,)
+                    "SELECT id FROM drawer WHERE retired_at IS NULL AND id > ? ORDER BY id LIMIT ?",
+                    (last, _ROWS_AT_ONCE),
                 )
             ]
             for row in rows:
