@@ -98,9 +98,17 @@ def test_rows_repeated_in_any_order_are_stored_once(rows: list[Filing], picks: l
         assert complaints(palace) == []
 
 
-@pytest.mark.parametrize("field", ["author", "thread", "branch", "commit"])
-def test_what_describes_a_row_may_hold_a_lone_surrogate(palace: Palace, field: str) -> None:
-    file_rows(palace, [said(0, "user", "hello \ud800", **{field: "odd \udfff name"})])
+@pytest.mark.parametrize(
+    "row",
+    [
+        replace(said(0, "user", "hello \ud800"), author="odd \udfff name"),
+        replace(said(0, "user", "hello \ud800"), thread="odd \udfff name"),
+        replace(said(0, "user", "hello \ud800"), branch="odd \udfff name", commit="\udfff"),
+    ],
+    ids=["author", "thread", "branch"],
+)
+def test_what_describes_a_row_may_hold_a_lone_surrogate(palace: Palace, row: Filing) -> None:
+    file_rows(palace, [row])
     assert [drawer.text for drawer in drawers(palace)] == ["hello \ud800"]
     assert complaints(palace) == []
 

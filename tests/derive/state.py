@@ -84,6 +84,8 @@ def _false_drawers(connection: Connection) -> list[str]:
     found = []
     for (row,) in list(connection.execute("SELECT id FROM drawer")):
         drawer = reading.read_drawer(connection, row)
+        if not drawer.spans and drawer.retired_at is not None:
+            continue  # what a growing conversation once was is told by its spans alone
         if drawer.id != drawer_id(drawer.spans):
             found.append(f"drawer {drawer.id} is not what its id says")
         if len(drawer.text) < sum(span.end - span.start for span in drawer.spans):
