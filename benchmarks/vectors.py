@@ -29,7 +29,7 @@ from palazzo.recall.signs import Signs
 
 QUESTIONS = 300
 NEAREST = 50
-RESCORED = (200, 400, 800)
+RESCORED = (400, 800, 1600)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

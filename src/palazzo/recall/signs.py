@@ -2,6 +2,10 @@
 
 Owns the bits and the scan; knows neither drawers nor filters beyond a mask. Bits lie word by word (all vectors'
 first 64 dimensions, then all their next), so that every step is one pass over plain memory.
+
+A differing sign counts twice in the dimensions in which the query is far from zero: there it says more. Of 27,000
+real vectors, the 400 that differ least then hold 98.4 % of the fifty nearest, instead of 94.6 %; 1,600 hold 99.8 %
+(benchmarks/vectors.py).
 """
 
 from __future__ import annotations
@@ -12,8 +16,8 @@ from numpy.typing import NDArray
 _BLOCK = 1 << 16
 """Vectors compared at once: half a megabyte of scratch stays in the processor's cache. Measured over 1.6 million
 vectors: 8 ms, against 16 ms with temporary arrays of the full length and a partition of all distances."""
-_WORDS_IN_A_BYTE = 3
-"""Population counts of 64-bit words that can be added up in one byte: 3 × 64 < 256."""
+_HEAVY = 0.6
+"""Quantile of a query's absolute values above which a dimension counts twice (0.5 does as well)."""
 _SAMPLED = 64
 """Every so many distances are looked at to guess how far the nearest reach."""
 
@@ -42,9 +46,9 @@ class Signs:
     def nearest(self, query: NDArray[np.float32], allowed: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
         """Return the `count` slots among the first len(allowed) that differ least from `query`, in no order."""
         size = len(allowed)
-        bits = _sign_bits(query[None, :], self._words)[:, 0]
+        bits, heavy = self._read(query)
         for start in range(0, size, _BLOCK):
-            self._compare(bits, start, min(start + _BLOCK, size))
+            self._compare(bits, heavy, start, min(start + _BLOCK, size))
         distance = self._distance[:size]
         found = _within_reach(distance, allowed, count)
         return _least(found, distance[found], count)
@@ -53,26 +57,31 @@ class Signs:
         """Return the `count` of `slots` that differ least from `query`, in no order."""
         if len(slots) <= count:
             return slots
-        bits = _sign_bits(query[None, :], self._words)[:, 0]
         distance = np.zeros(len(slots), dtype=np.uint16)
-        for plane, word in zip(self._planes, bits, strict=True):
-            distance += np.bitwise_count(plane[slots] ^ word)
+        for plane, word, twice in zip(self._planes, *self._read(query), strict=True):
+            differing = plane[slots] ^ word
+            distance += np.bitwise_count(differing)
+            distance += np.bitwise_count(differing & twice)
         return _least(slots, distance, count)
 
-    def _compare(self, bits: NDArray[np.uint64], start: int, end: int) -> None:
+    def _read(self, query: NDArray[np.float32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return the query's signs, and a mask of the dimensions that count twice."""
+        size = np.abs(query)
+        weighty = (size > np.quantile(size, _HEAVY)).astype(np.int8)
+        return _sign_bits(query[None, :], self._words)[:, 0], _sign_bits(weighty[None, :], self._words)[:, 0]
+
+    def _compare(self, bits: NDArray[np.uint64], heavy: NDArray[np.uint64], start: int, end: int) -> None:
         """Set the distances of the slots from `start` to `end`."""
-        differing, (count, total) = self._differing[: end - start], self._counts[:, : end - start]
+        differing, (total, count) = self._differing[: end - start], self._counts[:, : end - start]
         distance = self._distance[start:end]
-        for word, (plane, own) in enumerate(zip(self._planes, bits, strict=True)):
-            np.bitwise_xor(plane[start:end], own, out=differing)
-            begins = word % _WORDS_IN_A_BYTE == 0
-            np.bitwise_count(differing, out=total if begins else count)
-            if not begins:
-                np.add(total, count, out=total)
-            if word == _WORDS_IN_A_BYTE - 1 or (word == len(bits) - 1 and word < _WORDS_IN_A_BYTE):
-                distance[:] = total
-            elif word % _WORDS_IN_A_BYTE == _WORDS_IN_A_BYTE - 1 or word == len(bits) - 1:
-                np.add(distance, total, out=distance)
+        distance[:] = 0
+        for plane, word, twice in zip(self._planes, bits, heavy, strict=True):
+            np.bitwise_xor(plane[start:end], word, out=differing)
+            np.bitwise_count(differing, out=total)
+            np.bitwise_and(differing, twice, out=differing)
+            np.bitwise_count(differing, out=count)
+            np.add(total, count, out=total)  # at most 128, so a byte holds it
+            np.add(distance, total, out=distance)
 
 
 def _within_reach(distance: NDArray[np.uint16], allowed: NDArray[np.bool_], count: int) -> NDArray[np.int64]:

@@ -25,8 +25,9 @@ from palazzo.store.database import Connection
 from palazzo.store.vectors import VectorRow
 
 FOLLOWED: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", "reset")
-RESCORED = 400
-"""Nearest by sign bits that are scored again: recall@50 of 0.99 against float32 (benchmarks/vectors.py)."""
+RESCORED = 1600
+"""Nearest by sign bits that are scored again, for a millisecond: recall@50 of 0.99 against float32, with some to
+spare for larger palaces than could be measured (benchmarks/vectors.py)."""
 _RELOAD_FROM = 20_000
 """Changes after which reading everything anew is cheaper than following one by one."""
 _MOST_DEAD = 0.25
