@@ -69,7 +69,7 @@ def _write_report(report: str) -> Path:
 
 def _report(error: BaseException, arguments: Sequence[str]) -> str:
     """Version, platform, command and where it happened. Values and messages may hold what a person said: left out."""
-    import apsw
+    from palazzo.store.overview import sqlite_version
 
     lines = [
         "Palazzo bug report",
@@ -77,7 +77,7 @@ def _report(error: BaseException, arguments: Sequence[str]) -> str:
         f"palazzo   {__version__}",
         f"python    {platform.python_version()} ({platform.python_implementation()})",
         f"platform  {platform.platform()}",
-        f"sqlite    {apsw.sqlite_lib_version()}",
+        f"sqlite    {sqlite_version()}",
         f"command   palazzo {' '.join(_without_values(arguments))}",
         "",
         *_trace(error),

@@ -42,7 +42,7 @@ def _hit(screen: Screen, rank: int, hit: HitView, explained: bool) -> None:
     marks = [
         hit.branch and f"branch {hit.branch}",
         hit.trust == "external" and "external",
-        hit.copies and f"{hit.copies} near-copies",
+        hit.copies and f"{hit.copies} near-cop{'y' if hit.copies == 1 else 'ies'}",
     ]
     screen.say((f"{INDENT}{hit.id}", "dim"), ("".join(f"  {mark}" for mark in marks if mark), "yellow"))
     if explained:

@@ -21,13 +21,19 @@ _CONTROLS = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0
 Part = str | tuple[str, str]
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let `palazzo.cli.app` decide; Rich would exit with 1."""
+        raise BrokenPipeError
+
+
 class Screen:
     """Where a result is written. Colours only on a terminal, and not with NO_COLOR."""
 
     def __init__(self, file: TextIO) -> None:
         self._terminal = file.isatty()
         width = None if self._terminal or os.environ.get("COLUMNS") else _PIPED_WIDTH
-        self.console = Console(file=file, highlight=False, markup=False, emoji=False, width=width)
+        self.console = _Console(file=file, highlight=False, markup=False, emoji=False, width=width)
 
     def say(self, *parts: Part) -> None:
         """Write one line of parts, each a text or (text, style)."""

@@ -53,11 +53,11 @@ def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
 
 
 def _python(context: Context) -> Iterator[Finding]:
-    import apsw
+    from palazzo.store.overview import sqlite_version
 
     yield Finding("python", True, f"{platform.python_version()} at {sys.executable}")
     where = Path(__file__).resolve().parents[1]
-    yield Finding("package", True, f"palazzo {__version__} at {where}, SQLite {apsw.sqlite_lib_version()}")
+    yield Finding("package", True, f"palazzo {__version__} at {where}, SQLite {sqlite_version()}")
 
 
 def _palace(context: Context) -> Iterator[Finding]:

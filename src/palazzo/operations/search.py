@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import NotFound, UsageError
@@ -81,6 +81,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     )
     query.check(asked)
     palace = context.reading()
+    asked = replace(asked, home=context.home)
     with palace.database.snapshot() as connection:
         check_place(connection, request.wing, request.room)
     answer = palace.search(asked)

@@ -40,7 +40,8 @@ def write(path: Path, name: str, text: str) -> Value:
         raise UsageError(f"`{name}` must be {error}; '{text}' is not.") from None
     before = _read(path)
     after = _edited(before, key.name, _toml(value))
-    if _parsed(path, after) != _with(_parsed(path, before), key.name, value):
+    wanted = _with(_parsed(path, before), key.name, value)
+    if not _says(after, wanted):
         raise UsageError(
             f"{path} has a shape that cannot be edited safely; set `{key.name} = {_toml(value)}` in it by hand."
         )
@@ -70,6 +71,16 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not valid TOML: {error}. Mend it first; it was left as it is.") from None
+
+
+def _says(text: str, wanted: dict[str, Any]) -> bool:
+    """Whether the edited text says what it should: editing goes by lines, and TOML has shapes beyond those."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _with(values: dict[str, Any], name: str, value: Value) -> dict[str, Any]:

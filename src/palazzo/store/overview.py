@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import apsw
+
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 from palazzo.store.sources import source_uid
+
+
+def sqlite_version() -> str:
+    """Return the version of the SQLite that palaces are kept by."""
+    return apsw.sqlite_lib_version()
 
 
 def count_items(connection: Connection) -> int:

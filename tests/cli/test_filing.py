@@ -1,0 +1,155 @@
+"""mine, remember, forget, show, wake-up and init, as they are typed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command, spawn
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
+
+
+def test_a_note_is_filed_in_the_projects_wing_and_found(palazzo: Command, shop: Path) -> None:
+    (hit, *_) = palazzo.json("search", "why SQLite")["hits"]
+    assert (hit["wing"], hit["room"], hit["kind"], hit["trust"]) == ("shop", "notes", "note", "user")
+    shown = palazzo.json("show", hit["id"])
+    assert shown["kind"] == "drawer"
+    assert shown["entries"][0]["tags"] == ["storage"]
+
+
+def test_an_anchor_is_kept_from_the_projects_root(
+    palazzo: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "shop" / "docs" / "a.py").write_text("x = 1\n")
+    monkeypatch.chdir(home / "shop" / "docs")
+    note = palazzo.json("remember", "About a.py.", "--anchor", "a.py:L3-L7")
+    assert note["wing"] == "shop"
+    assert palazzo.json("show", note["id"])["kind"] == "item"
+
+
+def test_what_is_piped_in_is_remembered_to_the_byte(shop: Path) -> None:
+    note = spawn("remember", "--json", stdin=b"  piped\r\n\r\n").json
+    assert spawn("show", note["id"], "--raw").out == "  piped\r\n\r\n"
+
+
+def test_raw_is_the_transcript_to_the_byte(palazzo: Command, home: Path) -> None:
+    transcript = next(FIXTURES.rglob("e8cc7d58*.jsonl"))
+    copy = home / transcript.name
+    shutil.copy(transcript, copy)
+    palazzo.json("mine", str(copy))
+    session = transcript.stem
+    assert spawn("show", session[:13], "--raw").out.encode() == transcript.read_bytes()
+    shown = palazzo.json("show", session)
+    assert (shown["kind"], shown["id"]) == ("session", session)
+    assert len(shown["entries"]) > 3
+    assert palazzo("show", session).out.startswith(f"session {session}")
+
+
+def test_raw_and_json_exclude_each_other(palazzo: Command, shop: Path) -> None:
+    hit = palazzo.json("search", "port")["hits"][0]["id"]
+    assert palazzo("show", hit, "--raw", "--json").code == 2
+
+
+def test_neighbours_come_in_order(palazzo: Command, shop: Path) -> None:
+    hit = palazzo.json("search", "rollback old tag")["hits"][0]["id"]
+    shown = palazzo.json("show", hit, "--context", "5")
+    assert [entry["title"] for entry in shown["before"]] == ["Deploying"]
+    assert shown["after"] == []
+
+
+def test_an_ambiguous_beginning_lists_the_candidates(palazzo: Command, home: Path) -> None:
+    ids = [palazzo.json("remember", f"note number {n}")["id"] for n in range(3)]
+    start = 12  # notes are named by time: those of one second begin alike
+    while len({one[:start] for one in ids}) > 1:
+        start -= 1
+    ran = palazzo("show", ids[0][:start])
+    assert ran.code == 2
+    assert all(one in ran.error for one in ids)
+
+
+def test_forgetting_asks_and_says_no_for_nobody(palazzo: Command, shop: Path) -> None:
+    hit = palazzo.json("search", "grey cat")["hits"][0]["id"]
+    ran = palazzo("forget", hit)
+    assert ran.code == 2
+    assert "--yes" in ran.error
+    assert palazzo.json("search", "grey cat")["hits"]
+
+
+def test_what_is_forgotten_is_not_found_but_its_id_resolves(palazzo: Command, shop: Path) -> None:
+    hit = palazzo.json("search", "grey cat")["hits"][0]["id"]
+    assert palazzo.json("forget", hit[:10], "--dry-run") == {"forgotten": [hit], "dry_run": True}
+    assert palazzo.json("search", "grey cat")["hits"]
+    assert palazzo.json("forget", hit[:10], "--yes") == {"forgotten": [hit], "dry_run": False}
+    assert palazzo.json("search", "grey cat")["hits"] == []
+    assert palazzo.json("show", hit)["entries"][0]["retired_at"]
+    ran = palazzo("forget", hit, "--yes")
+    assert ran.code == 2
+    assert "retired already" in ran.error
+
+
+def test_a_note_is_forgotten_by_the_id_that_remember_gave(palazzo: Command, home: Path) -> None:
+    note = palazzo.json("remember", "Forget me.")
+    assert palazzo.json("forget", note["id"], "--yes")["forgotten"] == note["drawers"]
+
+
+def test_all_of_a_source_and_all_of_a_wing(palazzo: Command, shop: Path, home: Path) -> None:
+    assert len(palazzo.json("forget", "--source", "docs/deploy.md", "--yes")["forgotten"]) == 2
+    assert len(palazzo.json("forget", "--source", "docs", "--yes")["forgotten"]) == 1
+    assert len(palazzo.json("forget", "--wing", "shop", "--yes")["forgotten"]) == 2
+    assert palazzo.json("status")["drawers"] == 0
+    assert palazzo("forget", "--wing", "shop", "--yes").code == 2
+    assert palazzo.json("verify")["ok"]
+
+
+def test_forgotten_documents_stay_forgotten_when_they_are_read_again(palazzo: Command, shop: Path) -> None:
+    palazzo.json("forget", "--source", "docs", "--yes")
+    palazzo.json("mine", "docs")
+    palazzo.json("repair", "--rebuild", "all")
+    assert palazzo.json("search", "port")["hits"] == []
+
+
+def test_wake_up_orients_within_its_budget(palazzo: Command, shop: Path) -> None:
+    woken = palazzo.json("wake-up")
+    assert set(woken) == {"wing", "text", "tokens", "sessions", "notes"}
+    assert woken["wing"] == "shop"
+    assert woken["text"].startswith("Memory of shop: 5 drawers in animals, docs, notes.")
+    assert [note["kind"] for note in woken["notes"]] == ["note", "decision"]
+    assert all(note["id"] in woken["text"] for note in woken["notes"])
+    assert palazzo("wake-up").out.strip() == woken["text"]
+    small = palazzo.json("wake-up", "--budget", "60")
+    assert small["tokens"] <= 60
+    assert len(small["notes"]) < 2
+
+
+def test_init_creates_the_palace_and_leaves_the_project_alone(palazzo: Command, home: Path) -> None:
+    project = home / "api"
+    (project / "guides").mkdir(parents=True)
+    (project / "guides" / "a.md").write_text("# A\n")
+    (home / ".claude").mkdir()
+    found = palazzo.json("init", str(project), "--yes")
+    assert (found["created"], found["wing"], found["rooms"], found["config"]) == (True, "api", ["guides"], None)
+    assert [host["name"] for host in found["hosts"]] == ["claude-code"]
+    assert [path.name for path in project.iterdir()] == ["guides"]
+    assert palazzo.json("init", str(project))["created"] is False
+
+
+def test_init_writes_the_project_file_only_when_asked_and_never_over_one(palazzo: Command, home: Path) -> None:
+    project = home / "api"
+    (project / "guides").mkdir(parents=True)
+    (project / "guides" / "a.md").write_text("# A\n")
+    written = palazzo.json("init", str(project), "--write-config")["config"]
+    assert Path(written).read_text().endswith('wing = "api"\n\n[[rooms]]\nname = "guides"\n')
+    assert palazzo("init", str(project), "--write-config").code == 2
+    assert palazzo.json("init", str(project))["rooms"] == ["guides"]
+
+
+def test_mining_says_what_it_did(palazzo: Command, home: Path) -> None:
+    (home / "shop" / "docs" / "a.md").write_text("# A\n\nwords\n")
+    (home / "shop" / "docs" / "b.jsonl").write_text('{"a": 1}\n')
+    out = palazzo("mine", "docs").out
+    assert "1 source: 1 new" in out
+    assert "1 item archived in shop" in out
+    assert "skipped" in out
+    assert "1 source: 1 unchanged" in palazzo("mine", "docs").out

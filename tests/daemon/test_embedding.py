@@ -1,0 +1,143 @@
+"""The process that makes vectors in the background: one for a palace, detached, and gone when it is done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from palazzo import locks
+from palazzo.daemon.embedding import embed
+from palazzo.operations.background import failure_file, lock_file, start_embedding
+from palazzo.operations.context import Context
+from palazzo.operations.registry import operation
+from palazzo.store import vectors
+
+SOURCES = str(Path(__file__).resolve().parents[2] / "src")
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> dict[str, str]:
+    """The environment of a caller whose home directory has a space in its name."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PALAZZO_", "XDG_"))}
+    return {**kept, "HOME": str(tmp_path / "a home"), "PYTHONPATH": SOURCES}
+
+
+@pytest.fixture
+def context(tmp_path: Path, variables: dict[str, str]) -> Iterator[Context]:
+    """A palace with a note whose vectors are pending."""
+    quiet = {**variables, "PALAZZO_SERVICE": "off"}
+    with Context(tmp_path / "a palace" / "palace.db", tmp_path, quiet) as filing:
+        remember = operation("remember")
+        for n in range(40):
+            remember.run(filing, remember.request(f"Note {n}. " + "The cat sat on the mat and looked at it. " * 20))
+    with Context(tmp_path / "a palace" / "palace.db", tmp_path, variables) as context:
+        yield context
+        wait_until(lambda: not locks.is_held(lock_file(context.palace_path)))
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait for something that another process does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def pending(context: Context) -> int:
+    """How many passages wait for a vector."""
+    with context.reading().database.snapshot() as connection:
+        return vectors.count_pending(connection)
+
+
+def start(context: Context, *arguments: str) -> subprocess.Popen[bytes]:
+    """Run the module as a process of this test."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "palazzo.daemon.embedding", *(arguments or (str(context.palace_path),))],
+        env=dict(context.variables),
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_it_makes_what_is_pending_and_exits(context: Context) -> None:
+    assert pending(context) >= 40
+    with start(context) as process:
+        assert process.wait(60) == 0
+    assert pending(context) == 0
+    assert not locks.is_held(lock_file(context.palace_path))
+
+
+def test_one_at_a_time(context: Context) -> None:
+    with locks.try_lock(lock_file(context.palace_path)) or pytest.fail("it is free"):
+        with start(context) as process:
+            assert process.wait(60) == 0
+        assert pending(context) >= 40
+        assert not start_embedding(context)
+
+
+def test_it_is_started_detached_and_collected(context: Context) -> None:
+    assert start_embedding(context)
+    (waiter,) = [thread for thread in threading.enumerate() if thread.name == "palazzo-embedding"]
+    wait_until(lambda: pending(context) == 0)
+    waiter.join(30)
+    assert not waiter.is_alive()  # it has been waited for: no zombie stays
+    assert not start_embedding(context)  # nothing is pending
+
+
+def test_the_service_setting_keeps_it_from_starting(context: Context) -> None:
+    context.settings.values["service"] = type(context.settings.values["service"])(
+        context.settings.values["service"].key, False, "a test"
+    )
+    assert not start_embedding(context)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_at_once_when_told_to_and_loses_nothing(context: Context, number: signal.Signals) -> None:
+    before = pending(context)
+    with start(context) as process:
+        wait_until(lambda: pending(context) < before)
+        process.send_signal(number)
+        began = time.monotonic()
+        assert process.wait(20) == 128 + number
+        assert time.monotonic() - began < 5
+    assert not locks.is_held(lock_file(context.palace_path))
+    verify = operation("verify")
+    assert verify.run(context, verify.request()).ok
+    left = pending(context)
+    assert embed(context.palace_path) == left
+    assert pending(context) == 0
+
+
+def test_why_it_failed_is_kept_for_doctor_and_not_tried_again_by_a_search(context: Context) -> None:
+    broken = {
+        **context.variables,
+        "PALAZZO_EMBEDDER_KIND": "openai",
+        "PALAZZO_EMBEDDER_BASE_URL": "nonsense",
+        "PALAZZO_EMBEDDER_MODEL": "m",
+    }
+    with Context(context.palace_path, context.cwd, broken) as there:
+        with start(there) as process:
+            assert process.wait(60) == 1
+        reason = failure_file(broken)
+        assert "nonsense" in reason.read_text()
+        doctor = operation("doctor")
+        found = {one.name: one for one in doctor.run(there, doctor.request()).findings}
+        assert "nonsense" in found["background"].detail
+        assert not start_embedding(there, insist=False)
+    with start(context) as process:
+        assert process.wait(60) == 0
+    assert not failure_file(context.variables).exists()
+
+
+def test_wrong_usage(context: Context) -> None:
+    with start(context, "one", "two") as process:
+        assert process.stderr is not None
+        assert b"usage" in process.stderr.read()
+        assert process.wait(60) == 2
