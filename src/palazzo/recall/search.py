@@ -19,7 +19,7 @@ from palazzo.recall.present import Hit
 from palazzo.recall.query import Query, Understood
 from palazzo.recall.vectors import Filter, VectorIndex
 from palazzo.store import keywords as keyword_table
-from palazzo.store import places, vectors
+from palazzo.store import drawers, places, vectors
 from palazzo.store.database import Connection
 
 CANDIDATES = 200
@@ -143,6 +143,8 @@ def _hits(
         relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling)
         if not score.passes(relevance, best):
             continue
+        if not drawers.is_live(connection, candidate.row):
+            continue  # threads share the index: one with a newer snapshot has brought it further than this one sees
         drawer = read_drawer(connection, candidate.row)
         if scope.filtered_later and not _wanted(drawer.created_at, drawer.branch, asked):
             continue

@@ -206,6 +206,12 @@ def find_drawers(connection: Connection, low: bytes, high: bytes, limit: int) ->
     return [(int(row), bytes(uid)) for row, uid in rows]
 
 
+def is_live(connection: Connection, row: int) -> bool:
+    """Whether there is a drawer of that row id that is not retired."""
+    rows = connection.execute("SELECT 1 FROM drawer WHERE id = ? AND retired_at IS NULL", (row,))
+    return any(True for _ in rows)
+
+
 def count_drawers(connection: Connection) -> int:
     """Return how many drawers are live."""
     return int(next(connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL"))[0])
