@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.make_palace import MEASURED_WING, Library, palace_path
-from benchmarks.measuring import CACHE, Row, median, milliseconds, report, resident_mb, spread
+from benchmarks.measuring import CACHE, Row, median, milliseconds, private_mb, report, resident_mb, spread
 from benchmarks.synthetic import DIMENSION, SyntheticVectors
 
 from palazzo.derive import embed
@@ -111,7 +111,7 @@ def measure(path: Path, texts: Sequence[str], background: bool) -> list[Row]:
     embedder = TimedEmbedder()
     with Palace.open(path, "read", embedder=lambda: embedder) as palace:
         opening = milliseconds(lambda: palace.search(Query(texts[0])))
-        memory = resident_mb()
+        memory: Row = {"MB resident": round(resident_mb()), "of it private": round(private_mb())}
         index = palace._index
         assert index is not None
         everywhere = [Query(text) for text in texts]
@@ -123,7 +123,7 @@ def measure(path: Path, texts: Sequence[str], background: bool) -> list[Row]:
         rows = []
         for scope, asked in scopes.items():
             rows += _timed(scope, ways, asked, embedder)
-        rows[0] |= {"MB resident": round(memory), "s to load": round(opening / 1000, 2)}
+        rows[0] |= {**memory, "s to load": round(opening / 1000, 2)}
         if background:
             with _embedding_in(path):
                 for scope, asked in scopes.items():
