@@ -193,6 +193,14 @@ def test_a_flag_in_the_environment_has_many_spellings(config: Path, said: str) -
     assert not settings(config, None, PALAZZO_SERVICE="off").flag("service")
 
 
+def test_nobody_takes_back_what_another_has_excluded(config: Path, project: Path) -> None:
+    found = settings(
+        config, project, "mine.exclude = ['private']\n", "mine.exclude = ['drafts']\n", PALAZZO_MINE_EXCLUDE="x"
+    )
+    assert found.texts("mine.exclude") == ("private", "drafts", "x")
+    assert settings(config, project, team="mine.exclude = []\n").texts("mine.exclude") == ("private",)
+
+
 # --- writing -----------------------------------------------------------------------------------------------
 
 WRITTEN = """\

@@ -145,6 +145,17 @@ def test_init_writes_the_project_file_only_when_asked_and_never_over_one(palazzo
     assert palazzo.json("init", str(project))["rooms"] == ["guides"]
 
 
+def test_mining_obeys_the_users_settings_and_each_projects_file(palazzo: Command, home: Path) -> None:
+    for name in ("a.md", "private.md", "draft.md", "code.py"):
+        (home / "shop" / "docs" / name).write_text(f"# {name}\n\nwords = 1\n")
+    assert palazzo.json("mine", "docs", "--dry-run")["sources"] == 3
+    palazzo.json("settings", "set", "mine.exclude", "private.md")
+    palazzo.json("settings", "set", "mine.policy", "all")
+    assert palazzo.json("mine", "docs", "--dry-run")["sources"] == 3
+    (home / "shop" / "palazzo.toml").write_text('mine.exclude = ["draft.md"]\nmine.policy = "docs"\n')
+    assert palazzo.json("mine", "docs", "--dry-run")["sources"] == 1
+
+
 def test_mining_says_what_it_did(palazzo: Command, home: Path) -> None:
     (home / "shop" / "docs" / "a.md").write_text("# A\n\nwords\n")
     (home / "shop" / "docs" / "b.jsonl").write_text('{"a": 1}\n')

@@ -21,6 +21,7 @@ from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest,
 from palazzo.mining.sessions import Taken
 from palazzo.mining.transcripts import take_transcript
 from palazzo.model import Micros
+from palazzo.scope.identity import project_root
 from palazzo.scope.project_file import read_project_config
 from palazzo.store import sources
 from palazzo.store.database import Database
@@ -136,10 +137,10 @@ class _Tally:
 
 
 def _rules(request: MineRequest) -> Rules:
-    config = read_project_config(request.paths[0]) if request.paths and request.paths[0].is_dir() else None
+    config = read_project_config(project_root(request.paths[0].absolute())) if request.paths else None
     return Rules(
         mode=request.mode,
-        policy=config.policy if config and config.policy else "docs",
+        policy=config.policy if config and config.policy else request.policy,
         include=(*request.include, *(config.include if config else ())),
         exclude=(*request.exclude, *(config.exclude if config else ())),
         gitignore=request.gitignore,

@@ -22,6 +22,8 @@ class MineRequest:
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
     dry_run: bool = False
+    policy: Literal["docs", "all"] = "docs"
+    """What is read of a project that does not say so itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from palazzo.errors import EmbedderUnavailable
 from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.settings import load
 
 if TYPE_CHECKING:
     from palazzo.mining.report import MineProgress, MineReport, MineRequest, OnProgress
@@ -100,16 +101,17 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
     from palazzo.mining.report import MineRequest
     from palazzo.operations.remember import place_name
 
-    settings = context.settings
+    own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
     return MineRequest(
         paths=tuple(context.cwd / path.expanduser() for path in request.paths),
         mode=request.mode,
         wing=None if request.wing is None else place_name("--wing", request.wing),
         room=None if request.room is None else place_name("--room", request.room),
         include=request.include,
-        exclude=(*request.exclude, *settings.texts("mine.exclude")),
+        exclude=(*request.exclude, *own.texts("mine.exclude")),
         gitignore=request.gitignore,
         dry_run=request.dry_run,
+        policy="all" if own.text("mine.policy") == "all" else "docs",
     )
 
 

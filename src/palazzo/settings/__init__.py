@@ -101,8 +101,15 @@ def _apply(values: dict[str, Effective], source: Source, said: Said) -> str:
         return (
             f"{said.origin}: `{said.name}` may be tightened inside a project, not loosened. {_stays(values[key.name])}"
         )
-    values[key.name] = Effective(key, value, said.origin)
+    values[key.name] = _added(values[key.name], value, said.origin) if key.add else Effective(key, value, said.origin)
     return ""
+
+
+def _added(held: Effective, value: Value, origin: str) -> Effective:
+    """A list with what one more layer says."""
+    if not isinstance(held.value, tuple) or not isinstance(value, tuple) or held.origin == "default":
+        return Effective(held.key, value, origin)
+    return Effective(held.key, tuple(dict.fromkeys((*held.value, *value))), f"{held.origin}; {origin}")
 
 
 def _aliased(meanings: Mapping[bool, str], value: object) -> Value:

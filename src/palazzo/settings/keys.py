@@ -28,7 +28,10 @@ TRUSTS = ("user", "agent", "repo", "tool", "external")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting. `stricter(new, old)` says whether a file inside a project may replace `old` by `new`."""
+    """One setting. `stricter(new, old)` says whether a file inside a project may replace `old` by `new`.
+
+    Lists that `add` hold what every layer says: nobody takes back what another has excluded.
+    """
 
     name: str
     kind: Kind
@@ -39,6 +42,7 @@ class Key:
     least: int = 0
     most: int = 1_000_000
     secret: bool = False
+    add: bool = False
     stricter: Callable[[Value, Value], bool] | None = None
 
     @property
@@ -111,7 +115,7 @@ KEYS: tuple[Key, ...] = (
     Key("wing", "text", "", "The label of this project's wing.", _PROJECT),
     Key("mine.policy", "choice", "docs", "What is read of a project.", _ANYWHERE, ("docs", "all")),
     Key("mine.include", "list", (), "Patterns of files to read; only these, if any.", _ANYWHERE),
-    Key("mine.exclude", "list", (), "Patterns of files never to read.", _ANYWHERE),
+    Key("mine.exclude", "list", (), "Patterns of files never to read; of all places together.", _ANYWHERE, add=True),
     Key("redact", "flag", True, "Remove secrets before anything is stored.", _ANYWHERE, stricter=_stays_on),
     Key(
         "auto_inject_trust",
