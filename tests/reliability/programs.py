@@ -1,0 +1,137 @@
+"""Small programs that tests run as processes of their own, to be killed or to get in one another's way.
+
+`python -m tests.reliability.programs NAME ARGUMENT…`. Each prints a line as soon as what the line says is committed.
+Only what a program needs is imported, so that a process is there in a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start(name: str, *arguments: object) -> subprocess.Popen[str]:
+    """Start a program; its standard output is a pipe."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.reliability.programs", name, *map(str, arguments)],
+        cwd=ROOT,
+        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def say(line: str) -> None:
+    """Print a line at once, unbuffered."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def writer(path: str, name: str, count: str) -> None:
+    """File rows one by one, each acknowledged when it is committed."""
+    from palazzo.archive import door, identity
+    from palazzo.archive.door import Filing
+    from palazzo.derive import follow
+    from palazzo.derive.cut import Cutter
+    from palazzo.model import Micros, Place, Source
+    from palazzo.store import schema
+    from palazzo.store.database import Database
+
+    say("ready")
+    database = Database(Path(path))
+    schema.migrate(database)
+    database.before_commit(lambda connection: follow(connection, Cutter()))
+    source = Source(("session", name), "test", f"file:///{name}", name)
+    for n in range(int(count)):
+        text = f"row {n} of writer {name}: " + "words that are kept " * (n % 9)
+        uid = identity.message_id("test", name, str(n))
+        row = Filing(uid, text, "message", "user" if n % 3 == 0 else "assistant", f"{text}\n".encode(), ordinal=n)
+        with database.transaction() as connection:
+            door.file(connection, source, Place("api", "auth"), door.prepare([row]), Micros(time.time_ns() // 1000))
+        say(uid)
+    database.close()
+
+
+def miner(path: str, directory: str) -> None:
+    """Mine a directory; say how many items are committed."""
+    from palazzo.mining.mine import mine
+    from palazzo.mining.report import MineRequest
+    from palazzo.palace import Palace
+
+    say("ready")
+    with Palace.open(Path(path)) as palace:
+        report = mine(
+            palace.database,
+            palace.clock,
+            MineRequest((Path(directory),), mode="auto"),
+            lambda progress: say(f"items {progress.items}"),
+        )
+    say(f"done {report.items} {len(report.failed)}")
+
+
+def reader(path: str, seconds: str, *words: str) -> None:
+    """Search again and again; say how many drawers were seen to be live before each search, and found by it."""
+    from palazzo.palace import Palace
+    from palazzo.recall.query import Query
+
+    palace_path = Path(path)
+    while not palace_path.exists():
+        time.sleep(0.01)
+    until = time.monotonic() + float(seconds)
+    searches = 0
+    with Palace.open(palace_path) as palace:
+        while time.monotonic() < until:
+            for word in words:
+                palace.search(Query(word, limit=100, budget=10_000))
+                searches += 1
+    say(f"searched {searches}")
+
+
+def rebuilder(path: str, times: str) -> None:
+    """Make everything derived anew, again and again."""
+    from palazzo.palace import Palace
+
+    with Palace.open(Path(path)) as palace:
+        for n in range(int(times)):
+            palace.rebuild("all" if n % 2 else "fts")
+            say(f"rebuilt {n}")
+
+
+def embedder(path: str, name: str, swap: str) -> None:
+    """Make vectors with an embedder of that name, after giving up those that are there if `swap` says so."""
+    from palazzo.palace import Palace
+    from tests.recall.hashed_words import HashedWords
+
+    with Palace.open(Path(path), embedder=lambda: HashedWords(name)) as palace:
+        if swap == "swap":
+            palace.rebuild("vectors")
+        say("ready")
+        palace.embed_pending(lambda made, _: say(f"made {made}"))
+    say("done")
+
+
+def verifier(path: str, *_: str) -> None:
+    """Verify a palace; say what was found, or how it could not even be opened."""
+    from palazzo.derive.verify import verify
+    from palazzo.errors import PalazzoError
+    from palazzo.palace import Palace
+    from tests.recall.hashed_words import HashedWords
+
+    for line in sys.stdin:
+        try:
+            with Palace.open(Path(line.strip()), "read") as palace:
+                wrong = [check.name for check in verify(palace.database, HashedWords) if not check.ok]
+            say(f"found {','.join(wrong)}" if wrong else "sound")
+        except PalazzoError as error:
+            say(f"refused {error}".replace("\n", " "))
+        except Exception as error:  # noqa: BLE001 - a bug of verify, which the test counts
+            say(f"raised {type(error).__name__} {error}".replace("\n", " "))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
