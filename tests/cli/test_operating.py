@@ -11,7 +11,7 @@ from tests.cli.command import Command
 
 def test_status_says_what_there_is(palazzo: Command, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = palazzo("status").out
-    assert "4 items, 5 drawers in 1 wings" in out
+    assert "4 items, 5 drawers in 1 wing" in out
     assert "docs 3" in out
     assert "PALAZZO_OFF" not in out
     monkeypatch.setenv("PALAZZO_OFF", "1")

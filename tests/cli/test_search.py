@@ -29,6 +29,14 @@ def test_a_long_hit_is_cut_and_says_how_long_the_whole_is(palazzo: Command, home
     assert f"characters; palazzo show {uid}" in ran.out
 
 
+def test_a_long_hit_is_shown_where_it_says_what_was_asked(palazzo: Command, home: Path) -> None:
+    palazzo("remember", "\n".join(f"line {n} about {'zebras' if n == 40 else 'grass'}" for n in range(60)))
+    out = palazzo("search", "zebras").out
+    assert "line 40 about zebras" in out
+    assert "line 0 about grass" not in out
+    assert "… from character" in out
+
+
 def test_explain_says_why(palazzo: Command, shop: Path) -> None:
     assert "bm25" in palazzo("search", "port", "--explain").out
     assert "bm25" not in palazzo("search", "port").out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from palazzo.cli.screen import INDENT, Screen
+from palazzo.cli.screen import INDENT, Screen, count
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.init import InitResult
 from palazzo.operations.mine import MineResult
@@ -32,21 +32,21 @@ def init(screen: Screen, result: InitResult) -> None:
 def mine(screen: Screen, result: MineResult) -> None:
     """Show what was read, what was left out and why."""
     told = [("new", result.new), ("grown", result.grown), ("unchanged", result.unchanged)]
-    parts = ", ".join(f"{count:,} {name}" for name, count in told if count) or "none new"
-    screen.say((f"{_count(result.sources, 'source')}: ", "bold"), parts)
+    parts = ", ".join(f"{number:,} {name}" for name, number in told if number) or "none new"
+    screen.say((f"{count(result.sources, 'source')}: ", "bold"), parts)
     if result.dry_run:
         screen.say(("Nothing was read: this was a dry run.", "yellow"))
     elif result.items:
         into = f" in {', '.join(result.wings)}" if result.wings else ""
         noise = f" (and {result.noise:,} rows kept but not searched)" if result.noise else ""
-        screen.say(f"{_count(result.items, 'item')} archived{into}, {_count(result.drawers, 'drawer')} to find{noise}.")
+        screen.say(f"{count(result.items, 'item')} archived{into}, {count(result.drawers, 'drawer')} to find{noise}.")
     _left_out(screen, result)
     screen.say((f"{result.took_s:,.1f} s", "dim"))
     if result.note:
         screen.say((result.note, "yellow"))
     elif result.pending:
         screen.say(
-            (f"Found by their words now; {_count(result.pending, 'passage')} will be found by meaning soon.", "dim")
+            (f"Found by their words now; {count(result.pending, 'passage')} will be found by meaning soon.", "dim")
         )
 
 
@@ -54,9 +54,9 @@ def _left_out(screen: Screen, result: MineResult) -> None:
     for failed in result.failed[:_MOST_LISTED]:
         screen.say(("failed  ", "red"), f"{failed.uri}: {failed.error}")
     reasons = Counter(skipped.reason for skipped in result.skipped)
-    for reason, count in reasons.most_common(_MOST_LISTED):
+    for reason, number in reasons.most_common(_MOST_LISTED):
         first = next(skipped.uri for skipped in result.skipped if skipped.reason == reason)
-        screen.say(("skipped  ", "yellow"), f"{count:,} × {reason}", (f"  ({first})", "dim"))
+        screen.say(("skipped  ", "yellow"), f"{number:,} × {reason}", (f"  ({first})", "dim"))
 
 
 def remember(screen: Screen, result: RememberResult) -> None:
@@ -67,12 +67,8 @@ def remember(screen: Screen, result: RememberResult) -> None:
 def forget(screen: Screen, result: ForgetResult) -> None:
     """Show what was forgotten, or would be."""
     verb = "would be forgotten" if result.dry_run else "forgotten"
-    screen.say((f"{_count(len(result.forgotten), 'drawer')} {verb}", "bold"))
+    screen.say((f"{count(len(result.forgotten), 'drawer')} {verb}", "bold"))
     for drawer, text in result.sample:
         screen.say((f"{INDENT}{drawer}  ", "dim"), text)
     if len(result.forgotten) > len(result.sample):
         screen.say((f"{INDENT}and {len(result.forgotten) - len(result.sample):,} more", "dim"))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from palazzo.cli.screen import INDENT, Screen
 from palazzo.model import Micros
 from palazzo.operations.hits import HitView
@@ -9,6 +11,7 @@ from palazzo.operations.search import SearchResult
 from palazzo.operations.show import Shown, ShowResult
 from palazzo.operations.wake_up import WakeUpResult
 from palazzo.text.times import to_iso
+from palazzo.text.words import terms
 
 MOST_LINES, MOST_CHARACTERS = 12, 1200
 """What one hit may show: a screen holds five hits, and the whole is one command away."""
@@ -16,8 +19,9 @@ MOST_LINES, MOST_CHARACTERS = 12, 1200
 
 def search(screen: Screen, result: SearchResult) -> None:
     """Show hits: a line of facts, the id, then the exact words."""
+    asked = tuple(term.casefold() for term in terms(result.query))
     for rank, hit in enumerate(result.hits, 1):
-        _hit(screen, rank, hit, result.explained)
+        _hit(screen, rank, hit, asked, result.explained)
     screen.say((_summary(result), "dim"))
     if result.note:
         screen.say((result.note, "yellow"))
@@ -27,7 +31,7 @@ def search(screen: Screen, result: SearchResult) -> None:
         )
 
 
-def _hit(screen: Screen, rank: int, hit: HitView, explained: bool) -> None:
+def _hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], explained: bool) -> None:
     screen.say(
         (f"{rank}", "bold"),
         "  ",
@@ -48,7 +52,9 @@ def _hit(screen: Screen, rank: int, hit: HitView, explained: bool) -> None:
     if explained:
         screen.say((f"{INDENT}{hit.source.uri}, {hit.source.locator}", "dim"))
         screen.say((f"{INDENT}{', '.join(hit.why)}", "dim"))
-    text = beginning(hit.text)
+    start, text = excerpt(hit.text, asked)
+    if start:
+        screen.say((f"{INDENT}… from character {start:,} on:", "dim"))
     screen.exact(text)
     if len(text) < hit.length:
         screen.say((f"{INDENT}… {len(text):,} of {hit.length:,} characters; palazzo show {hit.id}", "dim"))
@@ -121,6 +127,18 @@ def _session(screen: Screen, result: ShowResult) -> None:
 def wake_up(screen: Screen, result: WakeUpResult) -> None:
     """Show the text as an agent gets it."""
     screen.exact(result.text, indent="")
+
+
+def excerpt(text: str, asked: Sequence[str]) -> tuple[int, str]:
+    """Return (where it begins, what one hit may show of `text`): the beginning, unless another part says more."""
+    if len(beginning(text)) == len(text):
+        return 0, text
+    lines = text.split("\n")
+    counts = [sum(term in line.casefold() for term in asked) for line in lines]
+    best = max(range(len(lines)), key=lambda n: (sum(counts[n : n + MOST_LINES // 2]), -n))
+    first = 0 if sum(counts[:MOST_LINES]) >= sum(counts[best : best + MOST_LINES]) else max(0, best - 1)
+    start = sum(len(line) + 1 for line in lines[:first])
+    return start, beginning(text[start:])
 
 
 def beginning(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.cli.screen import Part, Screen
+from palazzo.cli.screen import Part, Screen, count
 from palazzo.operations.doctor import DoctorResult
 from palazzo.operations.repair import RepairResult
 from palazzo.operations.settings import SettingsResult
@@ -20,7 +20,10 @@ def status(screen: Screen, result: StatusResult) -> None:
     """Show the palace in a few lines, then its wings."""
     facts = [
         ("palace", f"{result.palace}, {_size(result.size_bytes)}, schema {result.schema}"),
-        ("holds", f"{result.items:,} items, {result.drawers:,} drawers in {len(result.wings):,} wings"),
+        (
+            "holds",
+            f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')} in {count(len(result.wings), 'wing')}",
+        ),
         ("vectors", _vectors(result)),
         ("version", result.version),
     ]
@@ -49,7 +52,7 @@ def _vectors(result: StatusResult) -> str:
 
 def _rooms(rooms: dict[str, int]) -> str:
     largest = sorted(rooms.items(), key=lambda pair: (-pair[1], pair[0]))
-    named = ", ".join(f"{name} {count:,}" for name, count in largest[:_MOST_ROOMS])
+    named = ", ".join(f"{name} {number:,}" for name, number in largest[:_MOST_ROOMS])
     return f"{named}, and {len(rooms) - _MOST_ROOMS} more" if len(rooms) > _MOST_ROOMS else named
 
 
@@ -100,8 +103,8 @@ def _checks(screen: Screen, checks: Sequence[CheckView]) -> None:
     screen.table(("", "", ""), [(_OK if one.ok else _BAD, one.name, one.detail) for one in checks])
 
 
-def _size(count: int) -> str:
-    size = float(count)
+def _size(number: int) -> str:
+    size = float(number)
     for unit in ("bytes", "KB", "MB"):
         if size < 1000:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"

@@ -21,6 +21,11 @@ _CONTROLS = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0
 Part = str | tuple[str, str]
 
 
+def count(number: int, what: str) -> str:
+    """Return how many there are of something: `1 drawer`, `2,000 drawers`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Let `palazzo.cli.app` decide; Rich would exit with 1."""
