@@ -170,7 +170,9 @@ class Database:
         with self._lock:
             self._closed = True
             for connection in self._all:
-                connection.close()
+                # The last one out folds the log into the file. If that fails the next one in does it.
+                with contextlib.suppress(apsw.IOError, apsw.FullError):
+                    connection.close()
             self._all.clear()
 
     def _connection(self) -> apsw.Connection:
