@@ -104,8 +104,9 @@ def rebuilder(path: str, times: str) -> None:
 
 def embedder(path: str, name: str, swap: str) -> None:
     """Make vectors with an embedder of that name, after giving up those that are there if `swap` says so."""
-    from palazzo.palace import Palace
     from tests.recall.hashed_words import HashedWords
+
+    from palazzo.palace import Palace
 
     with Palace.open(Path(path), embedder=lambda: HashedWords(name)) as palace:
         if swap == "swap":
@@ -117,10 +118,11 @@ def embedder(path: str, name: str, swap: str) -> None:
 
 def verifier(path: str, *_: str) -> None:
     """Verify a palace; say what was found, or how it could not even be opened."""
+    from tests.recall.hashed_words import HashedWords
+
     from palazzo.derive.verify import verify
     from palazzo.errors import PalazzoError
     from palazzo.palace import Palace
-    from tests.recall.hashed_words import HashedWords
 
     for line in sys.stdin:
         try:

@@ -9,15 +9,15 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.derive.state import complaints, live_ids
+from tests.recall.hashed_words import HashedWords
+from tests.reliability.programs import start
+from tests.reliability.sizes import chances, scaled
 
 from palazzo.derive.verify import verify
 from palazzo.mining.mine import mine
 from palazzo.mining.report import MineRequest
 from palazzo.palace import Palace
-from tests.derive.state import complaints, live_ids
-from tests.recall.hashed_words import HashedWords
-from tests.reliability.programs import start
-from tests.reliability.sizes import chances, scaled
 
 pytestmark = pytest.mark.slow
 
