@@ -13,8 +13,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 from palazzo import locks
 from palazzo.errors import PalazzoError
@@ -32,8 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     if len(given) != 1:
         print("usage: python -m palazzo.daemon.embedding PALACE", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
+    # At the lowest priority a handler of our own may wait seconds for its turn. The system ends us at once, and
+    # what is committed is safe from that.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     lower_priority()
     try:
         made = embed(Path(given[0]))
@@ -92,10 +92,6 @@ def _tries() -> Iterator[int]:
         if attempt:
             time.sleep(_PAUSE)
         yield attempt
-
-
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
 
 
 def _keep(reason: str) -> None:

@@ -191,15 +191,17 @@ def _recomputed(connection: Connection, embedder: EmbedderFactory) -> Finding:
 
 
 def _sample(connection: Connection, embedder: int) -> list[tuple[int, int, int, float, bytes]]:
-    """Some passages with their vectors, spread over the palace: (item, start, end, scale, body)."""
-    (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM passage"))
-    step = max(1, int(last) // SAMPLE)
-    rows = connection.execute(
-        "SELECT p.item, p.start, p.end, v.scale, v.body FROM passage p JOIN vector v ON v.embedder = ? AND"
-        " v.hash = p.hash WHERE p.id % ? = ? % ? LIMIT ?",
-        (embedder, step, last, step, SAMPLE),
-    )
-    return [(int(item), int(start), int(end), float(scale), bytes(body)) for item, start, end, scale, body in rows]
+    """Some vectors with where their texts stand: (item, start, end, scale, body). Hashes spread them evenly."""
+    found = {}
+    for n in range(SAMPLE):
+        rows = connection.execute(
+            "SELECT p.id, p.item, p.start, p.end, v.scale, v.body FROM vector v JOIN passage p ON p.hash = v.hash"
+            " WHERE v.embedder = ? AND v.hash >= ? ORDER BY v.hash LIMIT 1",
+            (embedder, bytes([n * 256 // SAMPLE])),
+        )
+        for passage, item, start, end, scale, body in rows:
+            found[passage] = (int(item), int(start), int(end), float(scale), bytes(body))
+    return list(found.values())
 
 
 def _compared(connection: Connection, model: Embedder, sample: list[tuple[int, int, int, float, bytes]]) -> Finding:
