@@ -131,6 +131,7 @@ def damaged_files() -> list[str]:
 
 
 def has_hash(path: Path, expected: str) -> bool:
+    """Whether the file is there and has this SHA-256."""
     try:
         with path.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest() == expected

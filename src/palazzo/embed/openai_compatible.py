@@ -190,6 +190,7 @@ def build_opener(address: SplitResult) -> Callable[..., Any]:
 
 
 def is_loopback(host: str) -> bool:
+    """Whether the host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -203,11 +204,13 @@ def asked_pause(error: urllib.error.HTTPError) -> float | None:
 
 
 def in_batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the texts in as many as one request may carry."""
     for start in range(0, len(texts), TEXTS_PER_REQUEST):
         yield texts[start : start + TEXTS_PER_REQUEST]
 
 
 def sendable(text: str) -> str:
+    """Return the text as any server takes it: cut to size, valid Unicode, never blank."""
     cut = well_formed(text[:MAX_CHARACTERS]).replace("\0", " ")
     return cut if cut.strip() else " "
 
