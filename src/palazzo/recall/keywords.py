@@ -12,11 +12,13 @@ from palazzo.store.database import Connection
 from palazzo.text.words import match_expression
 
 POSTINGS_BUDGET = 100_000
-"""Summed document frequency, within the scope, of the words that may bring drawers forward. Scoring a drawer takes
+"""Summed document frequency, in the scope, of the words that may bring drawers forward. Scoring a drawer takes
 half a microsecond, so this bounds a query's time whatever the palace's size. At a million drawers it halves the time
 and keeps 97 % of the ten best, 60,000 keeps 92 % (benchmarks/search_latency.py, `pruning`)."""
 _FOLLOWING = 8
 """Budgets that the words which only add to a score may take: such a posting is passed over, at a tenth of the cost."""
+_PASSED_OVER = 0.1
+"""What a posting outside the scope costs of one inside: it is read, but no drawer is scored for it."""
 _BM25_SATURATION = 2.2
 """k1 + 1 of FTS5's BM25: the most that one word can add is its IDF times this."""
 
@@ -46,10 +48,10 @@ def find(
         return KeywordCandidates([], 0.0)
     total = keywords.indexed_rows(connection)
     frequencies = _frequencies(connection, (*asked.terms, *asked.phrases))
-    share = 1.0
+    each = 1.0
     if sum(frequencies.values()) > budget:
-        share = keywords.share_of_scope(connection, filters, total)
-    leading, following = _within_budget(frequencies, share, budget)
+        each = _PASSED_OVER + (1 - _PASSED_OVER) * keywords.share_of_scope(connection, filters, total)
+    leading, following = _within_budget(frequencies, each, budget)
     expression = _any_of(asked, leading)
     ranked = dict(keywords.matches(connection, expression, filters, limit))
     if following:
@@ -59,19 +61,17 @@ def find(
     return KeywordCandidates(best, _ceiling([frequencies[term] for term in asked.terms], total))
 
 
-def _within_budget(
-    frequencies: Mapping[str, int], share: float, budget: float
-) -> tuple[frozenset[str], frozenset[str]]:
+def _within_budget(frequencies: Mapping[str, int], each: float, budget: float) -> tuple[frozenset[str], frozenset[str]]:
     """Split words and phrases into those that bring drawers forward and those that follow; the rest is left out.
 
-    `share` is how much of the palace the scope lets through. The rarest that occurs always leads.
+    `each` is what a posting costs, 1 for one in the scope. The rarest that occurs always leads.
     """
     leading: set[str] = set()
     following: set[str] = set()
     spent = 0.0
     for asked, frequency in sorted(frequencies.items(), key=lambda pair: pair[1]):
-        leads = spent == 0 or spent + frequency * share <= budget
-        spent += frequency * share
+        leads = spent == 0 or spent + frequency * each <= budget
+        spent += frequency * each
         if leads:
             leading.add(asked)
         elif spent <= budget * _FOLLOWING:
