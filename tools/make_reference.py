@@ -1,0 +1,123 @@
+"""Write docs/reference from the code: commands from the registry of operations, settings from the table of keys.
+
+    python tools/make_reference.py [--check]
+
+`--check` writes nothing and fails when a page is not what the code says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from palazzo.operations.operation import PERSON_ONLY, Operation, RequestField, request_fields
+from palazzo.operations.registry import operations
+from palazzo.settings import KEYS
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+_MADE = "<!-- Made by tools/make_reference.py; change the code, not this page. -->"
+_SHARED = (
+    "Every command also takes `--json` (one document on standard output and nothing else), `--palace PATH`, "
+    "`--debug` and `--help`. Exit codes: 0 done (also when nothing was found), 1 failed, 2 wrong usage, 3 a bug (a "
+    "report file is named), 130 interrupted (what was done is kept)."
+)
+
+
+def main() -> int:
+    """Write the pages, or say which are out of date."""
+    pages = {"commands.md": commands(), "settings.md": settings()}
+    if "--check" in sys.argv:
+        stale = [name for name, text in pages.items() if (PAGES / name).read_text(encoding="utf-8") != text]
+        if stale:
+            print(f"docs/reference: {', '.join(stale)} is out of date. Run: python tools/make_reference.py")
+        return 1 if stale else 0
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for name, text in pages.items():
+        (PAGES / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def commands() -> str:
+    """Return the page of commands."""
+    parts = ["# Commands", "", _MADE, "", _SHARED, ""]
+    for operation in operations():
+        parts += _command(operation)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def settings() -> str:
+    """Return the page of settings."""
+    lines = [
+        "# Settings",
+        "",
+        _MADE,
+        "",
+        "Read from the user's `config.toml`, a project's `palazzo.toml`, a person's `.claude/palazzo.local.md` there,",
+        "and the environment; later wins, except that files inside a project may tighten what guards you and never loosen",
+        "it. `palazzo settings` shows each effective value and where it came from.",
+        "",
+        "| key | default | in the environment | may be set in | what it does |",
+        "|---|---|---|---|---|",
+    ]
+    for key in KEYS:
+        allowed = f" ({' / '.join(key.choices)})" if key.choices else ""
+        where = ", ".join(sorted(key.where))
+        lines.append(f"| `{key.name}` | `{_shown(key.default)}` | `{key.variable}` | {where} | {key.help}{allowed} |")
+    return "\n".join(lines) + "\n"
+
+
+def _command(operation: Operation[Any, Any]) -> Iterator[str]:
+    fields = [field for field in request_fields(operation.request) if not field.about.hidden]
+    places = [_place(field) for field in fields if field.about.positional]
+    yield f"## palazzo {operation.name.replace('_', '-')}{''.join(' ' + place for place in places)}"
+    yield ""
+    yield "\n".join(line.strip() for line in operation.help.splitlines())
+    yield ""
+    if fields:
+        yield "| | what it does | default |"
+        yield "|---|---|---|"
+        yield from (_row(field) for field in fields)
+        yield ""
+    yield f"`--json`: {', '.join(f'`{name}`' for name in _result_fields(operation.result))}."
+    yield ""
+
+
+def _row(field: RequestField) -> str:
+    name = _place(field) if field.about.positional else _option(field)
+    default = "" if field.required or field.default in (None, False, True, (), "") else f"`{field.default}`"
+    return f"| `{name}` | {field.about.help}{_choices(field.type)} | {default} |"
+
+
+def _place(field: RequestField) -> str:
+    name = field.about.option or field.name.upper()
+    return name if field.required else f"[{name}]"
+
+
+def _option(field: RequestField) -> str:
+    name = field.about.option or f"--{field.name.replace('_', '-')}"
+    if field.type is bool:
+        return f"--no-{name.removeprefix('--')}" if field.default is True else name
+    return f"{name} {field.about.metavar or field.name.rstrip('s').upper()}"
+
+
+def _choices(kind: Any) -> str:
+    if get_origin(kind) is not Literal:
+        return ""
+    return f" One of {', '.join(str(choice) for choice in get_args(kind))}."
+
+
+def _result_fields(result: type) -> Iterator[str]:
+    for field in dataclasses.fields(result):
+        if "PERSON_ONLY" not in str(field.type) and PERSON_ONLY not in getattr(field.type, "__metadata__", ()):
+            yield field.name
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value) if value not in ("", None, ()) else "–"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
