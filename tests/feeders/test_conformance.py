@@ -14,7 +14,11 @@ from palazzo.feeders import Feeder, Message, Noise, Row, Unreadable
 from palazzo.feeders.documents import Documents
 from palazzo.feeders.registry import TRANSCRIPTS
 
-from .samples import files, read
+from .host_samples import host_files
+from .samples import files as claude_files
+from .samples import read
+
+files = claude_files | host_files
 
 FEEDERS: list[Feeder] = [*TRANSCRIPTS, Documents("git:abc", Path("/home/dev/acme"))]
 each_feeder = pytest.mark.parametrize("feeder", FEEDERS, ids=lambda feeder: feeder.kind)

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from palazzo.feeders import Feeder
+from palazzo.feeders import Collection, Feeder
+from palazzo.feeders.aider import Aider
+from palazzo.feeders.chatgpt import ChatGPT
+from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.claude_code import ClaudeCode
+from palazzo.feeders.codex import Codex
+from palazzo.feeders.continue_dev import ContinueDev
+from palazzo.feeders.copilot import Copilot
+from palazzo.feeders.diary_files import DiaryFiles
+from palazzo.feeders.gemini import Gemini
+from palazzo.feeders.opencode import Opencode
+from palazzo.feeders.opencode_storage import OpencodeStorage
+from palazzo.feeders.pi import Pi
+from palazzo.feeders.plain_text import PlainText
+from palazzo.feeders.slack import Slack
 
-TRANSCRIPTS: tuple[Feeder, ...] = (ClaudeCode(),)
+TRANSCRIPTS: tuple[Feeder, ...] = (ClaudeCode(), Codex(), Pi(), Gemini(), Copilot())
+
+COLLECTIONS: tuple[Collection, ...] = (
+    *(Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
+    *(Aider(), PlainText(), DiaryFiles()),
+)
+"""Readers of files and directories that hold many conversations; what is most particular is asked first."""
