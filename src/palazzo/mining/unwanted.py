@@ -22,6 +22,14 @@ _MARKS = {
 }
 
 
+_STREAMED_TYPES = frozenset(
+    {
+        *("thread.started", "turn.started", "turn.completed", "item.completed"),  # codex exec --json
+        *("agent_start", "message_start", "message_update", "message_end", "turn_start", "response"),  # pi
+    }
+)
+
+
 def refusal_of_directory(name: str) -> str | None:
     """Return why a directory of this name is not entered, or None if it is."""
     if name in DIRECTORIES or name.endswith(".egg-info"):
@@ -44,14 +52,22 @@ def why_not_a_transcript(head: bytes) -> str:
         return "a log of hook calls, not a transcript"
     if any(map(_is_streamed, objects)):
         return "what an agent streamed to a program; the session's own transcript holds it"
+    if any(map(_is_traffic, objects)):
+        return "what two programs said to each other (JSON-RPC), not a transcript"
     if not head.strip():
         return "empty"
     return "not a transcript in any format that Palazzo reads"
 
 
 def _is_hook_call(row: JsonObject) -> bool:
-    return "hook_event_name" in row or ("event" in row and "stdin" in row)
+    return "hook_event_name" in row or ("event" in row and ("stdin" in row or "payload" in row))
 
 
 def _is_streamed(row: JsonObject) -> bool:
-    return "session_id" in row and "type" in row and "sessionId" not in row
+    """Claude Code names its session in every row; Codex and pi have types that no session file has."""
+    named = "session_id" in row and "type" in row and "sessionId" not in row
+    return named or row.get("type") in _STREAMED_TYPES
+
+
+def _is_traffic(row: JsonObject) -> bool:
+    return "jsonrpc" in row or isinstance(row.get("msg"), dict)
