@@ -20,8 +20,11 @@ LINES = 50_000
 LINES_OF_A_FILE = 300
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = frozenset(
-    ".pyi .c .h .hpp .js .mjs .ts .json .jsonl .toml .md .rst .txt .cfg .ini .yml .yaml .sh .bat .ps1 .rs .go .lock"
-    " .html .css .xml .svg .pyx .pxd .cmake .in .tcl .tmpl .typed .csv".split()
+    f".{suffix}"
+    for suffix in (
+        *("pyi", "c", "h", "js", "ts", "json", "jsonl", "toml", "md", "rst", "txt", "cfg", "ini", "yml", "yaml", "sh"),
+        *("bat", "rs", "go", "lock", "html", "css", "xml", "svg", "pyx", "cmake", "in", "tcl", "csv"),
+    )
 )
 METADATA = frozenset(["RECORD", "METADATA", "WHEEL", "Makefile", "Setup.local"])
 NOT_ORDINARY = ("/idlelib/", "/tests/guard/", "/test/certdata/")

@@ -1,0 +1,119 @@
+"""Text that nobody said: Palazzo's own injected blocks, and instructions that a host put into a message.
+
+Pure recognition. What is recognised is archived like everything else; whoever cuts, quotes or learns from a
+message leaves these spans out. The tags are those seen in the hosts' recorded sessions (tests/fixtures).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+FENCE = "palazzo-memory"
+"""The tag around all text that Palazzo injects."""
+
+_FENCE = re.compile(rf"<(?P<close>/?){FENCE}(?=[\s>])[^<>]{{0,400}}>", re.IGNORECASE)
+_HOST_TAGS = (
+    "system-reminder",
+    "environment_context",
+    "user_instructions",
+    "skills_instructions",
+    "permissions instructions",
+    "collaboration_mode",
+    "hook_prompt",
+    "session_context",
+    "project_context",
+    "loaded_context",
+    "local-command-caveat",
+    "command-name",
+    "command-message",
+    "command-args",
+    "local-command-stdout",
+    "modified-files",
+    "total_tokens",
+)
+_HOST = re.compile(rf"<(?P<close>/?)(?P<name>{'|'.join(_HOST_TAGS)})(?=[\s>])[^<>]{{0,400}}>", re.IGNORECASE)
+_INSTRUCTIONS = re.compile(
+    r"(?m)^# (?:AGENTS|CLAUDE|GEMINI)\.md instructions for [^\n]{1,4096}\n\s{0,8}<INSTRUCTIONS>"
+    r"|^Contents of [^\n]{1,4096}(?:CLAUDE|AGENTS|GEMINI)[\w.]{0,40}\.md \([^\n]{1,400}\):$"
+)
+
+
+def palazzo_spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans of Palazzo's own blocks, fences included. One that is not closed reaches to the end."""
+    return _outermost(text, _FENCE) if FENCE in text.lower() else []
+
+
+def host_spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans that a host inserted: reminders, instruction files, the echo of its own commands."""
+    tagged = _outermost(text, _HOST)
+    return _disjoint([*tagged, *_instruction_files(text, tagged)])
+
+
+def is_palazzo_block(text: str) -> bool:
+    """Whether `text` is nothing but Palazzo's own blocks."""
+    return _covers(palazzo_spans(text), text)
+
+
+def is_host_instruction(text: str) -> bool:
+    """Whether `text` is nothing but what a host inserted."""
+    return _covers(host_spans(text), text)
+
+
+def said_spans(text: str) -> list[tuple[int, int]]:
+    """Return what is left of `text` without Palazzo's and the hosts' blocks, blank stretches left out."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for start, end in [*_disjoint([*palazzo_spans(text), *host_spans(text)]), (len(text), len(text))]:
+        if text[at:start].strip():
+            spans.append((at, start))
+        at = max(at, end)
+    return spans
+
+
+def _outermost(text: str, tags: re.Pattern[str]) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    opened, name, depth = 0, "", 0
+    for tag in tags.finditer(text):
+        this = tag["name"].lower() if "name" in tags.groupindex else FENCE
+        if not depth and not tag["close"]:
+            opened, name, depth = tag.start(), this, 1
+        elif depth and this == name:
+            depth += -1 if tag["close"] else 1
+            if not depth:
+                spans.append((opened, tag.end()))
+    return [*spans, (opened, len(text))] if depth else spans
+
+
+def _instruction_files(text: str, tagged: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Instruction files that stand outside of tags. Codex closes them; others let them reach to the end."""
+    spans: list[tuple[int, int]] = []
+    for found in _INSTRUCTIONS.finditer(text) if ".md" in text else ():
+        at = found.start()
+        if spans and at < spans[-1][1]:
+            continue
+        n = bisect_right(tagged, (at, len(text)))
+        if n and at < tagged[n - 1][1]:
+            continue
+        close = text.find("</INSTRUCTIONS>", found.end()) if found.group().startswith("#") else -1
+        spans.append((at, close + len("</INSTRUCTIONS>") if close >= 0 else len(text)))
+    return spans
+
+
+def _disjoint(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _covers(spans: list[tuple[int, int]], text: str) -> bool:
+    at = 0
+    for start, end in spans:
+        if text[at:start].strip():
+            return False
+        at = end
+    return bool(spans) and not text[at:].strip()

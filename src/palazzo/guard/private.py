@@ -1,0 +1,35 @@
+"""Private spans: what stands between `<private>` and `</private>` is never archived.
+
+Tags count in any case, with attributes, with spaces, and with their brackets escaped as JSON may escape them.
+They nest; what is opened and not closed is private to the end. A closing tag without an opening one is text.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TAG = re.compile(
+    r"(?:<|\\{1,8}u003c)\s{0,8}(?P<close>/?)\s{0,8}private(?=[\s>/\\])(?P<rest>[^<>\\]{0,400})(?:>|\\{1,8}u003e)",
+    re.IGNORECASE,
+)
+
+
+def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+    """Return the private spans of `text` between `start` and `end`, tags included: the outermost, in order."""
+    end = len(text) if end is None else end
+    spans: list[tuple[int, int]] = []
+    depth = opened = 0
+    for tag in _TAG.finditer(text, start, end) if _may_hold_a_tag(text, start, end) else ():
+        if not tag["close"]:
+            if not tag["rest"].rstrip().endswith("/"):  # <private/> holds nothing
+                opened = opened if depth else tag.start()
+                depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                spans.append((opened, tag.end()))
+    return [*spans, (opened, end)] if depth else spans
+
+
+def _may_hold_a_tag(text: str, start: int, end: int) -> bool:
+    return text.find("<", start, end) >= 0 or text.find("u003", start, end) >= 0

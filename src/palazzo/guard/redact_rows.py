@@ -1,0 +1,122 @@
+"""Redaction of a source's own rows: parsed JSON, and the bytes it came in.
+
+A row in which nothing is found keeps its bytes. One in which something is found is written anew: its strings
+are redacted as text is, and a value under a secret's name goes whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from palazzo.guard.private import private_spans
+from palazzo.guard.redact import NOTHING_KNOWN, PRIVATE, mark, redact
+from palazzo.guard.secret_names import is_secret_value
+from palazzo.guard.secrets import MARK, find_secrets
+
+
+class RedactedJson(NamedTuple):
+    """A JSON value without its secrets, how many stretches were replaced, and the secrets with their rules."""
+
+    value: object
+    found: int
+    secrets: dict[str, str]
+
+
+class RedactedRow(NamedTuple):
+    """A row's bytes without its secrets; the same bytes if `found` is 0."""
+
+    raw: bytes
+    found: int
+    secrets: dict[str, str]
+
+
+def redact_row(raw: bytes, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN) -> RedactedRow:
+    """Return a source row without its secrets: JSON if it parses as that, text otherwise. Its line end stays."""
+    text = raw.decode("utf-8", "surrogateescape")
+    if not known and not find_secrets(text) and not private_spans(text):
+        return RedactedRow(raw, 0, {})
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        plain = redact(text, key, known=known)
+        return RedactedRow(plain.text.encode("utf-8", "surrogateescape"), len(plain.edits), plain.secrets(text))
+    done = redact_json(value, key, known)
+    if not done.found:
+        return RedactedRow(raw, 0, {})
+    begin, end = len(raw) - len(raw.lstrip()), len(raw.rstrip())
+    return RedactedRow(raw[:begin] + _written(done.value, text) + raw[end:], done.found, done.secrets)
+
+
+def redact_json(value: object, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN) -> RedactedJson:
+    """Return a copy of the parsed JSON `value` without its secrets. Any depth; `value` itself is not changed."""
+    walk = _Walk(key, known)
+    return RedactedJson(walk.whole(value), walk.count, walk.secrets)
+
+
+class _Walk:
+    """One walk through a value, without recursion: a hostile row may be nested deeper than Python's stack."""
+
+    def __init__(self, key: bytes, known: Mapping[str, str]) -> None:
+        self.count = 0
+        self.secrets: dict[str, str] = {}
+        self._key = key
+        self._known = known
+        self._open: list[tuple[object, object]] = []
+
+    def whole(self, value: object) -> object:
+        top = self._copied("", value)
+        while self._open:
+            source, copy = self._open.pop()
+            if isinstance(source, dict) and isinstance(copy, dict):
+                for name, member in source.items():
+                    copy[self._name(name, copy)] = self._copied(name, member)
+            elif isinstance(source, list) and isinstance(copy, list):
+                copy.extend(self._copied("", member) for member in source)
+        return top
+
+    def _copied(self, name: object, value: object) -> object:
+        """A container is filled later; a scalar is redacted at once."""
+        if isinstance(value, dict | list):
+            copy: object = {} if isinstance(value, dict) else []
+            self._open.append((value, copy))
+            return copy
+        if isinstance(name, str) and name and self._is_secret(name, value):
+            self.count += 1
+            self.secrets[str(value)] = "secret"
+            return mark(str(value), "secret", self._key)
+        return self._text(value) if isinstance(value, str) else value
+
+    def _is_secret(self, name: str, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            return False
+        text = str(value)
+        return len(text) <= 600 and not MARK.search(text) and is_secret_value(name, text) and not find_secrets(text)
+
+    def _text(self, value: str) -> str:
+        done = redact(value, self._key, known=self._known)
+        self.count += len(done.edits)
+        self.secrets |= done.secrets(value)
+        return done.text
+
+    def _name(self, name: object, taken: dict[object, object]) -> object:
+        """A member's name, which may itself be a secret. Two that became alike are kept apart."""
+        if not isinstance(name, str):
+            return name
+        new = self._text(name)
+        while new != name and new in taken:
+            new += PRIVATE
+        return new
+
+
+def _written(value: object, like: str) -> bytes:
+    """JSON in the manner of `like`: escaped if that is ASCII, spaced if that is."""
+    spaced = '": ' in like[:4096]
+    separators = (", ", ": ") if spaced else (",", ":")
+    if not like.isascii():
+        try:
+            return json.dumps(value, ensure_ascii=False, separators=separators).encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            pass  # a lone surrogate: only its escape can be written
+    return json.dumps(value, ensure_ascii=True, separators=separators).encode("ascii")

@@ -1,0 +1,78 @@
+"""Hostile text costs time in proportion to its length: twice 256 KB and 1 MB of each, compared within one run.
+
+Quadratic work would be 16 times as long on four times as much, linear work is 4 times; the line is at 10.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from palazzo.guard.injected import said_spans
+from palazzo.guard.private import private_spans
+from palazzo.guard.redact import redact
+from palazzo.guard.redact_rows import redact_row
+from palazzo.guard.secrets import find_secrets
+
+UNITS = {
+    "one letter": "a",
+    "equal signs": "=",
+    "quotes": '"',
+    "backslashes": "\\",
+    "spaces": " ",
+    "dashes": "-",
+    "base64": "Qm9/",
+    "base64 in lines": "Qm9vMTIz" * 9 + "\n",
+    "random words": "aZ3kQ9xT1vB7nM5cR2wL8pY4 ",
+    "nested tags": "<private>",
+    "nested and closed": "<private></private ",
+    "open tags": "<private ",
+    "reminders": "<system-reminder>",
+    "fences": "<palazzo-memory><",
+    "passwords": "password",
+    "passwords with quotes": 'password="',
+    "tokens": "token_key_",
+    "assignments": "secret=",
+    "names": 'api_key: str = "',
+    "addresses": "://a:",
+    "credentials": "://a:b3c@h",
+    "heads": "sk-",
+    "heads with digits": "sk-1",
+    "webhooks": "hooks.slack.com/services/T",
+    "first lines": "-----BEGIN RSA PRIVATE KEY-----\n",
+    "curl": "curl -u ",
+    "bearers": "authorization: bearer ",
+    "signatures": "&sig=AbC1",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.",
+    "marks": "[redacted:a:12345678]",
+    "dots": "SG.a1",
+    "instructions": "# AGENTS.md instructions for x\n<INSTRUCTIONS>",
+    "escapes": "\\u003c",
+    "not ascii": "語a1",
+}
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "find_secrets": find_secrets,
+    "private_spans": private_spans,
+    "redact": partial(redact, key=b"key"),
+    "said_spans": said_spans,
+    "redact_row": lambda text: redact_row(text.encode(), b"key"),
+}
+
+
+def seconds(function: Callable[[str], object], text: str) -> float:
+    begun = time.process_time()
+    function(text)
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_time_is_linear(name: str, unit: str) -> None:
+    function, small = FUNCTIONS[name], UNITS[unit] * (250_000 // len(UNITS[unit]))
+    for _ in range(4):  # a noisy machine may fail once; quadratic work fails every time
+        if seconds(function, small * 4) <= 10 * seconds(function, small) + 0.05:
+            return
+    pytest.fail(f"{name} takes more than linear time on {unit}")
