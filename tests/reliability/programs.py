@@ -20,6 +20,7 @@ def start(name: str, *arguments: object) -> subprocess.Popen[str]:
         [sys.executable, "-m", "tests.reliability.programs", name, *map(str, arguments)],
         cwd=ROOT,
         env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
