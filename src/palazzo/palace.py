@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from palazzo.archive import deeds, notes, reading
 from palazzo.derive import embed, follow, rebuild
@@ -23,13 +24,14 @@ from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable
 from palazzo.model import Drawer, ItemId, Micros, Place, Trust
-from palazzo.recall import search as recall_search
-from palazzo.recall.query import Query
-from palazzo.recall.search import Answer
-from palazzo.recall.vectors import VectorIndex
 from palazzo.store import schema
 from palazzo.store.acts import ActKind
 from palazzo.store.database import Database, Mode
+
+if TYPE_CHECKING:
+    from palazzo.recall.query import Query
+    from palazzo.recall.search import Answer
+    from palazzo.recall.vectors import VectorIndex
 
 Clock = Callable[[], Micros]
 EmbedderFactory = Callable[[], Embedder]
@@ -107,6 +109,8 @@ class Palace:
 
     def search(self, query: Query) -> Answer:
         """Find the drawers that answer `query`; by keyword alone when no vectors can be had, saying so."""
+        from palazzo.recall import search as recall_search  # NumPy: what does not search does without it
+
         note = ""
         index: VectorIndex | None = None
         embedder: Embedder | None = None
@@ -196,6 +200,8 @@ class Palace:
 
     def _ready(self) -> tuple[Embedder, VectorIndex]:
         """Return the embedder and an index of its vectors; EmbedderUnavailable when either can't be had."""
+        from palazzo.recall.vectors import VectorIndex
+
         with self.database.snapshot() as connection:
             current = embed.current_embedder(connection)
         if current is None:

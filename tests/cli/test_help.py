@@ -69,3 +69,8 @@ def test_json_needs_no_rich(home: Path, shop: Path) -> None:
 
 def test_a_search_without_vectors_loads_no_model(home: Path, shop: Path) -> None:
     assert "onnxruntime" not in imported(home, "search", "port", "--json")
+
+
+def test_what_does_not_search_needs_no_numpy(home: Path, shop: Path) -> None:
+    for arguments in (["status"], ["wake-up"], ["remember", "a note"], ["show", "abcdef"]):
+        assert "numpy" not in imported(home, *arguments, "--json")
