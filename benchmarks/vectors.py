@@ -59,7 +59,7 @@ def measure(stored: NDArray[np.float32], asked: NDArray[np.float32]) -> list[Row
 
         def scan(question: NDArray[np.float32], count: int = count) -> NDArray[np.int64]:
             slots = signs.nearest(question, allowed, count)
-            scores = (codes[slots].astype(np.float32) @ question) * scales[slots]
+            scores = np.einsum("ij,j->i", codes[slots].astype(np.float32), question) * scales[slots]
             return slots[np.argsort(-scores)[:NEAREST]]
 
         found = [len(exact[n] & set(scan(question).tolist())) / NEAREST for n, question in enumerate(asked)]
