@@ -7,6 +7,7 @@ They nest; what is opened and not closed is private to the end. A closing tag wi
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _TAG = re.compile(
     r"(?:<|\\{1,8}u003c)\s{0,8}(?P<close>/?)\s{0,8}private(?=[\s>/\\])(?P<rest>[^<>\\]{0,400})(?:>|\\{1,8}u003e)",
@@ -14,12 +15,16 @@ _TAG = re.compile(
 )
 
 
+_OPENING = re.compile(r"(?:<|\\{1,8}u003c)\s{0,8}/?\s{0,8}\Z", re.IGNORECASE)
+_BEFORE_THE_NAME = 32
+
+
 def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
     """Return the private spans of `text` between `start` and `end`, tags included: the outermost, in order."""
     end = len(text) if end is None else end
     spans: list[tuple[int, int]] = []
     depth = opened = 0
-    for tag in _TAG.finditer(text, start, end) if _may_hold_a_tag(text, start, end) else ():
+    for tag in _tags(text, start, end):
         if not tag["close"]:
             if not tag["rest"].rstrip().endswith("/"):  # <private/> holds nothing
                 opened = opened if depth else tag.start()
@@ -31,5 +36,13 @@ def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tup
     return [*spans, (opened, end)] if depth else spans
 
 
-def _may_hold_a_tag(text: str, start: int, end: int) -> bool:
-    return text.find("<", start, end) >= 0 or text.find("u003", start, end) >= 0
+def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Tags by their name, which is looked for in bytes: a regular expression would read every `<`."""
+    lowered = text[start:end].encode("ascii", "replace").lower()
+    at = lowered.find(b"private")
+    while at >= 0:
+        opening = _OPENING.search(text, max(start, start + at - _BEFORE_THE_NAME), start + at)
+        tag = _TAG.match(text, opening.start(), end) if opening else None
+        if tag:
+            yield tag
+        at = lowered.find(b"private", tag.end() - start if tag else at + 1)

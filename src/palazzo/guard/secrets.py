@@ -4,16 +4,16 @@ One pass over the text as ASCII bytes does nearly all the work: a table turns ev
 into one byte, so that runs of 20 or more are found by a substring search, and a handful of words (`token`,
 `://`) are searched for in lower case. Regular expressions run near these hits only, and each of them is bounded.
 
-Measured against detect-secrets 1.5.0 (Apache-2.0) with its default plugins on the standard library's own code:
-0.1 MB/s against some 60 here (`benchmarks/guard.py --peer`); a text at the door costs a few milliseconds a
-megabyte, so its formats were taken and its engine was not.
+Measured against detect-secrets 1.5.0 (Apache-2.0) with its default plugins, on the standard library's own code:
+0.06 MB/s against some 60 here, and three quarters of the labelled secrets against all but seven
+(`benchmarks/guard.py --peer`). Its formats served as labels; its engine would have been most of the work of `mine`.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from palazzo.guard import secret_rules
@@ -41,7 +41,7 @@ class SecretSpan:
 def find_secrets(text: str) -> list[SecretSpan]:
     """Return the secrets in `text`, sorted, never overlapping. Any string is a text; time is linear in it."""
     plain = text.encode("ascii", "replace")
-    found = [*_in_runs(text, plain), *_at_words(text, plain.lower())]
+    found = _in_runs(text, plain) + _at_words(text, plain.lower())
     return [SecretSpan(*span) for span in merged(outside_marks(text, found))] if found else []
 
 
@@ -70,42 +70,41 @@ _ESCAPE = re.compile(r"(?:\\[nrtbf0]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}|[\[;]\d{1
 addresses and terminals."""
 
 
-def _in_runs(text: str, plain: bytes) -> Iterator[Found]:
+def _in_runs(text: str, plain: bytes) -> list[Found]:
     runs = plain.translate(_RUN_TABLE)
+    found: list[Found] = []
     start = runs.find(_RUN)
     while start >= 0:
         end = runs.find(b" ", start + SHORTEST_RUN)
         if end < 0:
             end = len(runs)
-        if end - start <= LONGEST_RUN:
-            yield from _in_run(text, start, end)
+        run = text[start:end]
+        if (_DIGIT.search(run) or "hf_" in run) and not _is_id(run, end - start):
+            found += _in_run(text, start, end)
         start = runs.find(_RUN, end)
+    return found
 
 
-def _in_run(text: str, start: int, end: int) -> Iterator[Found]:
-    run = text[start:end]
-    if run.isalnum() and (run.islower() or run.isalpha()) and end - start in _HASH_SIZES:
-        return
-    if end - start == 36 and _UUID.match(run):
-        return
-    if not _DIGIT.search(run) and "hf_" not in run:
-        return
-    before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    known = False
-    for found in _headed(text, start, end):
-        known = True
-        yield found
+def _is_id(run: str, size: int) -> bool:
+    """Whether a run is a UUID, a hash in hexadecimal, or no word at all but data."""
+    if size == 36 and run[8] == run[13] == run[18] == run[23] == "-":
+        return _UUID.match(run) is not None
+    return (size in _HASH_SIZES and run.islower() and run.isalnum()) or size > LONGEST_RUN
+
+
+def _in_run(text: str, start: int, end: int) -> list[Found]:
+    found = _headed(text, start, end)
+    before = text[max(0, start - 1) : start]
     if before and before in ".~:" and secret_rules.LED_BY.search(text, max(0, start - 40), start + 8):
-        for found in _led(text, start):
-            known = True
-            yield found
-    at = _begins(text, start)
+        found += _led(text, start)
+    at = _begins(text, start, before)
     for hint, where, rule, pattern in _SHAPED:
         if text.find(hint, max(start, end - where), end + 1) >= 0 and (shape := pattern.match(text, at)):
-            known = True
-            yield shape.start(), shape.end(), rule
-    if not known and is_random(text, at, end):
-        yield at, end + (2 if text.startswith("==", end) else after == "="), "high-entropy"
+            found.append((shape.start(), shape.end(), rule))
+    if not found and is_random(text, at, end):
+        padding = 2 if text.startswith("==", end) else text.startswith("=", end)
+        found.append((at, end + padding, "high-entropy"))
+    return found
 
 
 _SHAPED = (
@@ -116,30 +115,33 @@ _SHAPED = (
 """Forms without a head: what one holds, and how far from the end of its first run."""
 
 
-def _begins(text: str, start: int) -> int:
+def _begins(text: str, start: int, before: str) -> int:
     """Where a run really begins: after the letter of an escape such as `\\n`."""
-    before = text[max(0, start - 1) : start]
     if before == "\\" and text[start] in "nrt":
         return start + 1
     return start + 2 if before == "%" else start
 
 
-def _headed(text: str, start: int, end: int) -> Iterator[Found]:
+def _headed(text: str, start: int, end: int) -> list[Found]:
+    found: list[Found] = []
     head = _HEADS.search(text, start, end)
     while head:
         at = head.start()
         rule, form = _FORMS[head.group()]
         whole = form.match(text, at) if _may_begin(text, at) else None
         if whole:
-            yield at, whole.end(), rule
+            found.append((at, whole.end(), rule))
         head = _HEADS.search(text, whole.end() if whole else at + 1, end)
+    return found
 
 
-def _led(text: str, start: int) -> Iterator[Found]:
+def _led(text: str, start: int) -> list[Found]:
+    found: list[Found] = []
     for rule, pattern in _LED:
-        found = pattern.search(text, max(0, start - 40), start + 1024)
-        if found and found.start() < start < found.end() and _may_begin(text, found.start()):
-            yield found.start(), found.end(), rule
+        led = pattern.search(text, max(0, start - 40), start + 1024)
+        if led and led.start() < start < led.end() and _may_begin(text, led.start()):
+            found.append((led.start(), led.end(), rule))
+    return found
 
 
 def _may_begin(text: str, at: int) -> bool:
@@ -147,14 +149,16 @@ def _may_begin(text: str, at: int) -> bool:
     return not (before.isascii() and before.isalnum()) or _ESCAPE.search(text, max(0, at - 8), at) is not None
 
 
-def _at_words(text: str, lowered: bytes) -> Iterator[Found]:
+def _at_words(text: str, lowered: bytes) -> list[Found]:
+    spans: list[Found] = []
     for word, look in _WORDS:
         at = lowered.find(word)
         while at >= 0:
             found = look(text, at)
             if found:
-                yield found
+                spans.append(found)
             at = lowered.find(word, max(found[1], at + 1) if found else at + len(word))
+    return spans
 
 
 def _name_looker(anchor: str) -> Callable[[str, int], Found | None]:

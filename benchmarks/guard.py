@@ -1,0 +1,178 @@
+"""Measure the guard: S3 of QUALITY.md, and how fast text passes.
+
+    python benchmarks/guard.py [--lines N] [--missed] [--peer DIR] [--json]
+
+Labels come from tests/guard and were committed before the rules; half of them are held out by hash. `--missed`
+lists what was missed of the half that rules are tuned on, and what was falsely marked there. `--peer DIR` also
+runs detect-secrets, installed with `pip install --target DIR detect-secrets`, on the same texts. A speed is the
+best of several rounds of processor time: the least that the machine's other work can spoil.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import sysconfig
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.measuring import Row, report
+from tests.guard.labelled_secrets import Case, cases
+from tests.guard.ordinary_lines import LINES, Excerpt, excerpts
+
+from palazzo.guard.redact import redact
+from palazzo.guard.redact_rows import redact_row
+from palazzo.guard.secrets import SecretSpan, find_secrets
+
+ROOT = Path(__file__).resolve().parents[1]
+KEY = b"benchmark"
+ROUNDS = 5
+Finder = Callable[[str], Sequence[tuple[int, int]]]
+
+
+def main() -> None:
+    """Print every figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lines", type=int, default=LINES, help="ordinary lines to look through")
+    parser.add_argument("--missed", action="store_true", help="list errors on the half that rules are tuned on")
+    parser.add_argument("--peer", type=Path, help="where detect-secrets is installed")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    ordinary = list(excerpts(arguments.lines))
+    report("S3: secrets found and ordinary lines marked, in percent", list(quality(ordinary)), arguments.json)
+    report("Speed, in MB/s", list(speed(ordinary)), arguments.json)
+    if arguments.missed:
+        report("Errors on the half that rules are tuned on", list(errors(ordinary)), arguments.json)
+    if arguments.peer:
+        report("detect-secrets on the same", list(peer(arguments.peer, ordinary)), arguments.json)
+
+
+def ours(text: str) -> list[tuple[int, int]]:
+    """Return the guard's spans."""
+    return [(span.start, span.end) for span in find_secrets(text)]
+
+
+def quality(ordinary: Sequence[Excerpt], finder: Finder = ours) -> Iterator[Row]:
+    """Yield a row for each kind of label, with the figure on either half and the goal."""
+    labelled = list(cases())
+    found = {id(case): covered(case, finder) for case in labelled}
+    for name, structured, goal in (("structured found", True, 99.0), ("generic found", False, 95.0)):
+        row: Row = {"what": name, "goal": f"at least {goal:g}"}
+        for half, held_out in (("tuned on", False), ("held out", True)):
+            of = [case for case in labelled if (case.kind.structured, case.kind.held_out) == (structured, held_out)]
+            row |= {half: round(100 * sum(found[id(case)] for case in of) / len(of), 2), f"of, {half}": len(of)}
+        yield row
+    row = {"what": "ordinary lines marked", "goal": "at most 0.5"}
+    for half, held_out in (("tuned on", False), ("held out", True)):
+        chosen = [excerpt for excerpt in ordinary if excerpt.held_out is held_out]
+        lines = sum(excerpt.text.count("\n") + 1 for excerpt in chosen)
+        marked = sum(len(marked_lines(excerpt.text, finder)) for excerpt in chosen)
+        row |= {half: round(100 * marked / max(1, lines), 3), f"of, {half}": lines}
+    yield row
+
+
+def covered(case: Case, finder: Finder) -> bool:
+    """Whether nothing of the case's secret is left outside a span."""
+    return any(start <= case.start and case.end <= end for start, end in finder(case.text))
+
+
+def marked_lines(text: str, finder: Finder) -> set[int]:
+    """Return the numbers of the lines that hold a span."""
+    spans = finder(text)
+    return {n for start, end in spans for n in range(text.count("\n", 0, start), text.count("\n", 0, end) + 1)}
+
+
+def speed(ordinary: Sequence[Excerpt]) -> Iterator[Row]:
+    """Yield a row for each kind of text."""
+    for kind, texts in kinds(ordinary).items():
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) / 1e6
+        raw = [text.encode("utf-8", "surrogatepass") for text in texts]
+        rates = {
+            "find_secrets": fastest(partial(each, find_secrets, texts)),
+            "redact": fastest(partial(each, partial(redact, key=KEY), texts)),
+            "redact_row": fastest(partial(each, partial(redact_row, key=KEY), raw)),
+        }
+        row: Row = {"text": kind, "MB": round(size, 2), "pieces": len(texts)}
+        yield row | {name: round(size / seconds, 1) for name, seconds in rates.items()}
+
+
+def kinds(ordinary: Sequence[Excerpt]) -> dict[str, list[str]]:
+    """Return the texts that speed is measured on, by kind."""
+    library = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    python = [path.read_text("utf-8") for path in library]
+    prose = [path.read_text("utf-8") for path in sorted(ROOT.rglob("*.md"))]
+    sessions = [path.read_text("utf-8") for path in sorted((ROOT / "tests/fixtures").rglob("*.jsonl"))]
+    by_suffix: dict[str, list[str]] = defaultdict(list)
+    for excerpt in ordinary:
+        by_suffix[Path(excerpt.name).suffix].append(excerpt.text)
+    return {
+        "Python": python,
+        "Markdown": prose,
+        "JSON": by_suffix[".json"],
+        "all ordinary lines": [excerpt.text for excerpt in ordinary],
+        "transcripts, whole": sessions,
+        "transcripts, by row": [row for session in sessions for row in session.splitlines(keepends=True)],
+        "messages of 300": [text[at : at + 300] for text in prose for at in range(0, len(text), 300)],
+    }
+
+
+def each(function: Callable[..., object], texts: Sequence[object]) -> None:
+    """Call the function on every text."""
+    for text in texts:
+        function(text)
+
+
+def fastest(work: Callable[[], object]) -> float:
+    """Return the processor time of the fastest round, in seconds."""
+    times = []
+    for _ in range(ROUNDS):
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return max(min(times), 1e-9)
+
+
+def errors(ordinary: Sequence[Excerpt]) -> Iterator[Row]:
+    """Yield what was missed and what was falsely marked, of the half that is not held out."""
+    for case in cases():
+        if not case.kind.held_out and not covered(case, ours):
+            yield {"what": "missed", "where": f"{case.kind.id}, {case.context}", "text": case.text[:100]}
+    for excerpt in ordinary:
+        for span in [] if excerpt.held_out else find_secrets(excerpt.text):
+            yield {"what": span.rule, "where": excerpt.name[-60:], "text": around(excerpt.text, span)}
+
+
+def around(text: str, span: SecretSpan) -> str:
+    """Return a span with a little of what stands before it."""
+    return text[max(0, span.start - 30) : span.end][:100].replace("\n", "\\n")
+
+
+def peer(directory: Path, ordinary: Sequence[Excerpt]) -> Iterator[Row]:
+    """Yield detect-secrets' figures on the same labels, and its speed on Python."""
+    sys.path.insert(0, str(directory))
+    from detect_secrets.core.scan import scan_line  # type: ignore[import-not-found]
+    from detect_secrets.settings import default_settings  # type: ignore[import-not-found]
+
+    def theirs(text: str) -> list[tuple[int, int]]:
+        spans, at = [], 0
+        for line in text.split("\n"):
+            for secret in scan_line(line):
+                start = line.find(secret.secret_value or "\0")
+                spans += [(at + start, at + start + len(secret.secret_value))] if start >= 0 else []
+            at += len(line) + 1
+        return spans
+
+    with default_settings():
+        yield from list(quality([], theirs))[:2]
+        text = "\n".join(kinds(ordinary)["Python"])[:200_000]
+        begun = time.process_time()
+        theirs(text)
+        yield {"what": "MB/s on Python", "tuned on": round(len(text) / 1e6 / (time.process_time() - begun), 3)}
+
+
+if __name__ == "__main__":
+    main()
