@@ -18,8 +18,8 @@ from palazzo.recall.keywords import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.recall.present import Hit
 from palazzo.recall.query import Query, Understood
 from palazzo.recall.vectors import Filter, VectorIndex
-from palazzo.store import keywords as keyword_table
 from palazzo.store import drawers, places, vectors
+from palazzo.store import keywords as keyword_table
 from palazzo.store.database import Connection
 
 CANDIDATES = 200
