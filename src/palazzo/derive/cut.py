@@ -27,7 +27,6 @@ from palazzo.text.formats import document_kind
 from palazzo.text.words import index_form
 
 _NO_END = (1 << 63) - 1
-_Acts = ActsOnItems
 
 
 class Cutter:

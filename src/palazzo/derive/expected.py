@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from palazzo.archive.identity import drawer_uid
 from palazzo.derive import cut, cutting
+from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import Draft
 from palazzo.derive.rebuild import SEGMENTS_AT_ONCE
 from palazzo.store import drawers, sources
@@ -20,7 +21,7 @@ Facts = tuple[object, ...]
 
 def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     """Return the drawers of a source that should be live, by id, as the cutter makes them."""
-    work = _Collecting(connection, source, cut._Acts([]), {})
+    work = _Collecting(connection, source, ActsOnItems([]), {})
     current = sources.current_revision(connection, source)
     if current is not None:
         described = sources.read_source(connection, source)
@@ -63,17 +64,17 @@ def live(connection: Connection, source: int) -> dict[bytes, Facts]:
 class _Collecting(cut._Comparison):
     """The cutter's comparison, which keeps what it is given instead of writing it."""
 
-    def __init__(self, connection: Connection, source: int, on: cut._Acts, there: dict[bytes, drawers.Known]) -> None:
+    def __init__(self, connection: Connection, source: int, on: ActsOnItems, there: dict[bytes, drawers.Known]) -> None:
         super().__init__(connection, source, on, there)
         self.found: dict[bytes, Facts] = {}
 
     @property
-    def on(self) -> cut._Acts:
+    def on(self) -> ActsOnItems:
         """The acts on the items at hand."""
         return self._on
 
     @on.setter
-    def on(self, acts: cut._Acts) -> None:
+    def on(self, acts: ActsOnItems) -> None:
         self._on = acts
 
     def keep(self, draft: Draft, locator: str, ended: int | None = None) -> None:
