@@ -139,7 +139,8 @@ def clustered(count: int, dimension: int, seed: int) -> NDArray[np.float32]:
         centres[random.integers(len(centres), size=count)] + 0.6 * random.standard_normal((count, dimension)) * spread
     )
     found = found @ basis
-    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+    scaled: NDArray[np.float32] = (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+    return scaled
 
 
 @pytest.fixture
