@@ -87,7 +87,9 @@ def _head(context: Context, connection: Connection, wing: str | None, own: bool)
         return f"Memory of all projects: {count:,} drawers. This directory's project is not in it yet."
     rooms = overview.drawers_by_place(connection)[wing]
     branch = f", branch {context.project.branch}" if own and context.project.branch else ""
-    return f"Memory of {wing}{branch}: {sum(rooms.values()):,} drawers in {', '.join(rooms) or 'no rooms'}."
+    count = sum(rooms.values())
+    many = "" if count == 1 else "s"
+    return f"Memory of {wing}{branch}: {count:,} drawer{many} in {', '.join(rooms) or 'no rooms'}."
 
 
 def _notes(context: Context, connection: Connection, wing: str) -> tuple[RecentNote, ...]:
