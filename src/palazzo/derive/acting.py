@@ -18,6 +18,9 @@ class ActsOnItems:
     def __init__(self, found: Sequence[tuple[Act, ActSpan]]) -> None:
         self._found = found
 
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
     def holes(self, uid: bytes) -> tuple[tuple[int, int], ...]:
         """Return the forgotten stretches of an item, sorted."""
         spans = [(s.start, s.end) for act, s in self._found if act.kind == "forget" and s.item_uid == uid]

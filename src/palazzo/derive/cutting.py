@@ -33,6 +33,18 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Filed:
+    """What a drawer takes over from the item it begins with; `room` is a row id, times are microseconds."""
+
+    thread: str = ""
+    created_at: int = 0
+    recorded_at: int = 0
+    branch: str = ""
+    commit: str = ""
+    room: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CutItem:
     """What the cutter needs of an item. `holes` are forgotten stretches, sorted."""
 
@@ -45,6 +57,7 @@ class CutItem:
     trust: Trust
     ordinal: int
     holes: tuple[Range, ...] = ()
+    filed: Filed = Filed()
 
 
 @dataclass(frozen=True, slots=True)

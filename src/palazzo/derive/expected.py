@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from palazzo.archive.identity import drawer_uid
-from palazzo.derive import cut, cutting
+from palazzo.derive import cutting, material
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import Draft
+from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.rebuild import SEGMENTS_AT_ONCE
 from palazzo.store import drawers, sources
 from palazzo.store.database import Connection
@@ -21,21 +21,21 @@ Facts = tuple[object, ...]
 
 def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     """Return the drawers of a source that should be live, by id, as the cutter makes them."""
-    work = _Collecting(connection, source, ActsOnItems([]), {})
+    work = _Collecting(connection, source)
     current = sources.current_revision(connection, source)
     if current is not None:
         described = sources.read_source(connection, source)
-        (item,), work.on = cut._load(connection, [current[0]])
+        (item,), work.on = material.load(connection, [current[0]])
         for draft in cutting.cut_section(item, document_kind(described.key[-1]), described.title):
-            work.keep(draft, "")
+            work.keep(draft)
     rows = connection.execute("SELECT id FROM item WHERE source = ? AND kind = 'note'", (source,))
     for (row,) in list(rows):
-        (note,), work.on = cut._load(connection, [int(row)])
+        (note,), work.on = material.load(connection, [int(row)])
         for draft in cutting.cut_note(note, sources.read_source(connection, source).title):
-            work.keep(draft, "")
+            work.keep(draft)
     for segment in _segments(connection, source, work):
         for draft in cutting.cut_segment(segment):
-            work.keep(draft, "")
+            work.keep(draft)
     return work.found
 
 
@@ -61,28 +61,19 @@ def live(connection: Connection, source: int) -> dict[bytes, Facts]:
     return found
 
 
-class _Collecting(cut._Comparison):
-    """The cutter's comparison, which keeps what it is given instead of writing it."""
+class _Collecting:
+    """Notes the drawers of drafts. `on` are the acts on the items at hand."""
 
-    def __init__(self, connection: Connection, source: int, on: ActsOnItems, there: dict[bytes, drawers.Known]) -> None:
-        super().__init__(connection, source, on, there)
+    def __init__(self, connection: Connection, source: int) -> None:
+        self._connection, self._source = connection, source
+        self.on = ActsOnItems([])
         self.found: dict[bytes, Facts] = {}
 
-    @property
-    def on(self) -> ActsOnItems:
-        """The acts on the items at hand."""
-        return self._on
-
-    @on.setter
-    def on(self, acts: ActsOnItems) -> None:
-        self._on = acts
-
-    def keep(self, draft: Draft, locator: str, ended: int | None = None) -> None:
+    def keep(self, draft: Draft) -> None:
         """Note the drawer of `draft`."""
-        uid = drawer_uid([(span.item.uid, span.start, span.end) for span in draft.spans])
-        row = self._drawer_row(uid, draft, locator, ended)
-        if uid not in self.found:
-            self.found[uid] = _facts(row, cut._passage_rows(draft.passages))
+        row = drawer_row(self._connection, self._source, self.on, draft, "", None)
+        if row.uid not in self.found:
+            self.found[row.uid] = _facts(row, passage_rows(draft.passages))
 
 
 def _facts(row: DrawerRow, passages: list[PassageRow]) -> Facts:
@@ -110,8 +101,8 @@ def _segments(connection: Connection, source: int, work: _Collecting) -> Iterato
         "SELECT DISTINCT thread FROM item WHERE source = ? AND kind = 'message' ORDER BY thread", (source,)
     )
     for (thread,) in list(threads):
-        starts: list[int | None] = [*cut.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE], None]
+        starts: list[int | None] = [*material.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE], None]
         for start, until in itertools.pairwise(starts):
-            rows = cut._thread_rows(connection, source, thread, start or 0, until)
-            loaded, work.on = cut._load(connection, [row for row, _, _ in rows])
+            rows = material.thread_rows(connection, source, thread, start or 0, until)
+            loaded, work.on = material.load(connection, [row for row, _, _ in rows])
             yield from (list(segment) for segment in cutting.segments(loaded))

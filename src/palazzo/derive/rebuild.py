@@ -10,8 +10,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from palazzo.derive import cut, embed
+from palazzo.derive import cut, embed, material
 from palazzo.derive.cut import Cutter
+from palazzo.derive.indexing import reindex
 from palazzo.store import changes, keywords, sources
 from palazzo.store.database import Connection, Database
 
@@ -70,7 +71,7 @@ def _steps(database: Database, source: int) -> Iterator[None]:
         yield
     for thread in threads:
         with database.snapshot() as connection:
-            ordinals = cut.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE]
+            ordinals = material.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE]
         for start, until in itertools.pairwise(ordinals):
             with database.transaction() as connection:
                 cut.recut_between(connection, source, thread, start, until)
@@ -113,7 +114,7 @@ def _reindex(database: Database) -> None:
                 )
             ]
             for row in rows:
-                cut.reindex(connection, row)
+                reindex(connection, row)
         if not rows:
             return
         last = rows[-1]

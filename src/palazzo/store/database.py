@@ -94,8 +94,9 @@ def well_formed(text: str) -> str:
 
 
 def _storable(values: Sequence[Value]) -> Sequence[Value]:
-    if any(isinstance(value, str) and not value.isascii() for value in values):
-        return [well_formed(value) if isinstance(value, str) else value for value in values]
+    for value in values:
+        if type(value) is str and not value.isascii():
+            return [well_formed(value) if isinstance(value, str) else value for value in values]
     return values
 
 

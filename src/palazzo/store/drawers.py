@@ -129,7 +129,8 @@ def insert_drawer(connection: Connection, drawer: DrawerRow) -> int:
         )
     )
     set_spans(connection, int(row), drawer.spans)
-    set_tags(connection, int(row), drawer.tags)
+    if drawer.tags:
+        set_tags(connection, int(row), drawer.tags)
     return int(row)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import NamedTuple
 
 import zstandard
@@ -49,6 +50,10 @@ class ItemRow:
     text_codec: int
 
 
+_COLUMN_VALUES = attrgetter(*(field.name for field in fields(ItemRow)))
+"""A row as a tuple; `dataclasses.astuple` copies each value deeply, which took a fifth of the time of filing."""
+
+
 class Link(NamedTuple):
     """One link of a device's chain."""
 
@@ -67,7 +72,7 @@ def insert_items(connection: Connection, rows: Sequence[ItemRow]) -> list[int]:
         f"INSERT INTO item(id, uid, source, kind, role, standing, author, thread, ordinal, created_at, recorded_at,"
         f" trust, branch, commit_id, room, parts, meta, decoder, pack, raw_start, raw_size, salt, text, text_codec)"
         f" VALUES({','.join('?' * 24)})",
-        ((first + n, *astuple(row)) for n, row in enumerate(rows)),
+        ((first + n, *_COLUMN_VALUES(row)) for n, row in enumerate(rows)),
     )
     return list(range(first, first + len(rows)))
 
@@ -96,6 +101,19 @@ def known_items(connection: Connection, uids: Iterable[bytes]) -> dict[bytes, in
         for uid, row in connection.execute(f"SELECT uid, id FROM item WHERE uid IN ({marks})", part):
             found[bytes(uid)] = int(row)
     return found
+
+
+def whereabouts(connection: Connection, rows: Sequence[int]) -> Iterator[tuple[int, str, int, str, int]]:
+    """Yield (row id, kind, source, thread, ordinal) of those items that are not noise."""
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        found = connection.execute(
+            "SELECT id, kind, source, thread, ordinal FROM item WHERE kind <> 'noise' AND id IN"
+            f" ({','.join('?' * len(part))})",
+            part,
+        )
+        for row, kind, source, thread, ordinal in found:
+            yield int(row), str(kind), int(source), str(thread), int(ordinal)
 
 
 def read_texts(connection: Connection, rows: Iterable[int]) -> dict[int, str]:

@@ -1,0 +1,137 @@
+"""Making the drawers that are there equal to those that the cutter makes.
+
+Equal drawers stay as they are, missing ones are added, the others are retired; what was forgotten is kept as a
+retired row, so that its id resolves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from palazzo.archive.reading import join_spans
+from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.cutting import CutSpan, Draft
+from palazzo.derive.indexing import reindex
+from palazzo.derive.making import drawer_row, passage_rows
+from palazzo.derive.material import load
+from palazzo.store import changes, drawers, items, keywords, vectors
+from palazzo.store.acts import Act, ActSpan
+from palazzo.store.database import Connection
+from palazzo.store.drawers import DrawerRow, Known, PassageRow
+
+
+class Comparison:
+    """Makes the drawers of one stretch equal to what the cutter says they are."""
+
+    def __init__(self, connection: Connection, source: int, on: ActsOnItems, there: dict[bytes, Known]) -> None:
+        self._connection, self._source, self._on, self._there = connection, source, on, there
+        self._kept: set[bytes] = set()
+
+    def keep(self, draft: Draft, locator: str, ended: int | None = None) -> None:
+        """Make sure that the drawer of `draft` is there, and retired exactly if it `ended`."""
+        row = drawer_row(self._connection, self._source, self._on, draft, locator, ended)
+        uid = row.uid
+        if uid in self._kept:  # parts that overlap: the words are in a drawer already
+            return
+        self._kept.add(uid)
+        known = self._there.pop(uid, None)
+        if known is None:
+            known = self._elsewhere(uid)
+        if known is None:
+            self._insert(row, draft)
+        else:
+            self._mend(known, row, passage_rows(draft.passages))
+            self._adjust(known, row)
+
+    def _elsewhere(self, uid: bytes) -> Known | None:
+        """Find a drawer that its place did not lead to: one whose spans were lost."""
+        row = drawers.find_drawer(self._connection, uid)
+        return None if row is None else drawers.known_drawers(self._connection, [row]).get(uid)
+
+    def finish(self, why: str, at: int) -> None:
+        """Retire what the cutter no longer makes, and keep what was forgotten as retired rows."""
+        for uid, spans in self._on.forgotten().items():
+            self._keep_forgotten(uid, spans)
+        for known in self._there.values():
+            if known.retired_why is None:
+                self._retire(known.row, at, why)
+
+    def _keep_forgotten(self, uid: bytes, spans: Sequence[tuple[Act, ActSpan]]) -> None:
+        known = self._there.pop(uid, None)
+        act = spans[0][0]
+        if known is not None:
+            if known.retired_why is None:
+                self._retire(known.row, act.at, "forgotten")
+            return
+        if drawers.find_drawer(self._connection, uid) is not None:
+            return
+        self._insert_forgotten(uid, act, [span for _, span in spans])
+
+    def _insert_forgotten(self, uid: bytes, act: Act, spans: Sequence[ActSpan]) -> None:
+        rows = items.known_items(self._connection, [span.item_uid for span in spans])
+        if len(rows) < len({span.item_uid for span in spans}):
+            return
+        lead = rows[spans[0].item_uid]
+        (item,), _ = load(self._connection, [lead])
+        bare = Draft("note", (CutSpan(item, spans[0].start, spans[0].end),), (), item.role, item.trust)
+        row = replace(
+            drawer_row(self._connection, self._source, self._on, bare, "forgotten", act.at),
+            uid=uid,
+            retired_why="forgotten",
+            spans=tuple((rows[span.item_uid], span.start, span.end) for span in spans),
+        )
+        drawers.insert_drawer(self._connection, row)
+
+    def _insert(self, row: DrawerRow, draft: Draft) -> None:
+        drawer = drawers.insert_drawer(self._connection, row)
+        drawers.delete_passages(self._connection, drawer)  # of a lost drawer that had this row id
+        drawers.insert_passages(self._connection, drawer, passage_rows(draft.passages))
+        if row.retired_at is None:
+            self._show(drawer, join_spans([span.text for span in draft.spans]))
+            changes.append(self._connection, "drawer+", [drawer])
+
+    def _adjust(self, known: Known, row: DrawerRow) -> None:
+        """Bring a drawer that is there up to date: its room, tags, title, and whether it is retired."""
+        if known.tags != row.tags:
+            drawers.set_tags(self._connection, known.row, row.tags)
+        if (known.turn, known.locator) != (row.turn, row.locator):
+            drawers.renumber(self._connection, known.row, row.turn, row.locator)
+        if row.retired_at is not None:
+            if known.retired_why is None:
+                self._retire(known.row, row.retired_at, "replaced")
+            return
+        moved = (known.room, known.title) != (row.room, row.title)
+        if moved:
+            drawers.refile(self._connection, known.row, row.room, row.title)
+        if known.retired_why is not None:
+            drawers.revive(self._connection, known.row)
+            self._show(known.row)
+            changes.append(self._connection, "drawer+", [known.row])
+        elif moved:
+            self._show(known.row)
+            changes.append(self._connection, "drawer~", [known.row])
+
+    def _mend(self, known: Known, row: DrawerRow, passages: Sequence[PassageRow]) -> None:
+        """Give a drawer that is there the spans and passages it should have, where they were lost or have changed."""
+        if drawers.drawer_spans(self._connection, known.row) != list(row.spans):
+            drawers.set_spans(self._connection, known.row, row.spans)
+        if drawers.passages(self._connection, known.row) == passages:
+            return
+        vectors.forgo_vectors(self._connection, known.row)
+        drawers.delete_passages(self._connection, known.row)
+        drawers.insert_passages(self._connection, known.row, passages)
+        if known.retired_why is None:
+            vectors.await_vectors(self._connection, known.row)
+            changes.append(self._connection, "drawer~", [known.row])
+
+    def _show(self, drawer: int, text: str | None = None) -> None:
+        """Put a drawer into the keyword index and its passages on the list for vectors."""
+        vectors.await_vectors(self._connection, drawer)
+        reindex(self._connection, drawer, text)
+
+    def _retire(self, drawer: int, at: int, why: str) -> None:
+        drawers.retire(self._connection, drawer, at, why)
+        keywords.remove(self._connection, drawer)
+        vectors.forgo_vectors(self._connection, drawer)
+        changes.append(self._connection, "drawer-", [drawer])

@@ -1,0 +1,66 @@
+"""From a draft to the drawer that it is to be: its id, what it takes over from its items, its passages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from palazzo.archive.identity import drawer_uid
+from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.cutting import CutSpan, Draft
+from palazzo.store import places
+from palazzo.store.database import Connection
+from palazzo.store.drawers import DrawerRow, PassageRow
+
+
+def uid_of(draft: Draft) -> bytes:
+    """Return the id of the drawer of `draft`."""
+    return drawer_uid([(span.item.uid, span.start, span.end) for span in draft.spans])
+
+
+def drawer_row(
+    connection: Connection, source: int, on: ActsOnItems, draft: Draft, locator: str, ended: int | None
+) -> DrawerRow:
+    """Return the drawer of `draft`, retired since `ended` unless that is None."""
+    lead = draft.spans[0].item
+    moved = on.place(draft.spans)
+    return DrawerRow(
+        uid=uid_of(draft),
+        kind=draft.kind,
+        source=source,
+        thread=lead.filed.thread,
+        ordinal=lead.ordinal,
+        turn=draft.number,
+        room=places.room_id(connection, moved) if moved else lead.filed.room,
+        role=draft.role,
+        author=draft.author,
+        title=draft.title,
+        created_at=lead.filed.created_at,
+        recorded_at=max(span.item.filed.recorded_at for span in draft.spans),
+        trust=draft.trust,
+        branch=lead.filed.branch,
+        commit=lead.filed.commit,
+        locator=locator,
+        spans=tuple((span.item.row, span.start, span.end) for span in draft.spans),
+        tags=on.tags(draft.spans),
+        retired_at=ended,
+        retired_why="replaced" if ended is not None else None,
+    )
+
+
+def passage_rows(passages: Sequence[CutSpan]) -> list[PassageRow]:
+    """Return the passages of a drawer, each with the hash of its text."""
+    return [PassageRow(span.item.row, span.start, span.end, text_hash(span.text)) for span in passages]
+
+
+def text_hash(text: str) -> bytes:
+    """Return what a vector belongs to: 16 bytes of the text's hash."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def line_locator(draft: Draft) -> str:
+    """Return which lines of its document a draft is."""
+    span = draft.spans[0]
+    first = span.item.text.count("\n", 0, span.start) + 1
+    last = first + span.item.text.count("\n", span.start, span.end)
+    return f"line {first}" if first == last else f"lines {first}-{last}"
