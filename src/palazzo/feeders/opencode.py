@@ -1,0 +1,251 @@
+"""opencode's history: sessions, messages and parts in one SQLite file, `opencode.db`, written while it is read.
+
+Learned from databases of opencode 1.2.27 (as it migrated an older store) and 1.18.33 (`tests/fixtures/opencode`).
+
+    session(id, parent_id, directory, title, …, time_created, time_updated)
+    message(id, session_id, time_created, time_updated, data)     data: JSON, see opencode_parts
+    part(id, message_id, session_id, time_created, time_updated, data)
+
+Generations of the schema differ in columns, so these are taken by name. `event` repeats every update and is not
+read. `parent_id` names the session that a sub-agent works for. Order is by time and then by id; ids alone do not
+sort (see `opencode_parts.made`), and a migration gives all parts of a store one time.
+
+The rows of a session are its own, then each message followed by its parts; `raw` is the database row as canonical
+JSON, with `data` as JSON inside. A message that the model is still writing, and what follows it, is left for the
+next read, because a row that was archived half-written would stay so. After an hour without a word it counts as
+abandoned, and is read as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from palazzo.errors import SourceUnreadable
+from palazzo.feeders import Content, Identity, Noise, Row, Session
+from palazzo.feeders.host_database import MAGIC, HostDatabase
+from palazzo.feeders.jsonl import string
+from palazzo.feeders.moments import moment
+from palazzo.feeders.opencode_parts import (
+    KIND,
+    is_unfinished,
+    made,
+    message_content,
+    part_content,
+    speech_of,
+)
+from palazzo.feeders.records import canonical
+from palazzo.model import Micros
+from palazzo.store.database import SqliteConnection
+
+ABANDONED = Micros(3600 * 1_000_000)
+"""How long after the last change a message that was not completed never will be: tools may run for minutes."""
+_NAME = re.compile(r"opencode(?:-[\w.-]+)?\.db")
+_NEEDED = {
+    "session": ("id",),
+    "message": ("id", "session_id", "data"),
+    "part": ("id", "message_id", "session_id", "data"),
+}
+_CHANGING = re.compile(r"time_updated|time_compacting|tokens_\w+|cost|summary_\w+|revert|share_url")
+"""Columns of a session that change whenever it goes on; its own row is the rest."""
+
+_ORPHANED = "session_id = ? AND message_id NOT IN (SELECT id FROM message)"
+"""Parts whose message is gone."""
+
+Record = dict[str, object]
+
+
+def _now() -> Micros:
+    return Micros(time.time_ns() // 1000)
+
+
+class Opencode:
+    """Reads opencode's database."""
+
+    kind = KIND
+    version = 1
+
+    def __init__(self, now: Callable[[], Micros] = _now) -> None:
+        self._now = now
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether this is a SQLite file with opencode's name, or with its tables at the front."""
+        if not head.startswith(MAGIC):
+            return False
+        return bool(_NAME.fullmatch(path.name)) or all(b"`%s`" % name.encode() in head for name in _NEEDED)
+
+    def sessions(self, path: Path) -> Iterator[Session]:
+        """Yield the sessions, oldest first."""
+        database = HostDatabase(path)
+        with database.snapshot() as connection:
+            tables = _tables(connection, path)
+            found = [
+                _Known(row, *_extent(connection, tables, _text(row.get("id")))) for row in _sessions(connection, tables)
+            ]
+        for known in found:
+            yield self._session(database, known)
+
+    def _session(self, database: HostDatabase, known: _Known) -> Session:
+        row = known.row
+        session, parent = _text(row.get("id")), _text(row.get("parent_id"))
+        is_resting = self._now() - (moment(known.updated) or 0) > ABANDONED
+        return Session(
+            Identity((KIND, session), session, parent),
+            f"{known.messages}.{known.parts}.{known.updated}{'' if is_resting else '+'}",
+            partial(_rows, database, session, is_resting),
+            _text(row.get("title")).strip(),
+            _text(row.get("directory")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A session's row, how many rows it has beside, and when the latest of all was changed."""
+
+    row: Record
+    messages: int
+    parts: int
+    updated: int
+
+
+def _rows(database: HostDatabase, session: str, is_resting: bool) -> Iterator[Row]:
+    with database.snapshot() as connection:
+        tables = _tables(connection, database.path)
+        for position, said in enumerate(_records(connection, tables, session, is_resting)):
+            record, content, title = said
+            yield Row(position, canonical(record), content, title)
+
+
+def _records(
+    connection: SqliteConnection, tables: _Tables, session: str, is_resting: bool
+) -> Iterator[tuple[Record, Content, str]]:
+    """Each row of a session in order, with what it says."""
+    for row in _select(connection, tables, "session", "id = ?", session):
+        kept = {key: value for key, value in row.items() if not _CHANGING.fullmatch(key)}
+        yield kept, Noise("session"), _text(row.get("title")).strip()
+    messages = sorted(_select(connection, tables, "message", "session_id = ?", session), key=_message_order)
+    unfinished = None if is_resting else _being_written(messages)
+    for n, message in enumerate(messages):
+        if n == unfinished:
+            return
+        own, data = _text(message.get("id")), message.get("data")
+        yield message, message_content(own, data), ""
+        speech = speech_of(own, data) if isinstance(data, dict) else None
+        for part in _parts(connection, tables, own):
+            yield part, part_content(_text(part.get("id")), part.get("data"), speech), ""
+    for part in _select(connection, tables, "part", _ORPHANED, session):  # no row goes unexplained
+        yield part, part_content(_text(part.get("id")), part.get("data"), None), ""
+
+
+def _being_written(messages: Sequence[Record]) -> int | None:
+    """The place of the message that the model is at: the last of its own, if that is not completed."""
+    for n in range(len(messages) - 1, -1, -1):
+        data = messages[n].get("data")
+        if isinstance(data, dict) and string(data, "role") == "assistant":
+            return n if is_unfinished(data) else None
+    return None
+
+
+def _parts(connection: SqliteConnection, tables: _Tables, message: str) -> list[Record]:
+    parts = _select(connection, tables, "part", "message_id = ?", message)
+    return sorted(parts, key=lambda part: (_number(part.get("time_created")), made(_text(part.get("id")), message)))
+
+
+def _message_order(message: Record) -> tuple[int, str]:
+    return _number(message.get("time_created")), _text(message.get("id"))
+
+
+# --- the database ------------------------------------------------------------------------------------------
+
+_Tables = Mapping[str, Sequence[str]]
+
+
+def _tables(connection: SqliteConnection, path: Path) -> dict[str, list[str]]:
+    """The columns of each table. Raises SourceUnreadable where one is missing that is needed."""
+    listed = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables: dict[str, list[str]] = {}
+    for table, needed in _NEEDED.items():
+        if table not in listed:
+            raise SourceUnreadable(
+                f"{path} has no table '{table}', as a database that opencode has not set up. Start opencode once, "
+                "then try again."
+            )
+        tables[table] = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
+        missing = [column for column in needed if column not in tables[table]]
+        if missing:
+            raise SourceUnreadable(
+                f"{path} has no column '{missing[0]}' in '{table}': it is half-migrated, or of a version of opencode "
+                "that Palazzo does not know. Start opencode once, then try again."
+            )
+    return tables
+
+
+def _sessions(connection: SqliteConnection, tables: _Tables) -> list[Record]:
+    found = _select(connection, tables, "session", "? = ''", "")
+    return sorted(found, key=lambda row: (_number(row.get("time_created")), _text(row.get("id"))))
+
+
+def _extent(connection: SqliteConnection, tables: _Tables, session: str) -> tuple[int, int, int]:
+    """How many messages and parts a session has, and when the latest was changed; by indexes alone where there are."""
+    counts, latest = [], 0
+    for table in ("message", "part"):
+        changed = "max(time_updated)" if "time_updated" in tables[table] else "0"
+        sql = f"SELECT count(*), {changed} FROM {table} WHERE session_id = ?"  # noqa: S608 (names are constants)
+        for count, at in connection.execute(sql, (session,)):
+            counts.append(int(count))
+            latest = max(latest, _number(at))
+    return counts[0], counts[1], latest
+
+
+def _select(connection: SqliteConnection, tables: _Tables, table: str, where: str, value: str) -> list[Record]:
+    """Return whole rows by column name. Text comes as bytes: what is in it need not be good UTF-8."""
+    names = tables[table]
+    wanted = ", ".join(f'CAST("{name}" AS BLOB), typeof("{name}")' for name in map(_escaped, names))
+    sql = f"SELECT {wanted} FROM {table} WHERE {where}"  # noqa: S608 (constants, and names that SQLite gave, escaped)
+    return [_record(names, row) for row in connection.execute(sql, (value,))]
+
+
+def _escaped(name: str) -> str:
+    return name.replace('"', '""')
+
+
+def _record(names: Sequence[str], row: Sequence[object]) -> Record:
+    record: Record = {}
+    for n, name in enumerate(names):
+        record[name] = _value(row[2 * n], str(row[2 * n + 1]))
+    if isinstance(record.get("data"), str):
+        record["data"] = _parsed(str(record["data"]))
+    return record
+
+
+def _value(stored: object, kind: str) -> object:
+    if not isinstance(stored, bytes):
+        return None
+    if kind == "integer":
+        return int(stored)
+    if kind == "real":
+        return float(stored)
+    return stored.hex() if kind == "blob" else stored.decode("utf-8", "surrogateescape")
+
+
+def _parsed(text: str) -> object:
+    """The JSON in `data`; the text itself where it is none."""
+    try:
+        value: object = json.loads(text, strict=False)
+        canonical(value)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: object) -> int:
+    return int(value) if isinstance(value, int | float) and value == value and abs(value) < 1 << 62 else 0
