@@ -1,0 +1,112 @@
+"""Slack's workspace export: JSON files, one per channel and day, in a zip file or a directory.
+
+Learned from Slack's help pages ("How to read Slack data exports"), the message reference of its API documentation
+(`https://api.slack.com/events/message`, "Formatting text for app surfaces") and public readers of exports.
+
+`users.json` (`org_users.json` on Enterprise Grid) lists people; `channels.json`, `groups.json`, `dms.json` and
+`mpims.json` the conversations; messages lie in `<channel>/<YYYY-MM-DD>.json`, of direct messages in `<id>/…`. What a
+message holds is described in `slack_messages`.
+
+A session is one channel on one day. Exports of different ranges overlap, and a day's file is the same in all of
+them, so its messages keep their places and only days that are new or changed are read. `ts` is a message's identity
+in its channel; a reply names its thread's first message in `thread_ts`, and stands on the day it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from palazzo.errors import SourceUnreadable
+from palazzo.feeders import Identity, Noise, Row, Session, Unreadable
+from palazzo.feeders.archives import Export, ZipExport, find, is_zip, open_export
+from palazzo.feeders.conversation_exports import Rows
+from palazzo.feeders.jsonl import JsonObject, string
+from palazzo.feeders.records import objects_in, parse
+from palazzo.feeders.slack_messages import KIND, People, content_of
+
+_PEOPLE = ("users.json", "org_users.json")
+_LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+_DAY = re.compile(r"(?:[^/]+/)?(?P<folder>[^/]+)/(?P<day>\d{4}-\d{2}-\d{2})\.json")
+
+
+class Slack:
+    """Reads workspace exports of Slack."""
+
+    kind = KIND
+    version = 1
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether people and channels are listed at `path` as Slack lists them."""
+        try:
+            if is_zip(head):
+                tops = {PurePosixPath(name).name for name in ZipExport(path).names() if name.count("/") <= 1}
+            elif head:
+                return False
+            else:
+                tops = {name for name in (*_PEOPLE, *_LISTS) if (path / name).is_file()}
+        except (SourceUnreadable, OSError, ValueError):
+            return False
+        return any(name in tops for name in _PEOPLE) and any(name in tops for name in _LISTS)
+
+    def sessions(self, path: Path) -> Iterator[Session]:
+        """Yield each channel's days, in order."""
+        export = open_export(path)
+        people = _people(export)
+        channels = _channels(export)
+        for name in export.names():
+            found = _DAY.fullmatch(name)
+            if found:
+                channel = channels.get(found["folder"], {})
+                yield _session(export, name, channel, found["folder"], found["day"], people)
+
+
+def _session(export: Export, file: str, channel: JsonObject, folder: str, day: str, people: People) -> Session:
+    identity = Identity((KIND, string(channel, "id") or folder, day), f"{string(channel, 'id') or folder}/{day}")
+    title = f"{_title(channel, folder, people)}, {day}"
+    return Session(identity, export.stamp(file), partial(_rows, export, file, people, title), title)
+
+
+def _title(channel: JsonObject, folder: str, people: People) -> str:
+    """`#general`, or who takes part in a direct conversation."""
+    members = channel.get("members")
+    if not channel or (string(channel, "name") and not string(channel, "name").startswith("mpdm-")):
+        return f"#{string(channel, 'name') or folder}"
+    named = [people.name(one) for one in members if isinstance(one, str)] if isinstance(members, list) else []
+    return ", ".join(named) or folder
+
+
+def _rows(export: Export, file: str, people: People, title: str) -> Iterator[Row]:
+    messages = parse(export.read(file), file)
+    rows = Rows()
+    if not isinstance(messages, list):
+        yield rows.row(messages, Unreadable("not a list of messages"), title)
+        return
+    if not messages:
+        yield rows.row([], Noise("a day without messages"), title)
+    for message in messages:
+        if isinstance(message, dict):
+            yield rows.row(message, content_of(message, people), title)
+        else:
+            yield rows.row(message, Unreadable("not a message"), title)
+
+
+def _people(export: Export) -> People:
+    users: list[JsonObject] = []
+    for name in _PEOPLE:
+        file = find(export, name)
+        users += objects_in(parse(export.read(file), file)) if file else []
+    return People.of(users)
+
+
+def _channels(export: Export) -> dict[str, JsonObject]:
+    """The conversations by the folder that each lies in: its name, or the id of one that has none."""
+    found: dict[str, JsonObject] = {}
+    for name in _LISTS:
+        file = find(export, name)
+        for channel in objects_in(parse(export.read(file), file)) if file else []:
+            found[string(channel, "name") or string(channel, "id")] = channel
+            found.setdefault(string(channel, "id"), channel)
+    return found
