@@ -1,0 +1,66 @@
+"""The lines of a text file as bytes, with what a line of Markdown is: inside a code fence, or outside.
+
+Fences as CommonMark 0.31 (section 4.5) has them: three or more backticks or tildes, closed by at least as many of
+the same. One that is never closed is no fence here, so that it cannot hide the rest of a file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})([^\r\n]*)")
+_LOOKED_AT = 400
+"""Bytes of a line that may make it a mark; no mark is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line with its ending, where it begins, and whether it stands in a code fence."""
+
+    start: int
+    raw: bytes
+    fenced: bool
+
+    @property
+    def text(self) -> str:
+        """The line's beginning, without its ending; enough to tell a mark by."""
+        head = self.raw[:_LOOKED_AT]
+        if head.startswith(b"\xef\xbb\xbf") and self.start == 0:
+            head = head[3:]
+        return head.decode("utf-8", "surrogateescape").rstrip("\r\n")
+
+
+def lines_of(data: bytes) -> list[Line]:
+    """Return the lines of a file; joined, their bytes are the file."""
+    raws = data.splitlines(keepends=True)
+    fenced = _fenced(raws)
+    lines = []
+    at = 0
+    for raw, inside in zip(raws, fenced, strict=True):
+        lines.append(Line(at, raw, inside))
+        at += len(raw)
+    return lines
+
+
+def words_of(raw: bytes) -> str:
+    """Decode a stretch of a file: its words without blank lines around them; bad bytes become lone surrogates."""
+    text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").strip("\r\n")
+    return text if text.strip() else ""
+
+
+def _fenced(raws: list[bytes]) -> list[bool]:
+    """Which lines stand in a fence, its own two lines included."""
+    inside = [False] * len(raws)
+    opened, mark = -1, b""
+    for n, raw in enumerate(raws):
+        found = _FENCE.match(raw[:_LOOKED_AT])
+        if not found:
+            continue
+        if opened < 0:
+            if b"`" not in found.group(2) or found.group(1).startswith(b"~"):
+                opened, mark = n, found.group(1)
+        elif found.group(1).startswith(mark) and not found.group(2).strip():
+            inside[opened : n + 1] = [True] * (n + 1 - opened)
+            opened = -1
+    return inside
