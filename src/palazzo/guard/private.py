@@ -38,6 +38,8 @@ def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tup
 
 def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """Tags by their name, which is looked for in bytes: a regular expression would read every `<`."""
+    if text.find("<", start, end) < 0 and text.find("u003", start, end) < 0:
+        return
     lowered = text[start:end].encode("ascii", "replace").lower()
     at = lowered.find(b"private")
     while at >= 0:

@@ -1,7 +1,8 @@
 """Redaction of a source's own rows: parsed JSON, and the bytes it came in.
 
 A row in which nothing is found keeps its bytes. One in which something is found is written anew: its strings
-are redacted as text is, and a value under a secret's name goes whole.
+are redacted as text is, and a value under a secret's name goes whole. The rules see through the escapes of
+JSON, also of JSON within JSON, so a text needs no look of its own when the row it was read from held nothing.
 """
 
 from __future__ import annotations

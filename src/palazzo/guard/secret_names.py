@@ -28,7 +28,7 @@ _TOKEN_OF_ANOTHER_KIND = _words(
     """
     page next cursor continuation cont sync pad padding eos bos sep unk cls mask stop special end start public
     publishable input output max min num cancel cancellation design lexer prev previous skip color theme resume watch
-    change delta
+    change delta progress
     """
 )
 _TAIL = (
@@ -38,12 +38,12 @@ _TAIL = (
 )
 _AFTER_NAME = re.compile(
     rf"(?P<tail>{_TAIL})(?![A-Za-z0-9_])"
-    r"(?P<close>\\{0,8}[\"'`]?[\])]?(?:\*\*)?)"
+    r"(?P<close>\\{0,16}[\"'`]?[\])]?(?:\*\*)?)"
     r"(?::[ ]?[A-Za-z][\w.\[\]| ]{0,40}(?=[ ]?=[ ]?[\"'bru]))?"
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
     r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
     r"(?:[bBrRuUfF@]{1,2}(?=[\"']))?"
-    r"(?:(?P<open>\\{0,8}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600}+)(?P=open)"
+    r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600}+)(?P=open)"
     r"|(?P<plain>(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}+))",
     re.IGNORECASE,
 )

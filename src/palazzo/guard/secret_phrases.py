@@ -21,13 +21,13 @@ _STAND_IN = re.compile(
     r"[$<{%*\[(]|(?:password|passwd|pass|pwd|secret|token|xxx+|\.\.\.|port)\Z|\d{2,5}\Z", re.IGNORECASE
 )
 _AUTHORIZATION = re.compile(
-    r"auth(?:orization)?\\{0,8}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,8}[\"'`]?(?:bearer|token|apikey|api-key|key|splunk|ghp)"
-    r"[ :=]{1,3}([\w.~+/=-]{12,4096})",
+    r"auth(?:orization)?\\{0,16}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,16}[\"'`]?"
+    r"(?:bearer|token|apikey|api-key|key|splunk)[ :=]{1,3}([\w.~+/=-]{12,4096})",
     re.IGNORECASE | re.ASCII,
 )
 _BEARER = re.compile(r"bearer[ ]{1,3}([A-Za-z0-9._~+/-]{20,4096}=*)", re.IGNORECASE)
 _BASIC = re.compile(
-    r"auth(?:orization)?\\{0,8}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,8}[\"'`]?(?:basic[ ]{1,3})?"
+    r"auth(?:orization)?\\{0,16}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,16}[\"'`]?(?:basic[ ]{1,3})?"
     r"([A-Za-z0-9+/]{8,1024}={0,2})",
     re.IGNORECASE,
 )

@@ -51,22 +51,28 @@ _RUN_TABLE = bytes(
 )
 
 
-def _head_pattern() -> re.Pattern[str]:
+def _head_pattern() -> str:
     """All heads, factored by their first character so that a wrong one costs a comparison and no more."""
     by_first: dict[str, list[str]] = {}
     for head in sorted(_FORMS, key=len, reverse=True):
         by_first.setdefault(head[0], []).append(re.escape(head[1:]))
-    return re.compile("|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items()))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items())
 
 
 _FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in secret_rules.FORMS}
-_HEADS = _head_pattern()
-_LED = [(rule, re.compile(pattern, re.ASCII)) for rule, pattern in secret_rules.LED]
-_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_HEAD = re.compile(_head_pattern())
+_HEAD_OF_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
+_LED = [
+    (rule, re.compile(rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}})){pattern}", re.ASCII))
+    for rule, pattern in secret_rules.LED
+]
+_DASH = ord("-")
+_UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HASH_SIZES = frozenset([32, 40, 56, 64, 96, 128])
 _DIGIT = re.compile(r"[0-9]")
-_ESCAPE = re.compile(r"(?:\\[nrtbf0]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}|[\[;]\d{1,3}m)\Z")
-"""What may stand right before a key though its last character is a letter or a digit: escapes of strings,
+_ESCAPES = {"\\": re.compile(r"[nrtbf0]|u[0-9a-fA-F]{4}"), "%": re.compile(r"[0-9a-fA-F]{2}")}
+_ESCAPES["["] = _ESCAPES[";"] = re.compile(r"\d{1,3}m")
+"""What a run may begin with that is not its own, by what stands before it: the rest of an escape of strings,
 addresses and terminals."""
 
 
@@ -75,29 +81,33 @@ def _in_runs(text: str, plain: bytes) -> list[Found]:
     found: list[Found] = []
     start = runs.find(_RUN)
     while start >= 0:
+        if plain[start + 8] == plain[start + 13] == plain[start + 18] == _DASH and _UUID.fullmatch(
+            plain, start, start + 36
+        ):
+            start = runs.find(_RUN, start + 36)  # most runs of a transcript
+            continue
         end = runs.find(b" ", start + SHORTEST_RUN)
         if end < 0:
             end = len(runs)
         run = text[start:end]
-        if (_DIGIT.search(run) or "hf_" in run) and not _is_id(run, end - start):
+        if not _is_id(run, end - start) and (_DIGIT.search(run) or "hf_" in run):
             found += _in_run(text, start, end)
         start = runs.find(_RUN, end)
     return found
 
 
 def _is_id(run: str, size: int) -> bool:
-    """Whether a run is a UUID, a hash in hexadecimal, or no word at all but data."""
-    if size == 36 and run[8] == run[13] == run[18] == run[23] == "-":
-        return _UUID.match(run) is not None
+    """Whether a run is a hash in hexadecimal, or no word at all but data."""
     return (size in _HASH_SIZES and run.islower() and run.isalnum()) or size > LONGEST_RUN
 
 
 def _in_run(text: str, start: int, end: int) -> list[Found]:
-    found = _headed(text, start, end)
     before = text[max(0, start - 1) : start]
+    escape = _ESCAPES[before].match(text, start) if before in _ESCAPES else None
+    at = escape.end() if escape else start
+    found = _headed(text, at, end)
     if before and before in ".~:" and secret_rules.LED_BY.search(text, max(0, start - 40), start + 8):
         found += _led(text, start)
-    at = _begins(text, start, before)
     for hint, where, rule, pattern in _SHAPED:
         if text.find(hint, max(start, end - where), end + 1) >= 0 and (shape := pattern.match(text, at)):
             found.append((shape.start(), shape.end(), rule))
@@ -115,23 +125,15 @@ _SHAPED = (
 """Forms without a head: what one holds, and how far from the end of its first run."""
 
 
-def _begins(text: str, start: int, before: str) -> int:
-    """Where a run really begins: after the letter of an escape such as `\\n`."""
-    if before == "\\" and text[start] in "nrt":
-        return start + 1
-    return start + 2 if before == "%" else start
-
-
 def _headed(text: str, start: int, end: int) -> list[Found]:
     found: list[Found] = []
-    head = _HEADS.search(text, start, end)
+    head = _HEAD.match(text, start, end) or _HEAD_OF_WORD.search(text, start, end)
     while head:
-        at = head.start()
         rule, form = _FORMS[head.group()]
-        whole = form.match(text, at) if _may_begin(text, at) else None
+        whole = form.match(text, head.start())
         if whole:
-            found.append((at, whole.end(), rule))
-        head = _HEADS.search(text, whole.end() if whole else at + 1, end)
+            found.append((head.start(), whole.end(), rule))
+        head = _HEAD_OF_WORD.search(text, whole.end() if whole else head.start() + 1, end)
     return found
 
 
@@ -139,20 +141,15 @@ def _led(text: str, start: int) -> list[Found]:
     found: list[Found] = []
     for rule, pattern in _LED:
         led = pattern.search(text, max(0, start - 40), start + 1024)
-        if led and led.start() < start < led.end() and _may_begin(text, led.start()):
+        if led and led.start() < start < led.end():
             found.append((led.start(), led.end(), rule))
     return found
-
-
-def _may_begin(text: str, at: int) -> bool:
-    before = text[max(0, at - 1) : at]
-    return not (before.isascii() and before.isalnum()) or _ESCAPE.search(text, max(0, at - 8), at) is not None
 
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
     for word, look in _WORDS:
-        at = lowered.find(word)
+        at = lowered.find(word) if word != b"q~" or b"~" in lowered else -1  # one character is found ten times as fast
         while at >= 0:
             found = look(text, at)
             if found:
