@@ -10,23 +10,11 @@ from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Collection
-from palazzo.feeders.aider import Aider
-from palazzo.feeders.chatgpt import ChatGPT
-from palazzo.feeders.claude_ai import ClaudeAI
-from palazzo.feeders.continue_dev import ContinueDev
-from palazzo.feeders.diary_files import DiaryFiles
-from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.opencode_storage import OpencodeStorage
-from palazzo.feeders.plain_text import PlainText
-from palazzo.feeders.slack import Slack
+from palazzo.feeders.registry import COLLECTIONS
 
 from .collection_samples import few, head_of, read_or_refuse
 from .opencode_samples import unpack, unpack_live, unpack_storage
 
-COLLECTIONS: tuple[Collection, ...] = (
-    *(Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
-    *(Aider(), PlainText(), DiaryFiles()),
-)
 each = pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda one: type(one).__name__)
 
 NAMES = (
