@@ -54,6 +54,10 @@ class HostDatabase:
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise SourceUnreadable(f"{self.path} cannot be read ({error}).") from None
+        except Exception as error:
+            if not _is_sqlites(error):
+                raise
+            raise SourceUnreadable(f"{self.path} is damaged, or of a kind that SQLite cannot read ({error}).") from None
 
     def _readable(self) -> Path:
         if self._copy is not None:
@@ -66,6 +70,11 @@ class HostDatabase:
             return self.path  # the host has just opened it, and made the -shm
         self._copy = directory / "copy.db"
         return self._copy
+
+
+def _is_sqlites(error: Exception) -> bool:
+    """Whether SQLite raised it. The store puts into words what may befall a palace; another's file may be odder."""
+    return type(error).__module__ == "apsw"
 
 
 def _copy_at_rest(path: Path, copy: Path) -> bool:
