@@ -13,8 +13,15 @@ from pathlib import Path
 
 import apsw
 
+from palazzo.store import checksums
+
 NEVER = 1 << 60
 Failure = Callable[[], BaseException]
+
+
+def below() -> str:
+    """The file system that this one stands on: the one that keeps checksums, if that can be had."""
+    return "cksmvfs" if checksums.install() else "unix"
 
 
 def broken() -> BaseException:
@@ -35,7 +42,8 @@ class FaultyDisk(apsw.VFS):
         self.failure: Failure = broken
         self.remembers = False
         self.permanent: dict[Path, bytes] = {}
-        super().__init__("faulty", "unix", makedefault=True)
+        # The checksums' file system keeps the one that was the default when it was loaded: it must lie below this one.
+        super().__init__("faulty", below(), makedefault=True)
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> _File:  # noqa: N802 (SQLite's name)
         """Open a file on this disk."""
@@ -75,7 +83,7 @@ class _File(apsw.VFSFile):
         self._path = Path(named) if named else None
         if disk.remembers and self._path is not None and self._path not in disk.permanent:
             disk.permanent[self._path] = self._path.read_bytes() if self._path.exists() else b""
-        super().__init__("unix", name, flags)
+        super().__init__(below(), name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 (SQLite's name)
         """Write, if the disk does."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -159,13 +158,12 @@ def test_damage_crashes_nothing_and_that_of_archived_words_is_found(
     assert [outcome for outcome in outcomes if outcome.answer.startswith("raised")] == []
     missed = [outcome for outcome in outcomes if not outcome.found]
     assert [outcome for outcome in missed if outcome.changed & ARCHIVED.keys()] == []
-    if len(missed) > (1 - LEAST_FOUND) * len(outcomes):
-        tables = Counter(table for outcome in missed for table in outcome.changed)
-        unread = sum(not outcome.changed for outcome in missed)
-        pytest.xfail(
-            f"{len(outcomes) - len(missed)} of {len(outcomes)} found; of the others {unread} changed nothing that is"
-            f" read, and the rest {dict(tables)}: no archived word among them. Page checksums would find them all."
-        )
+    tables = Counter(table for outcome in missed for table in outcome.changed)
+    found = len(outcomes) - len(missed)
+    print(
+        f"{damage.__name__}: {found} of {len(outcomes)} found; missed: {[one.damage for one in missed]} {dict(tables)}"
+    )
+    assert found >= LEAST_FOUND * len(outcomes)
 
 
 CUT_WHILE_OPEN = """
@@ -194,6 +192,4 @@ def test_a_file_that_is_cut_while_it_is_read_does_not_kill_its_reader(sound: Pat
     ran = subprocess.run(
         [sys.executable, "-c", CUT_WHILE_OPEN, str(path)], cwd=ROOT, env=environment, capture_output=True, text=True
     )
-    if ran.returncode == -signal.SIGBUS:
-        pytest.xfail("reading a cut file through the memory map ends in SIGBUS (PRAGMA mmap_size in store/database.py)")
     assert (ran.returncode, ran.stdout) == (0, "alive\n"), ran.stderr

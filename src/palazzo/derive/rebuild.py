@@ -26,18 +26,23 @@ Progress = Callable[[int, int], None]
 
 def rebuild(database: Database, what: Derived, progress: Progress | None = None) -> None:
     """Make derived data of that kind anew; `progress` gets (sources done, sources in all)."""
-    if what in ("fts", "all"):
-        _clear_if_damaged(database)
-    if what in ("drawers", "fts", "all"):
-        _rebuild_drawers(database, progress)
-    if what in ("fts", "all"):
-        _reindex(database)
-    if what in ("vectors", "all"):
-        with database.transaction() as connection:
-            connection.execute("DELETE FROM passage WHERE drawer NOT IN (SELECT id FROM drawer)")
-            connection.execute("DELETE FROM pending")
-            connection.execute("DELETE FROM vector")
-            embed.replace_embedder(connection)
+    with database.unchecked():
+        if what in ("fts", "all"):
+            _clear_if_damaged(database)
+        if what in ("drawers", "fts", "all"):
+            _rebuild_drawers(database, progress)
+        if what in ("fts", "all"):
+            _reindex(database)
+        if what in ("vectors", "all"):
+            _drop_vectors(database)
+
+
+def _drop_vectors(database: Database) -> None:
+    with database.transaction() as connection:
+        connection.execute("DELETE FROM passage WHERE drawer NOT IN (SELECT id FROM drawer)")
+        connection.execute("DELETE FROM pending")
+        connection.execute("DELETE FROM vector")
+        embed.replace_embedder(connection)
 
 
 def _rebuild_drawers(database: Database, progress: Progress | None) -> None:

@@ -19,7 +19,7 @@ import apsw
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
 from palazzo.paths import make_private_directory
-from palazzo.store import filesystem
+from palazzo.store import checksums, filesystem
 
 Value = str | bytes | int | float | None
 Mode = Literal["read", "write"]
@@ -166,6 +166,12 @@ class Database:
         with _explained(self.path):
             yield self._connection()
 
+    @contextlib.contextmanager
+    def unchecked(self) -> Iterator[None]:
+        """Let this thread read pages whose checksum is wrong, to empty and rebuild what they hold."""
+        with checksums.suspended(self._connection()):
+            yield
+
     def close(self) -> None:
         """Close every thread's connection."""
         with self._lock:
@@ -203,9 +209,14 @@ def _open(path: Path, mode: Mode) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READONLY
     fresh = not path.exists()
     _refuse_crumb(path)
+    checksums.install()
+    if mode == "write":
+        checksums.refuse_without(path)
     try:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_handler(_Patience())
+        if fresh and mode == "write":
+            checksums.reserve(connection)
         connection.execute("PRAGMA schema_version").fetchall()
     except apsw.CantOpenError:
         if mode == "write" or _has_wal(path):
@@ -230,8 +241,10 @@ def _refuse_crumb(path: Path) -> None:
 def _configure(connection: apsw.Connection, mode: Mode) -> None:
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA temp_store=MEMORY")
-    connection.execute("PRAGMA cache_size=-16384")
-    connection.execute("PRAGMA mmap_size=1073741824")
+    connection.execute("PRAGMA cache_size=-32768")
+    # No memory map: a file that is cut while it is read would end the process with SIGBUS, and mapped pages
+    # would pass by their checksums.
+    connection.execute("PRAGMA mmap_size=0").fetchall()
     connection.execute("PRAGMA trusted_schema=OFF")
     if mode == "read" or not _may_be_palace(connection):
         return
@@ -296,6 +309,11 @@ def _explained(path: Path) -> Iterator[None]:
             "Try again when it is done."
         ) from error
     except apsw.IOError as error:
+        if checksums.is_mismatch(error):
+            raise NotAPalace(
+                f"The file {path} is damaged: a page is not what its checksum says. 'palazzo verify' says what is "
+                "affected; 'palazzo repair --rebuild all' makes derived data anew, and a backup restores the rest."
+            ) from error
         raise PalaceUnusable(
             f"The palace {path} could not be read or written ({error}). What was acknowledged is safe; "
             "check the disk and run it again."
