@@ -1,7 +1,7 @@
 """Benchmark corpora: Claude Code sessions and Markdown documents of any number, from real text.
 
 Owns what a synthetic session looks like: the rows are copies of a captured 2.1.330 transcript
-(`shared/fixtures/claude-code`) with new ids, times and contents; the contents are documentation strings,
+(`benchmarks/captured`) with new ids, times and contents; the contents are documentation strings,
 comments, language reference and source of the running Python's standard library, and of any directory
 given. It must not know who reads the corpus: neither Palazzo nor a peer.
 
@@ -32,8 +32,7 @@ from typing import Any, NamedTuple
 Row = dict[str, Any]
 """One line of a transcript, as parsed JSON."""
 
-FIXTURES = Path(__file__).resolve().parents[2] / "shared" / "fixtures" / "claude-code"
-CAPTURED = Path("2.1.330-one-process-3-prompts") / "projects"
+FIXTURES = Path(__file__).with_name("captured")
 CAPTURED_CWD = "/home/dev/acme"
 PROJECTS = ("/home/dev/acme", "/home/dev/ledger-api", "/home/dev/web-shop", "/home/dev/infra")
 FIRST_DAY = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
@@ -284,9 +283,9 @@ class Layout:
 
 def read_layout(fixtures: Path = FIXTURES) -> Layout:
     """Read the captured session. Raises `FileNotFoundError` when there is none under `fixtures`."""
-    captured = sorted((fixtures / CAPTURED).rglob("*.jsonl"))
+    captured = sorted(fixtures.rglob("*.jsonl"))
     if not captured:
-        raise FileNotFoundError(f"no captured session under {fixtures / CAPTURED}: pass --fixtures")
+        raise FileNotFoundError(f"no captured session under {fixtures}: pass --fixtures")
     rows: list[Row] = [json.loads(line) for line in captured[0].read_text("utf-8").splitlines()]
     answers: dict[str, Row] = {}
     results: dict[str, Row] = {}
