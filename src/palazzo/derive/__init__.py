@@ -40,3 +40,9 @@ def follow(connection: Connection, consumer: Consumer) -> None:
         return
     consumer.apply(connection, log)
     changes.advance(connection, consumer.name, consumer.version, log[-1].seq)
+
+
+def is_outdated(connection: Connection, consumer: Consumer) -> bool:
+    """Whether what `consumer` owns was derived by another version of it, and wants to be made anew."""
+    version, seq = changes.cursor(connection, consumer.name)
+    return seq > 0 and version != consumer.version

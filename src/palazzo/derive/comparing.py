@@ -12,7 +12,7 @@ from dataclasses import replace
 from palazzo.archive.reading import join_spans
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutSpan, Draft
-from palazzo.derive.indexing import reindex
+from palazzo.derive.indexing import index_new, reindex
 from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.material import load
 from palazzo.store import changes, drawers, items, keywords, vectors
@@ -27,6 +27,7 @@ class Comparison:
     def __init__(self, connection: Connection, source: int, on: ActsOnItems, there: dict[bytes, Known]) -> None:
         self._connection, self._source, self._on, self._there = connection, source, on, there
         self._kept: set[bytes] = set()
+        self._new: list[tuple[DrawerRow, Draft]] = []
 
     def keep(self, draft: Draft, locator: str, ended: int | None = None) -> None:
         """Make sure that the drawer of `draft` is there, and retired exactly if it `ended`."""
@@ -37,20 +38,13 @@ class Comparison:
         self._kept.add(uid)
         known = self._there.pop(uid, None)
         if known is None:
-            known = self._elsewhere(uid)
-        if known is None:
-            self._insert(row, draft)
+            self._new.append((row, draft))
         else:
-            self._mend(known, row, passage_rows(draft.passages))
-            self._adjust(known, row)
-
-    def _elsewhere(self, uid: bytes) -> Known | None:
-        """Find a drawer that its place did not lead to: one whose spans were lost."""
-        row = drawers.find_drawer(self._connection, uid)
-        return None if row is None else drawers.known_drawers(self._connection, [row]).get(uid)
+            self._update(known, row, draft)
 
     def finish(self, why: str, at: int) -> None:
-        """Retire what the cutter no longer makes, and keep what was forgotten as retired rows."""
+        """Add what is new, retire what the cutter no longer makes, and keep what was forgotten as retired rows."""
+        self._add_new()
         for uid, spans in self._on.forgotten().items():
             self._keep_forgotten(uid, spans)
         for known in self._there.values():
@@ -81,15 +75,29 @@ class Comparison:
             retired_why="forgotten",
             spans=tuple((rows[span.item_uid], span.start, span.end) for span in spans),
         )
-        drawers.insert_drawer(self._connection, row)
+        drawers.insert_drawers(self._connection, [row])
 
-    def _insert(self, row: DrawerRow, draft: Draft) -> None:
-        drawer = drawers.insert_drawer(self._connection, row)
-        drawers.delete_passages(self._connection, drawer)  # of a lost drawer that had this row id
-        drawers.insert_passages(self._connection, drawer, passage_rows(draft.passages))
-        if row.retired_at is None:
-            self._show(drawer, join_spans([span.text for span in draft.spans]))
-            changes.append(self._connection, "drawer+", [drawer])
+    def _add_new(self) -> None:
+        """Add the new drawers together: a statement for each of them and each part took most of filing's time."""
+        lost = drawers.find_drawers_of(self._connection, [row.uid for row, _ in self._new])
+        for row, draft in self._new:
+            if row.uid in lost:  # one that its place did not lead to, because its spans were lost
+                self._update(lost[row.uid], row, draft)
+        new = [(row, draft) for row, draft in self._new if row.uid not in lost]
+        ids = drawers.insert_drawers(self._connection, [row for row, _ in new])
+        passages = (
+            (own, passage) for own, (_, draft) in zip(ids, new, strict=True) for passage in passage_rows(draft.passages)
+        )
+        drawers.insert_passages(self._connection, passages)
+        live = [(own, row, draft) for own, (row, draft) in zip(ids, new, strict=True) if row.retired_at is None]
+        vectors.await_vectors(self._connection, (own for own, _, _ in live))
+        texts = ((own, row, join_spans([span.text for span in draft.spans])) for own, row, draft in live)
+        index_new(self._connection, texts)
+        changes.append(self._connection, "drawer+", (own for own, _, _ in live))
+
+    def _update(self, known: Known, row: DrawerRow, draft: Draft) -> None:
+        self._mend(known, row, passage_rows(draft.passages))
+        self._adjust(known, row)
 
     def _adjust(self, known: Known, row: DrawerRow) -> None:
         """Bring a drawer that is there up to date: its room, tags, title, and whether it is retired."""
@@ -120,15 +128,15 @@ class Comparison:
             return
         vectors.forgo_vectors(self._connection, known.row)
         drawers.delete_passages(self._connection, known.row)
-        drawers.insert_passages(self._connection, known.row, passages)
+        drawers.insert_passages(self._connection, ((known.row, passage) for passage in passages))
         if known.retired_why is None:
-            vectors.await_vectors(self._connection, known.row)
+            vectors.await_vectors(self._connection, [known.row])
             changes.append(self._connection, "drawer~", [known.row])
 
-    def _show(self, drawer: int, text: str | None = None) -> None:
+    def _show(self, drawer: int) -> None:
         """Put a drawer into the keyword index and its passages on the list for vectors."""
-        vectors.await_vectors(self._connection, drawer)
-        reindex(self._connection, drawer, text)
+        vectors.await_vectors(self._connection, [drawer])
+        reindex(self._connection, drawer)
 
     def _retire(self, drawer: int, at: int, why: str) -> None:
         drawers.retire(self._connection, drawer, at, why)

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from palazzo.archive.reading import join_spans
-from palazzo.store import drawers, items, keywords
+from palazzo.store import drawers, items, keywords, places
 from palazzo.store.database import Connection
+from palazzo.store.drawers import DrawerRow
 from palazzo.text.words import index_form
 
 
-def reindex(connection: Connection, row: int, text: str | None = None) -> None:
-    """Put a live drawer into the keyword index; its text is read from the archive unless the caller has it."""
+def reindex(connection: Connection, row: int) -> None:
+    """Put a live drawer into the keyword index as its row and its spans say."""
     found = connection.execute(
         "SELECT room, wing, kind, title, author, created_at, room.name FROM drawer JOIN room ON room.id = drawer.room"
         " WHERE drawer.id = ?",
         (row,),
     )
     for room, wing, kind, title, author, created, name in found:
-        body = _text(connection, row) if text is None else text
-        context = f"{title} {author} {_spoken_date(created)} {name}"
+        context = _context(title, author, created, name)
         scope = keywords.scope_tokens(wing, room, kind)
-        keywords.index(connection, row, index_form(body), index_form(context), scope)
+        keywords.index(connection, [(row, index_form(_text(connection, row)), context, scope)])
+
+
+def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]]) -> None:
+    """Put drawers that were just added into the keyword index: (row id, drawer, its text)."""
+    rooms: dict[int, tuple[int, str]] = {}
+    rows = []
+    for own, drawer, text in new:
+        if drawer.room not in rooms:
+            rooms[drawer.room] = places.wing_and_name(connection, drawer.room)
+        wing, name = rooms[drawer.room]
+        context = _context(drawer.title, drawer.author, drawer.created_at, name)
+        rows.append((own, index_form(text), context, keywords.scope_tokens(wing, drawer.room, drawer.kind)))
+    keywords.index(connection, rows)
+
+
+def _context(title: str, author: str, created_at: int, room: str) -> str:
+    return index_form(f"{title} {author} {_spoken_date(created_at)} {room}")
 
 
 def _text(connection: Connection, row: int) -> str:

@@ -66,10 +66,15 @@ def _palace(context: Context) -> Iterator[Finding]:
         yield Finding("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
         return
     try:
+        from palazzo.derive import is_outdated
+        from palazzo.derive.cut import Cutter
         from palazzo.store import schema
 
         with context.reading().database.snapshot() as connection:
             yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
+            if is_outdated(connection, Cutter()):
+                told = "drawers were cut by another version of Palazzo; this one cuts them better"
+                yield Finding("drawers", False, told, "palazzo repair --rebuild drawers")
     except PalaceMissing as error:
         yield Finding("palace", False, str(error))
     except PalazzoError as error:

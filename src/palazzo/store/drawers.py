@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from palazzo.store.database import Connection
 
@@ -99,39 +100,51 @@ def last_turn_before(connection: Connection, source: int, thread: str, ordinal: 
     return int(turn) + int(next(silent)[0])
 
 
-def insert_drawer(connection: Connection, drawer: DrawerRow) -> int:
-    """Add a drawer with its spans and tags; return its row id."""
+def insert_drawers(connection: Connection, new: Sequence[DrawerRow]) -> list[int]:
+    """Add drawers with their spans and tags; return their row ids in order."""
+    first = _next_row(connection)
+    ids = list(range(first, first + len(new)))
+    connection.executemany(
+        "INSERT INTO drawer(id, uid, kind, source, thread, ordinal, turn, room, role, author, title, created_at,"
+        " recorded_at, retired_at, retired_why, trust, branch, commit_id, locator)"
+        f" VALUES({','.join('?' * 19)})",
+        ((own, *_columns(drawer)) for own, drawer in zip(ids, new, strict=True)),
+    )
+    connection.executemany(
+        "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
+        ((own, n, *span) for own, drawer in zip(ids, new, strict=True) for n, span in enumerate(drawer.spans)),
+    )
+    for own, drawer in zip(ids, new, strict=True):
+        if drawer.tags:
+            set_tags(connection, own, drawer.tags)
+    return ids
+
+
+_columns = attrgetter(
+    *("uid", "kind", "source", "thread", "ordinal", "turn", "room", "role", "author", "title", "created_at"),
+    *("recorded_at", "retired_at", "retired_why", "trust", "branch", "commit", "locator"),
+)
+
+
+def _next_row(connection: Connection) -> int:
+    """Return a row id that no drawer has, nor any part that a lost drawer has left behind."""
     (row,) = next(
         connection.execute(
-            "INSERT INTO drawer(uid, kind, source, thread, ordinal, turn, room, role, author, title, created_at,"
-            " recorded_at, retired_at, retired_why, trust, branch, commit_id, locator)"
-            " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id",
-            (
-                drawer.uid,
-                drawer.kind,
-                drawer.source,
-                drawer.thread,
-                drawer.ordinal,
-                drawer.turn,
-                drawer.room,
-                drawer.role,
-                drawer.author,
-                drawer.title,
-                drawer.created_at,
-                drawer.recorded_at,
-                drawer.retired_at,
-                drawer.retired_why,
-                drawer.trust,
-                drawer.branch,
-                drawer.commit,
-                drawer.locator,
-            ),
+            "SELECT max(coalesce((SELECT max(id) FROM drawer), 0), coalesce((SELECT max(drawer) FROM drawer_span), 0),"
+            " coalesce((SELECT max(drawer) FROM passage), 0), coalesce((SELECT max(drawer) FROM drawer_tag), 0)) + 1"
         )
     )
-    set_spans(connection, int(row), drawer.spans)
-    if drawer.tags:
-        set_tags(connection, int(row), drawer.tags)
     return int(row)
+
+
+def find_drawers_of(connection: Connection, uids: Sequence[bytes]) -> dict[bytes, Known]:
+    """Return those of the drawers of these ids that are there, live or retired."""
+    rows: list[int] = []
+    for start in range(0, len(uids), 500):
+        part = uids[start : start + 500]
+        found = connection.execute(f"SELECT id FROM drawer WHERE uid IN ({','.join('?' * len(part))})", part)
+        rows.extend(int(row) for (row,) in found)
+    return known_drawers(connection, rows)
 
 
 def find_drawer(connection: Connection, uid: bytes) -> int | None:
@@ -176,11 +189,11 @@ def renumber(connection: Connection, row: int, turn: int, locator: str) -> None:
     connection.execute("UPDATE drawer SET turn = ?, locator = ? WHERE id = ?", (turn, locator, row))
 
 
-def insert_passages(connection: Connection, drawer: int, passages: Iterable[PassageRow]) -> None:
-    """Add the passages of a drawer; their vectors are pending until an embedder has made them."""
+def insert_passages(connection: Connection, passages: Iterable[tuple[int, PassageRow]]) -> None:
+    """Add passages, each with the drawer it is of; their vectors are pending until an embedder has made them."""
     connection.executemany(
         "INSERT INTO passage(drawer, item, start, end, hash) VALUES(?,?,?,?,?)",
-        ((drawer, p.item, p.start, p.end, p.hash) for p in passages),
+        ((drawer, p.item, p.start, p.end, p.hash) for drawer, p in passages),
     )
 
 

@@ -34,12 +34,9 @@ def kind_filter(kind: str) -> str:
     return _any_of([f"k{''.join(filter(str.isalpha, kind))}x"])
 
 
-def index(connection: Connection, row: int, body: str, context: str, scope: str) -> None:
-    """Index a drawer, replacing what was indexed for it."""
-    connection.execute(
-        "INSERT OR REPLACE INTO keyword(rowid, body, context, scope) VALUES(?,?,?,?)",
-        (row, body, context, scope),
-    )
+def index(connection: Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    """Index drawers, each (row id, body, context, scope), replacing what was indexed for them."""
+    connection.executemany("INSERT OR REPLACE INTO keyword(rowid, body, context, scope) VALUES(?,?,?,?)", rows)
 
 
 def remove(connection: Connection, row: int) -> None:

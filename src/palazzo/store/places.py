@@ -53,6 +53,12 @@ def places(connection: Connection) -> dict[int, tuple[Place, int]]:
     return {int(rid): (Place(wing, room), int(wid)) for rid, wing, room, wid in rows}
 
 
+def wing_and_name(connection: Connection, room: int) -> tuple[int, str]:
+    """Return the wing's row id and the name of a room."""
+    wing, name = next(connection.execute("SELECT wing, name FROM room WHERE id = ?", (room,)))
+    return int(wing), str(name)
+
+
 def wing_of_project(connection: Connection, identity: str) -> str | None:
     """Return the wing that holds the project, or None when it has not been seen."""
     rows = connection.execute(

@@ -50,9 +50,11 @@ def settle(connection: Connection, passages: Iterable[int]) -> None:
     connection.executemany("DELETE FROM pending WHERE passage = ?", ((row,) for row in passages))
 
 
-def await_vectors(connection: Connection, drawer: int) -> None:
-    """Put a drawer's passages on the waiting list."""
-    connection.execute("INSERT OR IGNORE INTO pending SELECT id FROM passage WHERE drawer = ?", (drawer,))
+def await_vectors(connection: Connection, drawers: Iterable[int]) -> None:
+    """Put the passages of these drawers on the waiting list."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO pending SELECT id FROM passage WHERE drawer = ?", ((drawer,) for drawer in drawers)
+    )
 
 
 def await_all(connection: Connection) -> None:
