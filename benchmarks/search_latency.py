@@ -52,7 +52,7 @@ HITS = 10
 class TimedEmbedder(SyntheticVectors):
     """Runs the bundled model on each text, for its time, and answers with the synthetic vector."""
 
-    def __init__(self, threads: int = 2) -> None:
+    def __init__(self, threads: int = 1) -> None:
         super().__init__()
         self._model = MiniLM(threads)
         self.taken: list[float] = []
