@@ -1,7 +1,7 @@
 """Synthetic vectors: a function of a text's hash, clustered as real ones are, for palaces too large to embed.
 
 Embedding a million texts takes hours, so `make_palace.py` records these instead. Recall is never measured on
-them, only time and memory (QUALITY.md section P). Their geometry is that of sentence vectors as far as a scan
+them, only time and memory. Their geometry is that of sentence vectors as far as a scan
 can tell: unit length, clusters with a cosine of about 0.6 inside and 0 between.
 """
 

@@ -1,4 +1,4 @@
-"""The house stands as DESIGN.md section 4 draws it. Imports are read from the syntax tree, so none escapes."""
+"""The house stands as docs/architecture.md draws it. Imports are read from the syntax tree, so none escapes."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_without_files_every_key_has_its_default(config: Path, project: Path) ->
 
 
 def test_the_contracts_keys_have_the_contracts_defaults() -> None:
-    """INTERFACE.md, Settings."""
+    """The documented defaults."""
     wanted = {
         "auto_context_on_start": True, "detect_recall_patterns": True, "context_depth": "medium", "auto_commit": False,
         "save_interval": 15, "save_mode": "silent", "min_messages": 3, "mine.policy": "docs", "mine.exclude": (),

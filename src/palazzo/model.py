@@ -18,7 +18,7 @@ Role = Literal["user", "assistant", "tool", "system", "author"]
 """Who speaks. `author` is whoever wrote a document or a note."""
 
 Trust = Literal["user", "agent", "repo", "tool", "external"]
-"""Where words came from, most trusted first (DESIGN.md section 7)."""
+"""Where words came from, most trusted first."""
 
 ItemKind = Literal["message", "document", "note", "noise"]
 """`noise` is a row that a host wrote for itself: archived to the byte, never cut into drawers."""

@@ -1,4 +1,4 @@
-"""`--json` writes one document and nothing else, with exactly the fields that INTERFACE.md names."""
+"""`--json` writes one document and nothing else, with exactly the fields that scripts rely on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labels of QUALITY.md S3: 60 kinds of secret, each to be found in 20 contexts. Committed before the rules.
+"""The labels: 60 kinds of secret, each to be found in 20 contexts. Committed before the rules.
 
 Kinds are formats that other projects publish, restated here as prefix, alphabet and length; `source` names the
 rule each was read from. No sample is written down: bodies are drawn from a seed when a test runs, so that

@@ -1,4 +1,4 @@
-"""50,000 lines of ordinary code, in which nothing should be marked (QUALITY.md S3). Committed before the rules.
+"""50,000 lines of ordinary code, in which nothing should be marked. Committed before the rules.
 
 From what every developer's machine has: Python's standard library, the packages installed beside it, this
 repository. Files are taken in the order of the hash of their name, at most 300 lines of each: two fifths of the

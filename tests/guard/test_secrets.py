@@ -1,4 +1,4 @@
-"""What is found in any text, what is let alone, and the labelled sets of QUALITY.md S3."""
+"""What is found in any text, what is let alone, and the labelled sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reliability: what QUALITY.md section R promises, tried on real files and real processes.
+"""Reliability: what benchmarks/README.md promises of it, tried on real files and real processes.
 
 PYTHONPATH=src pytest -m slow tests/reliability                          CI size: one tenth (about five minutes)
 PALAZZO_RELIABILITY=1 PYTHONPATH=src pytest -m slow tests/reliability    the figures of the table

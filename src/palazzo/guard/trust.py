@@ -1,4 +1,4 @@
-"""Which tools bring in words from outside (DESIGN.md section 7).
+"""Which tools bring in words from outside.
 
 `external` is what a stranger may have written: pages, MCP servers, what a network command printed, and the
 files of dependencies. Everything else a tool prints is `tool`. The tables err towards `external`: the cost

@@ -16,7 +16,7 @@ of the words 0.87."""
 KEYWORD_INTERCEPT, KEYWORD_SHARE_WEIGHT = -2.0, 6.0
 """The same without vectors."""
 ASK_FLOOR = 0.05
-"""Nothing below it is shown to somebody who asks (INTERFACE.md, gates)."""
+"""Nothing below it is shown to somebody who asks."""
 RELATIVE_FLOOR = 0.3
 """Nothing below this share of the best hit is shown."""
 

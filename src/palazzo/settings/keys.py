@@ -86,7 +86,7 @@ EVENTS = {
     "pre-compact": True,
     "session-end": True,
 }
-"""The hook events, and whether each is on by default (INTERFACE.md, Hooks)."""
+"""The hook events, and whether each is on by default."""
 
 KEYS: tuple[Key, ...] = (
     Key("palace", "text", "", "The palace file; empty for the one in your data directory.", _OWN),
