@@ -35,7 +35,8 @@ def main() -> int:
         "demo": demo, "test": test, "lint": lint, "slow": slow, "wheel": wheel,
     }  # fmt: skip
     if sys.version_info < OLDEST:
-        print(f"Palazzo needs Python {OLDEST[0]}.{OLDEST[1]} or later; this is {sys.version.split()[0]}.", file=sys.stderr)
+        needed, found = ".".join(map(str, OLDEST)), sys.version.split()[0]
+        print(f"Palazzo needs Python {needed} or later; this is {found}.", file=sys.stderr)
         return 2
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         print(__doc__, file=sys.stderr)
@@ -53,8 +54,9 @@ def demo() -> int:
 
 def main_job(palazzo: Path, palace: Path) -> int:
     """Take in real input and print real hits."""
+    inputs = [str(ROOT / "README.md"), str(ROOT / "docs"), str(ROOT / "tests" / "fixtures" / "claude-code")]
     steps = [
-        ["mine", str(ROOT / "README.md"), str(ROOT / "docs"), str(ROOT / "tests" / "fixtures" / "claude-code"), "--wait"],
+        ["mine", *inputs, "--wait"],
         ["search", "Which port does the deploy service use?", "--limit", "3"],
         ["search", "How do I make sure that nothing I wrote was lost?", "--limit", "2"],
         ["status"],

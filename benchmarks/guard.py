@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     ordinary = list(excerpts(arguments.lines))
-    report("S3: secrets found and ordinary lines marked, in percent", list(quality(ordinary)), arguments.json)
+    report("Secrets found and ordinary lines marked, in percent", list(quality(ordinary)), arguments.json)
     report("Speed, in MB/s", list(speed(ordinary)), arguments.json)
     if arguments.missed:
         report("Errors on the half that rules are tuned on", list(errors(ordinary)), arguments.json)

@@ -213,9 +213,7 @@ def _measure(peer: Peer, corpus: Path, query: str, server: int | None, deadline:
         seconds_to_embedded=_until_last(mined),
         seconds_to_exit=sum(figures.seconds_to_exit for figures in mined),
         seconds_when_nothing_is_new=nothing_new,
-        search_command_seconds=statistics.median(
-            _timed(peer, ("search", query), "", deadline) for _ in range(5)
-        ),
+        search_command_seconds=statistics.median(_timed(peer, ("search", query), "", deadline) for _ in range(5)),
         hook_seconds=_hooks(peer, transcripts, deadline),
         corpus_bytes=sum(path.stat().st_size for path in corpus.rglob("*") if path.is_file()),
     )
@@ -223,9 +221,7 @@ def _measure(peer: Peer, corpus: Path, query: str, server: int | None, deadline:
 
 def _until_last(mined: Sequence[MinedFigures]) -> float:
     """Seconds until everything was embedded: the runs before the last one count to their exit."""
-    return sum(figures.seconds_to_exit for figures in mined[:-1]) + (
-        mined[-1].seconds_to_embedded if mined else 0
-    )
+    return sum(figures.seconds_to_exit for figures in mined[:-1]) + (mined[-1].seconds_to_embedded if mined else 0)
 
 
 def _mine(peer: Peer, source: Path, mode: str, deadline: float) -> MinedFigures:
