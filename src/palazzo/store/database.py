@@ -241,7 +241,7 @@ def _refuse_crumb(path: Path) -> None:
 def _configure(connection: apsw.Connection, mode: Mode) -> None:
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA temp_store=MEMORY")
-    connection.execute("PRAGMA cache_size=-32768")
+    connection.execute("PRAGMA cache_size=-65536")
     # No memory map: a file that is cut while it is read would end the process with SIGBUS, and mapped pages
     # would pass by their checksums.
     connection.execute("PRAGMA mmap_size=0").fetchall()

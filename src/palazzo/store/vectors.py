@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from palazzo.store.database import Connection
 
@@ -102,6 +103,11 @@ def passages_with_hash(connection: Connection, digest: bytes) -> list[int]:
     return [int(row) for (row,) in connection.execute("SELECT id FROM passage WHERE hash = ?", (digest,))]
 
 
+_READ_TOGETHER = 200_000
+"""Passages whose vectors are read in one pass over the table: 90 MB for a moment. Read in the order of the drawers,
+each vector costs a page of its own, and a million of them took four minutes."""
+
+
 class VectorRow(NamedTuple):
     """A live passage with its vector, and what a search filters by."""
 
@@ -116,17 +122,40 @@ class VectorRow(NamedTuple):
 
 def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int] | None = None) -> Iterator[VectorRow]:
     """Yield the vectors of live drawers, in the order of the drawers: all, or those of `drawer_rows`, ascending."""
+    passages = _passages(connection, drawer_rows)
+    while block := list(itertools.islice(passages, _READ_TOGETHER)):
+        found = _by_hash(connection, embedder, sorted({bytes(digest) for *_, digest in block}))
+        for passage, drawer, room, kind, created_at, digest in block:
+            if digest in found:
+                yield VectorRow(passage, drawer, room, kind, created_at, *found[digest])
+
+
+def _passages(connection: Connection, drawer_rows: Sequence[int] | None) -> Iterator[Any]:
+    """Yield (passage, drawer, room, kind, created at, hash) of live drawers, in the order of the drawers."""
     base = (
-        "SELECT p.id, d.id, d.room, d.kind, d.created_at, v.scale, v.body FROM drawer d CROSS JOIN passage p"
-        " ON p.drawer = d.id CROSS JOIN vector v ON v.embedder = ? AND v.hash = p.hash WHERE d.retired_at IS NULL"
+        "SELECT p.id, d.id, d.room, d.kind, d.created_at, p.hash FROM drawer d CROSS JOIN passage p"
+        " ON p.drawer = d.id WHERE d.retired_at IS NULL"
     )
     if drawer_rows is None:
-        yield from map(VectorRow._make, connection.execute(f"{base} ORDER BY d.id", (embedder,)))
+        yield from connection.execute(f"{base} ORDER BY d.id")
         return
     for start in range(0, len(drawer_rows), 500):
         part = drawer_rows[start : start + 500]
-        rows = connection.execute(f"{base} AND d.id IN ({','.join('?' * len(part))})", (embedder, *part))
-        yield from map(VectorRow._make, rows)
+        yield from connection.execute(f"{base} AND d.id IN ({','.join('?' * len(part))}) ORDER BY d.id", part)
+
+
+def _by_hash(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> dict[bytes, tuple[float, bytes]]:
+    """Return (scale, int8 bytes) by text hash; `hashes` are sorted, so that each page of the table is read once."""
+    found: dict[bytes, tuple[float, bytes]] = {}
+    for start in range(0, len(hashes), 500):
+        part = hashes[start : start + 500]
+        rows = connection.execute(
+            f"SELECT hash, scale, body FROM vector WHERE embedder = ? AND hash IN ({','.join('?' * len(part))})",
+            (embedder, *part),
+        )
+        for digest, scale, body in rows:
+            found[digest] = (scale, body)
+    return found
 
 
 def drawers_of_passages(connection: Connection, passages: Sequence[int]) -> set[int]:
