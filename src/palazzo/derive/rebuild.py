@@ -6,6 +6,7 @@ stays, what is missing is added, what should not be there is retired.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -13,6 +14,7 @@ from typing import Literal
 from palazzo.derive import cut, embed, material
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
+from palazzo.errors import PalaceUnusable
 from palazzo.store import changes, keywords, sources
 from palazzo.store.database import Connection, Database
 
@@ -26,15 +28,29 @@ Progress = Callable[[int, int], None]
 
 def rebuild(database: Database, what: Derived, progress: Progress | None = None) -> None:
     """Make derived data of that kind anew; `progress` gets (sources done, sources in all)."""
-    with database.unchecked():
-        if what in ("fts", "all"):
-            _clear_if_damaged(database)
-        if what in ("drawers", "fts", "all"):
-            _rebuild_drawers(database, progress)
-        if what in ("fts", "all"):
-            _reindex(database)
-        if what in ("vectors", "all"):
-            _drop_vectors(database)
+    if what in ("fts", "all"):
+        _clear_if_damaged(database)
+    if what in ("drawers", "fts", "all"):
+        _rebuild_drawers(database, progress)
+    if what in ("fts", "all"):
+        _reindex(database)
+    if what in ("vectors", "all"):
+        _drop_vectors(database)
+    if what == "all" and not pages_are_sound(database):
+        with database.outside_transaction() as raw:
+            raw.execute("VACUUM")  # writes every page anew, with its checksum
+
+
+def pages_are_sound(database: Database) -> bool:
+    """Whether every page that is in use is what its checksum says."""
+    try:
+        with (
+            contextlib.closing(Database(database.path, "read", checked=True)) as checked,
+            checked.snapshot() as connection,
+        ):
+            return list(connection.execute("PRAGMA integrity_check(1)")) == [("ok",)]
+    except PalaceUnusable:
+        return False
 
 
 def _drop_vectors(database: Database) -> None:

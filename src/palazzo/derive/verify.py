@@ -5,6 +5,7 @@ Every check stands for itself: one that cannot be carried out has failed, and th
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -38,14 +39,15 @@ class Check:
 def verify(database: Database, embedder: EmbedderFactory, progress: Progress | None = None) -> Iterator[Check]:
     """Yield every check, each of one state of the palace. `progress` gets (check, done, total) of the long ones."""
     told = progress or (lambda name, done, total: None)
-    yield _checked(database, "file", _file)
-    yield _checked(database, "references", _references)
-    yield _checked(database, "chain", _chain)
-    yield _checked(database, "items", _items)
-    yield _checked(database, "drawers", lambda connection: _drawers(connection, told))
-    yield _checked(database, "keywords", _keywords)
-    yield _checked(database, "vectors", _vectors)
-    yield _checked(database, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
+    with contextlib.closing(Database(database.path, "read", checked=True)) as checked:
+        yield _checked(checked, "file", _file)
+        yield _checked(checked, "references", _references)
+        yield _checked(checked, "chain", _chain)
+        yield _checked(checked, "items", _items)
+        yield _checked(checked, "drawers", lambda connection: _drawers(connection, told))
+        yield _checked(checked, "keywords", _keywords)
+        yield _checked(checked, "vectors", _vectors)
+        yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
 
 
 Finding = tuple[bool, str]

@@ -106,8 +106,9 @@ Follower = Callable[[Connection], None]
 class Database:
     """One palace file, open for reading or writing from any number of threads and processes."""
 
-    def __init__(self, path: Path, mode: Mode = "write") -> None:
-        self.path, self.mode = path, mode
+    def __init__(self, path: Path, mode: Mode = "write", checked: bool = False) -> None:
+        """Open `path`. A `checked` database compares every page that it reads with its checksum."""
+        self.path, self.mode, self.checked = path, mode, checked
         self._before_commit: list[Follower] = []
         self._local = threading.local()
         self._all: list[apsw.Connection] = []
@@ -166,12 +167,6 @@ class Database:
         with _explained(self.path):
             yield self._connection()
 
-    @contextlib.contextmanager
-    def unchecked(self) -> Iterator[None]:
-        """Let this thread read pages whose checksum is wrong, to empty and rebuild what they hold."""
-        with checksums.suspended(self._connection()):
-            yield
-
     def close(self) -> None:
         """Close every thread's connection."""
         with self._lock:
@@ -186,7 +181,7 @@ class Database:
         existing: apsw.Connection | None = getattr(self._local, "connection", None)
         if existing is not None and not self._closed:
             return existing
-        connection = _open(self.path, self.mode)
+        connection = _open(self.path, self.mode, self.checked)
         self._local.connection = connection
         with self._lock:
             self._all.append(connection)
@@ -203,7 +198,7 @@ def _make_directory(directory: Path) -> None:
         ) from error
 
 
-def _open(path: Path, mode: Mode) -> apsw.Connection:
+def _open(path: Path, mode: Mode, checked: bool) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     if mode == "read":
         flags = apsw.SQLITE_OPEN_READONLY
@@ -215,6 +210,8 @@ def _open(path: Path, mode: Mode) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_handler(_Patience())
+        if not checked:
+            checksums.do_not_compare(connection)
         if fresh and mode == "write":
             checksums.reserve(connection)
         connection.execute("PRAGMA schema_version").fetchall()
