@@ -70,9 +70,9 @@ def main_job(palazzo: Path, palace: Path) -> int:
 
 
 def test() -> int:
-    """Run the everyday tests."""
+    """Run the everyday tests, on every core."""
     install()
-    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "not slow", *sys.argv[2:]])
+    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "not slow", "-n", "auto", *sys.argv[2:]])
 
 
 def slow() -> int:
