@@ -1,0 +1,103 @@
+"""Where each host keeps its history on this machine, and for how long.
+
+A row of `_KEPT` says it for one directory: the variable that moves it, where it is without, what lies in it. Learned
+from the hosts themselves (Claude Code 2.1, Codex, opencode 1.18, pi 0.87, Gemini CLI and Copilot CLI as they were run
+for `tests/fixtures`) and from the sources of Continue and opencode.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_CLAUDE_CODE_DAYS = 30
+"""Claude Code's own `cleanupPeriodDays` where its settings don't say otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A directory or file of one host's sessions that exists. `deletes_after_days` is None if nothing is deleted."""
+
+    host: str
+    path: Path
+    deletes_after_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Names of `entries`, which may be patterns, below `$variable` or below `default` in the home directory."""
+
+    host: str
+    variable: str
+    default: str
+    entries: tuple[str, ...] = (".",)
+
+
+_KEPT = (
+    _Kept("claude-code", "CLAUDE_CONFIG_DIR", ".claude", ("projects",)),
+    _Kept("claude-code", "", ".config/claude", ("projects",)),
+    _Kept("codex", "CODEX_HOME", ".codex", ("sessions", "archived_sessions")),
+    _Kept("opencode", "OPENCODE_DB", ""),
+    _Kept("opencode", "XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db", "opencode/storage")),
+    _Kept("pi", "PI_CODING_AGENT_SESSION_DIR", ""),
+    _Kept("pi", "PI_CODING_AGENT_DIR", ".pi/agent", ("sessions",)),
+    _Kept("gemini-cli", "GEMINI_CLI_HOME", "", (".gemini/tmp",)),
+    _Kept("gemini-cli", "", ".gemini", ("tmp",)),
+    _Kept("copilot", "COPILOT_HOME", ".copilot", ("session-state",)),
+    _Kept("continue", "CONTINUE_GLOBAL_DIR", ".continue", ("sessions",)),
+)
+
+HOSTS = tuple(dict.fromkeys(kept.host for kept in _KEPT))
+"""Every host whose history can be found without being told where it is."""
+
+
+def histories(variables: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[History, ...]:
+    """Return what histories there are, of the named hosts or of all, each place once."""
+    found: dict[Path, History] = {}
+    for kept in _KEPT:
+        if hosts and kept.host not in hosts:
+            continue
+        for path in _present(kept, variables):
+            found.setdefault(path, History(kept.host, path, _deletes_after(kept.host, path)))
+    return tuple(found.values())
+
+
+def _present(kept: _Kept, variables: Mapping[str, str]) -> Iterator[Path]:
+    home = Path(variables.get("HOME") or variables.get("USERPROFILE") or Path.home())
+    moved = variables.get(kept.variable, "") if kept.variable else ""
+    if not moved and not kept.default:
+        return
+    base = Path(moved.replace("~", str(home), 1) if moved.startswith("~") else moved) if moved else home / kept.default
+    for entry in kept.entries:
+        for path in sorted(base.glob(entry)) if "*" in entry else [base / entry]:
+            if _exists(path):
+                yield path.resolve()
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a directory that may not be looked into holds no history of this person's
+        return False
+
+
+def _deletes_after(host: str, path: Path) -> int | None:
+    """Return after how many days the host deletes a session that nobody went on with."""
+    if host != "claude-code":
+        return None
+    try:
+        stated = json.loads((path.parent / "settings.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return _CLAUDE_CODE_DAYS
+    days = stated.get("cleanupPeriodDays") if isinstance(stated, dict) else None
+    return days if isinstance(days, int) and not isinstance(days, bool) and days >= 0 else _CLAUDE_CODE_DAYS
+
+
+def display(path: Path, variables: Mapping[str, str]) -> str:
+    """Return the path as a person would write it, with `~` for the home directory."""
+    home = variables.get("HOME") or variables.get("USERPROFILE") or str(Path.home())
+    text = str(path)
+    return f"~{text[len(home) :]}" if text.startswith(home + os.sep) else text
