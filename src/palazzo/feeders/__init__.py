@@ -118,7 +118,8 @@ class Session:
     """One conversation of a collection.
 
     `stamp` changes whenever the conversation does; equal stamps mean that nothing needs to be read. `rows` reads
-    the conversation from its beginning; positions count its rows.
+    the conversation from its beginning; positions count its rows. `updated_at` is when it was last gone on with,
+    None where that is not cheaply known.
     """
 
     identity: Identity
@@ -126,6 +127,7 @@ class Session:
     rows: Callable[[], Iterator[Row]]
     title: str = ""
     cwd: str = ""
+    updated_at: Micros | None = None
 
 
 class Collection(Protocol):

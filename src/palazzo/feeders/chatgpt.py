@@ -48,7 +48,8 @@ def _session(conversation: JsonObject, element: Element) -> Session:
     stamp = stamp_of(element.source)
     session = string(conversation, "conversation_id") or string(conversation, "id") or stamp
     title = string(conversation, "title").strip()
-    return Session(Identity((KIND, session), session), stamp, partial(_rows, element), title)
+    updated_at = moment(conversation.get("update_time"))
+    return Session(Identity((KIND, session), session), stamp, partial(_rows, element), title, updated_at=updated_at)
 
 
 def _rows(element: Element) -> Iterator[Row]:

@@ -66,6 +66,7 @@ def _session(names: Mapping[str, str], conversation: JsonObject, element: Elemen
         stamp_of(element.source),
         partial(_rows, names, element),
         string(conversation, "name").strip(),
+        updated_at=moment(conversation.get("updated_at")),
     )
 
 

@@ -100,6 +100,7 @@ class Opencode:
             partial(_rows, database, session, is_resting),
             _text(row.get("title")).strip(),
             _text(row.get("directory")),
+            moment(known.updated),
         )
 
 

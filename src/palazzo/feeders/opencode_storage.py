@@ -80,6 +80,7 @@ class OpencodeStorage:
             partial(_rows, root, file, is_resting),
             string(value, "title").strip(),
             string(value, "directory"),
+            Micros(changed),
         )
 
 

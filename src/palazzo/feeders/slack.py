@@ -24,6 +24,7 @@ from palazzo.feeders import Identity, Noise, Row, Session, Unreadable
 from palazzo.feeders.archives import Export, ZipExport, find, is_zip, open_export
 from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, string
+from palazzo.feeders.moments import moment
 from palazzo.feeders.records import objects_in, parse
 from palazzo.feeders.slack_messages import KIND, People, content_of
 
@@ -66,7 +67,8 @@ class Slack:
 def _session(export: Export, file: str, channel: JsonObject, folder: str, day: str, people: People) -> Session:
     identity = Identity((KIND, string(channel, "id") or folder, day), f"{string(channel, 'id') or folder}/{day}")
     title = f"{_title(channel, folder, people)}, {day}"
-    return Session(identity, export.stamp(file), partial(_rows, export, file, people, title), title)
+    rows = partial(_rows, export, file, people, title)
+    return Session(identity, export.stamp(file), rows, title, updated_at=moment(f"{day}T23:59:59Z"))
 
 
 def _title(channel: JsonObject, folder: str, people: People) -> str:
