@@ -100,7 +100,9 @@ class Comparison:
         self._adjust(known, row)
 
     def _adjust(self, known: Known, row: DrawerRow) -> None:
-        """Bring a drawer that is there up to date: its room, tags, title, and whether it is retired."""
+        """Bring a drawer that is there up to date: its room, tags, title, trust, and whether it is retired."""
+        if known.trust != row.trust:
+            drawers.set_trust(self._connection, known.row, row.trust)
         if known.tags != row.tags:
             drawers.set_tags(self._connection, known.row, row.tags)
         if (known.turn, known.locator) != (row.turn, row.locator):

@@ -26,7 +26,7 @@ class Cutter:
     """Cuts items into drawers; see the module."""
 
     name = "cut"
-    version = 1
+    version = 2
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act")
 
     def apply(self, connection: Connection, log: list[Change]) -> None:

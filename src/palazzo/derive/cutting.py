@@ -1,17 +1,18 @@
 """Cutting: which spans of the archive become drawers. Pure functions; no storage.
 
-A conversation becomes *exchanges* (what a person asked and what was said back, split where it is long) and
-*tool* drawers (a call with its output). A document becomes its *sections*. Boundaries depend only on what
-stands before them, so a conversation that grows keeps the drawers it has.
+A conversation becomes *exchanges* (what a person asked and what was said back, split where it is long), *tool*
+drawers (a call with its output) and *attachment* drawers (a file that came with a message). A document becomes its
+*sections*. Boundaries depend only on what stands before them, so a conversation that grows keeps the drawers it has.
 
 What a person forgot is a hole: no span crosses it, and what stands beside it is cut as if it began anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from palazzo.derive.telling import Range, injected_ranges, is_mention, least_trust, trust_of_part
 from palazzo.model import DrawerKind, Part, Trust
 from palazzo.text.pieces import error_lines, split_span
 from palazzo.text.sections import DocumentKind, cut_document
@@ -23,13 +24,11 @@ PASSAGE_CHARACTERS = 1000
 SECTION_CHARACTERS = 1000
 """Longest section of a document: one vector each."""
 TOOL_CHARACTERS = 4000
-"""Longest piece of tool output in one drawer; the whole output is indexed by keyword, piece after piece."""
+"""Longest piece of tool output or of an attachment in one drawer; all of it is indexed by keyword, piece after
+piece."""
 SEGMENT_ITEMS = 64
 """Rows after which a turn without a new human message begins a new segment, so that re-cutting stays bounded."""
 _ERROR_PASSAGES = 3
-_TRUST_ORDER: tuple[Trust, ...] = ("user", "agent", "repo", "tool", "external")
-
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,12 @@ class CutItem:
 
 @dataclass(frozen=True, slots=True)
 class CutSpan:
-    """A stretch of an item's text."""
+    """A stretch of an item's text; `stated` is the trust of the part it is of, where that is not the item's."""
 
     item: CutItem
     start: int
     end: int
+    stated: Trust | None = None
 
     @property
     def text(self) -> str:
@@ -88,11 +88,6 @@ class Draft:
     number: int = field(default=0, compare=False)
 
 
-def least_trust(labels: Iterable[Trust]) -> Trust:
-    """Return the least trusted of the labels: a drawer is worth no more than its worst words."""
-    return max(labels, key=_TRUST_ORDER.index, default="external")
-
-
 def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:
     """Split a thread where a person speaks, and after SEGMENT_ITEMS rows without one."""
     found: list[list[CutItem]] = []
@@ -104,8 +99,8 @@ def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:
 
 
 def cut_segment(items: Sequence[CutItem]) -> list[Draft]:
-    """Cut one segment of a conversation into exchange drawers and tool drawers."""
-    return [*_exchanges(items), *_tools(items)]
+    """Cut one segment of a conversation into exchange, tool and attachment drawers."""
+    return [*_exchanges(items), *_tools(items), *_attachments(items)]
 
 
 def cut_section(item: CutItem, kind: DocumentKind, title: str) -> list[Draft]:
@@ -165,22 +160,32 @@ def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
     for item in items:
         if item.role not in ("user", "assistant"):
             continue
-        for start, end in _ranges(item, "text"):
+        for start, end, trust in _said(item):
             at = start
             for low, high in without(start, end, item.holes):
                 barrier = barrier or low > at
                 for piece in split_span(item.text, low, high, PASSAGE_CHARACTERS):
-                    yield CutSpan(item, *piece), barrier
+                    yield CutSpan(item, *piece, trust), barrier
                     barrier = False
                 at = high
             barrier = barrier or at < end
+
+
+def _said(item: CutItem) -> Iterator[tuple[int, int, Trust]]:
+    """Yield the stretches of prose that somebody said, and whom to believe; an item without parts is all text."""
+    whole = (Part("text", 0, len(item.text)),) if item.text else ()
+    for part in item.parts or whole:
+        if part.kind == "text":
+            trust = trust_of_part(part, item.trust)
+            for low, high in without(part.start, part.end, _injected(item, part)):
+                yield low, high, trust
 
 
 def _exchange(spans: Sequence[CutSpan]) -> Draft:
     joined = _join_neighbours(spans)
     roles = list(dict.fromkeys(span.item.role for span in joined))
     author = next((span.item.author for span in joined if span.item.author), "")
-    trust = least_trust(span.item.trust for span in joined)
+    trust = least_trust(span.stated or span.item.trust for span in spans)
     return Draft("exchange", tuple(joined), tuple(spans), "+".join(roles), trust, "", author)
 
 
@@ -220,7 +225,7 @@ def _results_by_call(items: Sequence[CutItem]) -> dict[str, list[tuple[CutItem, 
 def _tool_drafts(name: str, calls: list[tuple[CutItem, Part]], results: list[tuple[CutItem, Part]]) -> Iterator[Draft]:
     """Yield the drawers of one call: the first holds the call and the head of its output."""
     pieces = [piece for item, part in (*calls, *results) for piece in _pieces(item, part, TOOL_CHARACTERS)]
-    trust = least_trust(part.trust or "tool" for _, part in (*calls, *results))
+    trust = least_trust(trust_of_part(part, item.trust) for item, part in (*calls, *results))
     group: list[CutSpan] = []
     first = True
     for piece in pieces:
@@ -243,6 +248,18 @@ def _tool_draft(
     return Draft("tool", tuple(_join_neighbours(spans)), tuple(passages), "tool", trust, name, "")
 
 
+def _attachments(items: Sequence[CutItem]) -> Iterator[Draft]:
+    """Yield the drawers of the files that came with messages: each piece by its words, the first by meaning too."""
+    for item in items:
+        for part in item.parts:
+            if part.kind != "attachment" or is_mention(item.text[part.start : part.end]):
+                continue
+            trust = trust_of_part(part, item.trust)
+            for n, piece in enumerate(_pieces(item, part, TOOL_CHARACTERS)):
+                passages = (_head(piece),) if n == 0 else ()
+                yield Draft("attachment", (piece,), passages, item.role, trust, part.name, item.author)
+
+
 def _head(span: CutSpan) -> CutSpan:
     pieces = split_span(span.item.text, span.start, span.end, PASSAGE_CHARACTERS)
     return CutSpan(span.item, *pieces[0]) if pieces else span
@@ -260,18 +277,18 @@ def _errors(span: CutSpan, covered: Sequence[CutSpan]) -> list[CutSpan]:
 
 
 def _pieces(item: CutItem, part: Part, limit: int) -> Iterator[CutSpan]:
-    for start, end in without(part.start, part.end, item.holes):
+    hidden = sorted([*item.holes, *_injected(item, part)])
+    for start, end in without(part.start, part.end, hidden):
         for piece in split_span(item.text, start, end, limit):
             yield CutSpan(item, *piece)
+
+
+def _injected(item: CutItem, part: Part) -> list[Range]:
+    """What of a part nobody said. Whoever's row it stands in, a tool's output is written by a tool."""
+    role = "tool" if part.kind in ("tool_call", "tool_result") else item.role
+    return injected_ranges(item.text, part.start, part.end, role)
 
 
 def _passages(span: CutSpan) -> Iterator[CutSpan]:
     for piece in split_span(span.item.text, span.start, span.end, PASSAGE_CHARACTERS):
         yield CutSpan(span.item, *piece)
-
-
-def _ranges(item: CutItem, kind: str) -> list[Range]:
-    """Return the stretches of an item that are of one kind of part; an item without parts is all text."""
-    if not item.parts:
-        return [(0, len(item.text))] if item.text else []
-    return [(part.start, part.end) for part in item.parts if part.kind == kind]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from palazzo.recall.present import Hit
     from palazzo.store.database import Connection
 
-DrawerKind = Literal["exchange", "message", "tool", "section", "note"]
+DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Known:
     title: str
     turn: int
     locator: str
+    trust: str
     retired_why: str | None
     tags: tuple[str, ...]
 
@@ -74,10 +75,10 @@ def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, Kn
     found = {}
     for row in rows:
         columns = connection.execute(
-            "SELECT uid, room, title, turn, locator, retired_why FROM drawer WHERE id = ?", (row,)
+            "SELECT uid, room, title, turn, locator, trust, retired_why FROM drawer WHERE id = ?", (row,)
         )
-        for uid, room, title, turn, locator, why in columns:
-            found[bytes(uid)] = Known(row, int(room), title, int(turn), locator, why, _tags(connection, row))
+        for uid, room, title, turn, locator, trust, why in columns:
+            found[bytes(uid)] = Known(row, int(room), title, int(turn), locator, trust, why, _tags(connection, row))
     return found
 
 
@@ -187,6 +188,11 @@ def refile(connection: Connection, row: int, room: int, title: str) -> None:
 def renumber(connection: Connection, row: int, turn: int, locator: str) -> None:
     """Say anew where in its source a drawer stands."""
     connection.execute("UPDATE drawer SET turn = ?, locator = ? WHERE id = ?", (turn, locator, row))
+
+
+def set_trust(connection: Connection, row: int, trust: str) -> None:
+    """Say anew whom to believe for a drawer's words."""
+    connection.execute("UPDATE drawer SET trust = ? WHERE id = ?", (trust, row))
 
 
 def insert_passages(connection: Connection, passages: Iterable[tuple[int, PassageRow]]) -> None:
