@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from io import BytesIO
@@ -171,6 +172,52 @@ def test_one_json_text_that_is_being_written_waits() -> None:
     for cut in (40, len(data) // 2, len(data) - 1):
         with pytest.raises(SourceUnreadable, match="being written"):
             list(FEEDER.rows(BytesIO(data[:cut])))
+
+
+def test_the_end_of_a_line_that_was_read_before_it_had_ended_is_a_row() -> None:
+    whole = written(GEMINI_HEADER, said("m1", "user", "hello"))
+    early = read(FEEDER, whole[:-1])
+    start = early[-1].position + len(early[-1].raw)
+    assert start == len(whole) - 1
+    assert read(FEEDER, whole, start) == [Row(start, b"\n", Noise("blank"))]
+    odd = whole[:-1] + b" and more\n"
+    assert [one.content for one in read(FEEDER, odd, start)] == [Unreadable("words after a whole row")]
+
+
+HASH = hashlib.sha256(b"/home/dev/acme").hexdigest()
+
+
+def in_host(directory: Path, project: str) -> tuple[Path, bytes]:
+    """A session in one JSON text where the host keeps it."""
+    chats = directory / ".gemini" / "tmp" / project / "chats"
+    chats.mkdir(parents=True)
+    data = gemini_text(SAID).replace(b'"projectHash": "h"', f'"projectHash": "{HASH}"'.encode())
+    (chats / "session-2026-01-01T00-00-12345678.json").write_bytes(data)
+    return chats / "session-2026-01-01T00-00-12345678.json", data
+
+
+def test_the_directory_is_the_one_that_the_hash_is_of(tmp_path: Path) -> None:
+    path, data = in_host(tmp_path, HASH)
+    assert FEEDER.identify(path, data).cwd == ""
+    known = {"projects": {"/home/dev/other": "other", "/home/dev/acme": "acme"}}
+    (tmp_path / ".gemini" / "projects.json").write_text(json.dumps(known))
+    assert FEEDER.identify(path, data).cwd == "/home/dev/acme"
+
+
+def test_the_directory_stands_in_the_projects_own_folder(tmp_path: Path) -> None:
+    path, data = in_host(tmp_path, "acme")
+    (path.parents[1] / ".project_root").write_text("/home/dev/acme")
+    assert FEEDER.identify(path, data).cwd == "/home/dev/acme"
+    (path.parents[1] / ".project_root").write_text("/home/dev/elsewhere")
+    assert FEEDER.identify(path, data).cwd == ""
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]", b'{"projects": 3}', b"\xff\xfe", b"{" * 100_000])
+def test_a_damaged_list_of_projects_costs_nothing(damage: bytes, tmp_path: Path) -> None:
+    path, data = in_host(tmp_path, "acme")
+    (path.parents[1] / ".project_root").mkdir()
+    (tmp_path / ".gemini" / "projects.json").write_bytes(damage)
+    assert FEEDER.identify(path, data).cwd == ""
 
 
 def test_a_session_without_messages_is_one() -> None:

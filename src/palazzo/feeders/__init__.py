@@ -24,9 +24,10 @@ from palazzo.model import ItemKind, Micros, Part, Role, Standing
 class Message:
     """What one row says.
 
-    `uuid` is the host's own identity of the message, empty where the format has none. `thread` separates
-    conversations that share a file (a sub-agent's side chain). `created_at` is None where the source does
-    not say. `cwd` and `branch` are what the row itself states; empty when it does not.
+    `uuid` is the host's own identity of the message, empty where the format has none. `namespace` is what it
+    is unique in: empty for its session, `*` for everywhere, else words that a copy in another session (a
+    fork's) has too. `thread` separates conversations that share a file (a sub-agent's side chain).
+    `created_at` is None where the source does not say. `cwd` and `branch` are what the row itself states; empty when it does not.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Message:
     author: str = ""
     parts: tuple[Part, ...] = ()
     uuid: str = ""
+    namespace: str = ""
     parent: str = ""
     thread: str = ""
     created_at: Micros | None = None
@@ -77,11 +79,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a source is, independent of where it lies: `key` never holds an absolute path."""
+    """What a source is, independent of where it lies: `key` never holds an absolute path.
+
+    `cwd` is the session's directory where its rows do not say it but its place on the disk does.
+    """
 
     key: tuple[str, ...]
     session_id: str = ""
     parent_session: str = ""
+    cwd: str = ""
 
 
 class Feeder(Protocol):
@@ -119,7 +125,8 @@ class Session:
 
     `stamp` changes whenever the conversation does; equal stamps mean that nothing needs to be read. `rows` reads
     the conversation from its beginning; positions count its rows. `updated_at` is when it was last gone on with,
-    None where that is not cheaply known.
+    None where that is not cheaply known. One that is not `settled` is to be looked at again even if nothing changes:
+    the host may be in the middle of a message.
     """
 
     identity: Identity
@@ -128,6 +135,7 @@ class Session:
     title: str = ""
     cwd: str = ""
     updated_at: Micros | None = None
+    settled: bool = True
 
 
 class Collection(Protocol):

@@ -11,6 +11,9 @@ row. What a person types while the agent is at work never becomes a `user` row: 
 `queued_command`. All else is the host's own: a queue, costs, snapshots, and in recent versions a second copy
 of what went to the API.
 
+A session that resumes or forks another in a file of its own begins with copies of its rows: another `sessionId`, the
+same `uuid`s. These are unique everywhere, so that a copy is the same message.
+
 `message.content` is what the model saw and becomes the text. `toolUseResult` beside it is for the host's
 screen (a patch, the file before an edit, the unshortened output); it stays in the row's bytes only.
 """
@@ -203,8 +206,10 @@ def _origin(row: JsonObject) -> dict[str, Any]:
     """
     branch = string(row, "gitBranch")
     thread = (string(row, "agentId") or "sidechain") if row.get("isSidechain") is True else ""
+    uuid = string(row, "uuid")
     return {
-        "uuid": string(row, "uuid"),
+        "uuid": uuid,
+        "namespace": "*" if _UUID.fullmatch(uuid) else "",
         "parent": string(row, "parentUuid"),
         "thread": thread,
         "created_at": moment(row.get("timestamp")),

@@ -12,8 +12,11 @@ failed, what the thread is called, and what went wrong. `compacted` holds the su
 copy of the history that is kept. Files from before September 2025 hold the payloads bare, below a first row
 that has no type.
 
-Versions before 0.169 give items no ids, and later ones take over those of the model's server, which need not
-be unique. Rows only ever move to another file whole, so a message is known by where it stands.
+**Forks.** A fork begins with its own `session_meta` and goes on with the other thread's rows, `session_meta` first,
+written again with new times (T3 Code and other public readers count them twice or skip them). Since 0.169 an item has
+an id and its turn's id, which a copy keeps: a message is known by them and by its words, as ids of the model's server
+need not be unique. So a copy is the same message, its row a variant of the first. Items of older versions have no
+ids; their messages are known by where they stand, and a fork's copies are archived once more.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from palazzo.feeders.behind import Calls, rows_before
 from palazzo.feeders.codex_items import Spoken, call_in, failed_call, inner, read_item, running_process, written_to
 from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, string
 from palazzo.feeders.moments import moment
+from palazzo.feeders.records import stamp_of
 from palazzo.feeders.rendering import Composer
 from palazzo.model import Role, Standing, Trust
 
@@ -211,12 +215,16 @@ def _said(
         "phase": string(payload, "phase"),
         "version": string(thread.meta, "cli_version"),
     }
+    text = spoken.composer.text
+    is_known = bool(stated["item_id"] and stated["turn_id"])
     return Message(
-        spoken.composer.text,
+        text,
         spoken.role,
         standing=spoken.standing,
         author=author,
         parts=parts,
+        uuid=f"{stated['item_id']}/{stamp_of(text)}" if is_known else "",
+        namespace=stated["turn_id"] if is_known else "",
         created_at=moment(row.get("timestamp")),
         cwd=thread.cwd,
         branch=thread.branch,

@@ -4,7 +4,9 @@ Learned from files that Gemini CLI 0.61 wrote (`tests/fixtures/gemini`) and from
 (`chatRecordingService.ts`, `chatRecordingTypes.ts`), which also say how it reads its older files.
 
 `~/.gemini/tmp/<project>/chats/session-<time>-<first 8 of the session id>.jsonl`; a sub-agent's lies in a
-folder named after its parent's session. The first row is a header without a `type` (`sessionId`,
+folder named after its parent's session. `<project>` was the SHA-256 of the directory's path (as `projectHash` is), and
+since early 2026 is a short name, with the path in `<project>/.project_root` and in `~/.gemini/projects.json` (`projects`:
+path to name; `projectRegistry.ts`). No row of an older session states the directory, so it is looked for there. The first row is a header without a `type` (`sessionId`,
 `projectHash`). The others are
 
 - messages with `id` and `type` (`user`, `gemini`, `info`, `warning`, `error`). A message is written again, whole,
@@ -33,6 +35,7 @@ from typing import BinaryIO
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Message, Noise, Row, Unreadable
 from palazzo.feeders.behind import lines_before
+from palazzo.feeders.gemini_projects import directory_of
 from palazzo.feeders.gemini_messages import Said, read_message
 from palazzo.feeders.json_members import elements
 from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, parse_line, string
@@ -48,7 +51,7 @@ _SPEAKERS = frozenset({"user", "gemini", "info", "warning", "error"})
 _WHOLE = re.compile(rb'(?:\xef\xbb\xbf)?\{\s*\n\s+"sessionId"\s*:\s*"')
 """How one JSON text begins: indented. A header of the newer form is a line."""
 _HEADER = re.compile(rb'\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
-_STATED = {key: re.compile(rf'"{key}"\s*:\s*"([^"\\]+)"'.encode()) for key in ("sessionId", "kind")}
+_STATED = {key: re.compile(rf'"{key}"\s*:\s*"([^"\\]+)"'.encode()) for key in ("sessionId", "kind", "projectHash")}
 _LINE = 64 * 1024
 
 
@@ -75,7 +78,7 @@ class Gemini:
         stated = {key: found[1].decode("utf-8", "replace") for key in _STATED if (found := _STATED[key].search(start))}
         session = stated.get("sessionId") or path.stem
         parent = path.parent.name if stated.get("kind") == "subagent" and path.parent.name != "chats" else ""
-        return Identity((KIND, session), session, parent)
+        return Identity((KIND, session), session, parent, directory_of(path, stated.get("projectHash", "")))
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`, which may lie between two messages of one line.
@@ -94,6 +97,14 @@ class Gemini:
             for row in _rows_of_line(position, raw, value, said):
                 if row.position >= start:
                     yield row
+                elif row.position + len(row.raw) > start:
+                    yield _rest(row, start)
+
+
+def _rest(row: Row, start: int) -> Row:
+    """What came after a row that was read when its line had not ended: the line's end."""
+    rest = row.raw[start - row.position :]
+    return Row(start, rest, Noise("blank") if not rest.strip() else Unreadable("words after a whole row"))
 
 
 def _is_header(row: JsonObject) -> bool:

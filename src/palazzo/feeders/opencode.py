@@ -101,6 +101,7 @@ class Opencode:
             _text(row.get("title")).strip(),
             _text(row.get("directory")),
             moment(known.updated),
+            settled=is_resting,
         )
 
 

@@ -81,6 +81,7 @@ class OpencodeStorage:
             string(value, "title").strip(),
             string(value, "directory"),
             Micros(changed),
+            settled=is_resting,
         )
 
 

@@ -17,6 +17,10 @@ to the branch of the thread it left, and so on; `parent` says where (`meta["bran
 begins one). Which thread an entry lies in is settled by what stands before it and never changes as the file
 grows, so that nothing is archived twice; which branch is the abandoned one does change, and is not said here.
 
+**Forks.** A session that was forked from another begins with copies of its entries, whole and with their ids and
+times; only labels are made anew (`SessionManager.createBranchedSession` and `forkFrom`). An id is eight hexadecimal
+digits, so a message is known by its id and its time, wherever its entry stands, and a copy is the same message.
+
 A read that begins in the middle goes over the entries' ids before it, without parsing the rows.
 """
 

@@ -102,6 +102,7 @@ def _said(
         author=string(message, "model") if role == "assistant" else "",
         parts=composer.parts,
         uuid=string(row, "id"),
+        namespace=string(row, "timestamp"),
         parent=string(row, "parentId"),
         thread=origin.thread,
         created_at=moment(row.get("timestamp")),

@@ -32,8 +32,9 @@ def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Cl
         case Message():
             return _of_message(kind, version, source, row, row.content, clockwork)
         case Noise(reason) | Unreadable(reason):
-            return Filing(
-                id=_row_id(source, row),
+            name = partial(_row_id, source, row.position)
+            return _named(
+                name,
                 text="",
                 kind="noise",
                 role="system",
@@ -82,7 +83,7 @@ def _message_id(kind: str, source: Identity, row: Row, message: Message) -> Item
     if message.kind == "document":
         return identity.version_id(source.key, message.text)
     if message.uuid:
-        return identity.message_id(kind, source.session_id, message.uuid)
+        return identity.message_id(kind, message.namespace or source.session_id, message.uuid)
     return identity.positioned_id(source.key, message.thread, row.position, message.text)
 
 

@@ -1,0 +1,64 @@
+"""Which directory a session of Gemini CLI was held in, from what the host keeps beside its sessions.
+
+Learned from Gemini CLI's public sources (`projectRegistry.ts`, `storage.ts`): the hash in a session's header is the
+SHA-256 of the project's absolute path, which is in lower case on Windows. The path itself stands in `.project_root` in
+the project's folder, or as a key of `projects` in `projects.json` above it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+_MARK, _REGISTRY = ".project_root", "projects.json"
+_FOLDERS_ABOVE = 5
+"""How far above a session `projects.json` may lie: `<host>/tmp/<project>/chats/<parent session>/<file>`."""
+_LARGEST = 1024 * 1024
+
+
+def directory_of(path: Path, project_hash: str) -> str:
+    """Return the directory of the session at `path` whose header states that hash; "" where nobody knows.
+
+    A path counts if it has the hash. Without one in the header the folder's own mark is believed.
+    """
+    for candidate in _candidates(path):
+        if not project_hash or _hash(candidate) == project_hash:
+            return candidate
+    return ""
+
+
+def _candidates(path: Path) -> Iterator[str]:
+    above = path.parents[:_FOLDERS_ABOVE]
+    for folder in above:
+        stated = _text(folder / _MARK).strip()
+        if stated:
+            yield stated
+    for folder in above:
+        yield from _registered(folder / _REGISTRY, {one.name for one in above})
+
+
+def _registered(registry: Path, names: set[str]) -> Iterator[str]:
+    """The paths of a registry; first those whose name is that of a folder above the session."""
+    try:
+        listed = json.loads(_text(registry) or "{}")
+    except (ValueError, RecursionError):
+        return
+    projects = listed.get("projects") if isinstance(listed, dict) else None
+    if isinstance(projects, dict):
+        yield from sorted(projects, key=lambda project: str(projects[project]) not in names)
+
+
+def _text(file: Path) -> str:
+    """What a small file says; "" of one that is not there, is no file, or cannot be read."""
+    try:
+        if not file.is_file() or file.stat().st_size > _LARGEST:
+            return ""
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _hash(directory: str) -> str:
+    return hashlib.sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()
