@@ -96,7 +96,7 @@ def test_one_id_for_other_words_in_codex_is_another_message() -> None:
     def item(text: str) -> Json:
         content = [{"type": "output_text", "text": text}]
         turn = {"turn_id": "01a20000-0000-7000-8000-00000000000a"}
-        payload = {"type": "message", "role": "assistant", "content": content, "id": "msg_1"}
+        payload: Json = {"type": "message", "role": "assistant", "content": content, "id": "msg_1"}
         payload |= {"internal_chat_message_metadata_passthrough": turn}
         return {"timestamp": "2026-11-22T01:00:00.000Z", "type": "response_item", "payload": payload}
 

@@ -27,7 +27,8 @@ class Message:
     `uuid` is the host's own identity of the message, empty where the format has none. `namespace` is what it
     is unique in: empty for its session, `*` for everywhere, else words that a copy in another session (a
     fork's) has too. `thread` separates conversations that share a file (a sub-agent's side chain).
-    `created_at` is None where the source does not say. `cwd` and `branch` are what the row itself states; empty when it does not.
+    `created_at` is None where the source does not say. `cwd` and `branch` are what the row itself states;
+    empty when it does not.
     """
 
     text: str

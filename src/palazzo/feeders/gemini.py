@@ -4,10 +4,9 @@ Learned from files that Gemini CLI 0.61 wrote (`tests/fixtures/gemini`) and from
 (`chatRecordingService.ts`, `chatRecordingTypes.ts`), which also say how it reads its older files.
 
 `~/.gemini/tmp/<project>/chats/session-<time>-<first 8 of the session id>.jsonl`; a sub-agent's lies in a
-folder named after its parent's session. `<project>` was the SHA-256 of the directory's path (as `projectHash` is), and
-since early 2026 is a short name, with the path in `<project>/.project_root` and in `~/.gemini/projects.json` (`projects`:
-path to name; `projectRegistry.ts`). No row of an older session states the directory, so it is looked for there. The first row is a header without a `type` (`sessionId`,
-`projectHash`). The others are
+folder named after its parent's session. `<project>` was the SHA-256 of the directory's path (as `projectHash`
+is), and since early 2026 is a short name; `gemini_projects` finds the path, which no row of an older session
+states. The first row is a header without a `type` (`sessionId`, `projectHash`). The others are
 
 - messages with `id` and `type` (`user`, `gemini`, `info`, `warning`, `error`). A message is written again, whole,
   under its id whenever its tool calls change. A tool's output stands in the call's `result` and once more in
@@ -35,8 +34,8 @@ from typing import BinaryIO
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Message, Noise, Row, Unreadable
 from palazzo.feeders.behind import lines_before
-from palazzo.feeders.gemini_projects import directory_of
 from palazzo.feeders.gemini_messages import Said, read_message
+from palazzo.feeders.gemini_projects import directory_of
 from palazzo.feeders.json_members import elements
 from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, parse_line, string
 
