@@ -7,17 +7,18 @@ walks of one tree agree. What a person names outright is taken where a walk woul
 
 from __future__ import annotations
 
+import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from palazzo.errors import NotFound
-from palazzo.feeders import Feeder
+from palazzo.feeders import Collection, Feeder
 from palazzo.feeders import documents as document_feeder
 from palazzo.feeders.document_kinds import Policy, refusal_by_head, refusal_by_name, refusal_by_size
-from palazzo.feeders.registry import TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
 from palazzo.mining.heads import kind_of, read_head, trouble
 from palazzo.mining.ignoring import Globs
 from palazzo.mining.unwanted import why_not_a_transcript
@@ -27,12 +28,21 @@ from palazzo.scope.identity import project_root
 Mode = Literal["auto", "docs", "all", "convos"]
 
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
-_MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json"}
+_MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json", ".zst"}
+_WRITTEN_BY_HAND = frozenset({".md", ".markdown", ".txt", ".text", ".log"})
+_MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb"}
+_LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json", "session", "message"}) | {
+    "conversations.json",
+    "conversations-000.json",
+}
+"""One of these names lies in every directory that is a collection; others are not looked into."""
+_KEPT_AMONG_DOCUMENTS = frozenset({document_feeder.KIND, "transcript", "diary", "aider"})
+"""Kinds of text that people keep next to other text; the rest is where programs put it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file to read, the kind of feeder that reads it, and the project it belongs to.
+    """A file to read, or a directory that is read as one, the kind of feeder that reads it, and its project.
 
     `root` is the project's directory: the innermost repository, else a directory with Palazzo's or
     MemPalace's project file, else the path that was given.
@@ -63,7 +73,8 @@ class Rules:
     """What to take. `auto` takes transcripts wherever they lie, and what `policy` says besides.
 
     `include` and `exclude` are patterns as in ignore files, relative to the given path or to the project.
-    With `include` only what matches is taken, whatever kind of text it is; `exclude` wins over all.
+    With `include` only what matches is taken, whatever kind of text it is; `exclude` wins over all. What lies in
+    an `excluded` directory is passed over unless it was named.
     """
 
     mode: Mode = "auto"
@@ -71,17 +82,45 @@ class Rules:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
+    excluded: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads what. `known` returns the kind of a file that was read before and has not changed since, or ""."""
+
+    feeders: Sequence[Feeder] = TRANSCRIPTS
+    collections: Sequence[Collection] = COLLECTIONS
+    known: Callable[[Path, os.stat_result], str] = lambda path, status: ""
+
+    def kind(self, path: Path, head: bytes) -> str:
+        """Return the kind of conversations that a file holds, or "" for none."""
+        suffix = path.suffix.lower()
+        readers: list[Feeder | Collection] = []
+        if suffix in _MAY_BE_TRANSCRIPTS:
+            readers += self.feeders
+        if suffix in _MAY_BE_COLLECTIONS:
+            readers += self.collections
+        return next((reader.kind for reader in readers if reader.recognises(path, head)), "")
+
+    def kind_of_directory(self, path: Path, names: set[str]) -> str:
+        """Return the kind of conversations that a directory with these names in it holds as a whole, or ""."""
+        if not names & _LIE_IN_COLLECTIONS:
+            return ""
+        return next((reader.kind for reader in self.collections if reader.recognises(path, b"")), "")
 
 
 def discover(
-    paths: Iterable[Path], rules: Rules | None = None, feeders: Sequence[Feeder] = TRANSCRIPTS
+    paths: Iterable[Path],
+    rules: Rules | Callable[[Path], Rules] | None = None,
+    readers: Readers | None = None,
 ) -> Iterator[Found]:
     """Yield a candidate for each file to read under `paths`, and a skip for what is passed over.
 
-    Raises NotFound at once if a path does not exist.
+    `rules` may differ by path. Raises NotFound at once if a path does not exist.
     """
     tops = [_existing(path) for path in paths]
-    return _each(tops, rules or Rules(), feeders)
+    return _each(tops, rules if callable(rules) else lambda top: rules or Rules(), readers or Readers())
 
 
 def _existing(path: Path) -> Path:
@@ -91,34 +130,49 @@ def _existing(path: Path) -> Path:
         raise NotFound(f"{path} does not exist. Give the path of a file or a directory.") from None
 
 
-def _each(tops: list[Path], rules: Rules, feeders: Sequence[Feeder]) -> Iterator[Found]:
+def _each(tops: list[Path], rules_for: Callable[[Path], Rules], readers: Readers) -> Iterator[Found]:
     seen: set[Path] = set()
     for top in tops:
-        for found in _below(top, rules, feeders) if top.is_dir() else [_named(top, rules, feeders)]:
+        rules = rules_for(top)
+        for found in _below(top, rules, readers) if top.is_dir() else [_named(top, rules, readers)]:
             if found.path not in seen:
                 seen.add(found.path)
                 yield found
 
 
-def _below(top: Path, rules: Rules, feeders: Sequence[Feeder]) -> Iterator[Found]:
+def _below(top: Path, rules: Rules, readers: Readers) -> Iterator[Found]:
     include, exclude = Globs(rules.include), Globs(rules.exclude)
+    wholes: dict[Path, Candidate] = {}
+
+    def visit(directory: Path, root: Path, names: set[str]) -> None:
+        kind = readers.kind_of_directory(directory, names) if rules.mode in ("auto", "convos") else ""
+        if kind:
+            wholes[directory] = Candidate(directory, kind, root, 0, 0)
+
     judged = (
-        met if isinstance(met, Skip) else _judge(met, str(top), rules, include, feeders)
-        for met in walk(top, exclude, rules.gitignore)
+        met if isinstance(met, Skip) else _judge(met, str(top), rules, include, readers, wholes)
+        for met in walk(top, exclude, rules.gitignore, frozenset(map(str, rules.excluded)), visit)
     )
-    return _mostly(list(judged)) if rules.mode == "auto" else judged
+    if rules.mode in ("docs", "all"):
+        return judged
+    each = list(judged)  # which also finds the wholes
+    found = [*wholes.values(), *each]
+    return _mostly(found) if rules.mode == "auto" else iter(found)
 
 
 def _mostly(found: list[Found]) -> Iterator[Found]:
     """A directory that holds more transcripts than documents is a place of transcripts, and read as such."""
-    documents = [one for one in found if isinstance(one, Candidate) and one.kind == document_feeder.KIND]
-    transcripts = [one for one in found if isinstance(one, Candidate) and one.kind != document_feeder.KIND]
-    drop = {one.path for one in documents} if len(transcripts) > len(documents) else set()
+    kinds = [one.kind for one in found if isinstance(one, Candidate)]
+    documents = kinds.count(document_feeder.KIND)
+    drop = len([kind for kind in kinds if kind not in _KEPT_AMONG_DOCUMENTS]) > documents
     for one in found:
-        yield Skip(one.path, "lies among transcripts; `--mode docs` reads it") if one.path in drop else one
+        if drop and isinstance(one, Candidate) and one.kind == document_feeder.KIND:
+            yield Skip(one.path, "lies among transcripts; `--mode docs` reads it")
+        else:
+            yield one
 
 
-def _named(path: Path, rules: Rules, feeders: Sequence[Feeder]) -> Found:
+def _named(path: Path, rules: Rules, readers: Readers) -> Found:
     """Judge a file that a person named: its kind does not matter, what it holds does."""
     try:
         status = path.lstat()
@@ -126,41 +180,57 @@ def _named(path: Path, rules: Rules, feeders: Sequence[Feeder]) -> Found:
         return Skip(path, trouble(error))
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
-    return _read_as(Entry(path, status, project_root(path.parent)), rules, None, feeders)
+    return _read_as(Entry(path, status, project_root(path.parent)), rules, None, readers)
 
 
-def _judge(entry: Entry, top: str, rules: Rules, include: Globs, feeders: Sequence[Feeder]) -> Found:
+def _judge(
+    entry: Entry, top: str, rules: Rules, include: Globs, readers: Readers, wholes: Mapping[Path, Candidate]
+) -> Found:
+    if wholes and entry.path.suffix.lower() == ".json" and any(above in wholes for above in entry.path.parents):
+        return Skip(entry.path, "read with the directory it is part of", expected=True)
     policy: Policy | None = "all" if rules.mode == "all" else rules.policy
     if include:
         if not include.match(str(entry.path), (top, str(entry.root)), is_directory=False):
             return Skip(entry.path, "not among what is included", expected=True)
         policy = None
-    return _read_as(entry, rules, policy, feeders)
+    return _read_as(entry, rules, policy, readers)
 
 
-def _read_as(entry: Entry, rules: Rules, policy: Policy | None, feeders: Sequence[Feeder]) -> Found:
-    suffix = entry.path.suffix.lower()
+def _read_as(entry: Entry, rules: Rules, policy: Policy | None, readers: Readers) -> Found:
     try:
-        if rules.mode in ("auto", "convos") and suffix in _MAY_BE_TRANSCRIPTS:
-            head = read_head(entry.path)
-            for feeder in feeders:
-                if feeder.recognises(entry.path, head):
-                    return _candidate(entry, feeder.kind)
-            if rules.mode == "convos" or suffix in _JSON_LINES:
-                return Skip(entry.path, why_not_a_transcript(head))
-        if rules.mode == "convos":
-            return Skip(entry.path, "not a transcript", expected=True)
-        if suffix in _JSON_LINES:
+        if rules.mode in ("auto", "convos"):
+            found = _conversations(entry, rules, readers)
+            if found is not None:
+                return found
+        if entry.path.suffix.lower() in _JSON_LINES:
             return Skip(entry.path, "JSON lines are data, not a document", expected=True)
-        return _document(entry, policy)
+        return _document(entry, policy, readers)
     except OSError as error:
         return Skip(entry.path, trouble(error))
 
 
-def _document(entry: Entry, policy: Policy | None) -> Found:
+def _conversations(entry: Entry, rules: Rules, readers: Readers) -> Found | None:
+    """Judge whether a file holds conversations; None where it may yet be a document."""
+    suffix = entry.path.suffix.lower()
+    if suffix in _MAY_BE_TRANSCRIPTS | _MAY_BE_COLLECTIONS:
+        known = readers.known(entry.path, entry.status)
+        if known:
+            return None if known == document_feeder.KIND else _candidate(entry, known)
+        head = read_head(entry.path)
+        kind = readers.kind(entry.path, head)
+        if kind:
+            return _candidate(entry, kind)
+        if suffix in _JSON_LINES or (suffix == ".json" and rules.mode == "convos"):
+            return Skip(entry.path, why_not_a_transcript(head))
+    return Skip(entry.path, "not a transcript", expected=True) if rules.mode == "convos" else None
+
+
+def _document(entry: Entry, policy: Policy | None, readers: Readers) -> Found:
     by_name = refusal_by_name(entry.path, policy) or (None if entry.status.st_size else "empty")
     if by_name:
         return Skip(entry.path, by_name, expected=True)
+    if readers.known(entry.path, entry.status) == document_feeder.KIND:
+        return _candidate(entry, document_feeder.KIND)
     by_size = refusal_by_size(entry.status.st_size)
     if by_size:
         return Skip(entry.path, by_size)

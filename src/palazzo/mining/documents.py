@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from palazzo.archive import door
+from palazzo.archive.guarding import Guard
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Message
 from palazzo.feeders.document_kinds import LARGEST
@@ -46,9 +47,10 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
     filing = filing_of(feeder.kind, feeder.version, identity, row, Clockwork(Micros(status.mtime // 1000)))
     filing = door.with_origin(filing, project.branch, project.commit)
     place = placing.of_document(project, identity.key[-1], row.content.text[:20_000])
-    source = Source(identity.key, feeder.kind, uri, "", row.title, project.identity)
+    guard = Guard.of(database)
+    source = guard.source(Source(identity.key, feeder.kind, uri, "", row.title, project.identity))
     taken = Taken("new" if state is None else "grown", wing=place.wing)
-    prepared = door.prepare([filing])
+    prepared = door.prepare([filing], guard)
     began = clock()
     with database.transaction() as connection:
         placing.record(connection, project)
@@ -70,7 +72,7 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
                 digest,
             ),
         )
-    taken.items = receipt.added
+    taken.rows, taken.items, taken.repeated, taken.bytes = 1, receipt.added, 1 - receipt.added, len(raw)
     if not changed:
         taken.standing = "unchanged"
     else:

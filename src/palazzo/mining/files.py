@@ -12,7 +12,7 @@ from palazzo.store.sources import FileState
 
 TAIL_BYTES = 1024
 """Bytes before the point reached that must be the same for a file to count as grown."""
-Standing = Literal["new", "unchanged", "grown", "rewritten"]
+Standing = Literal["new", "unchanged", "grown", "rewritten", "left out"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,34 @@ committed is on disk; an interrupted run is completed by the next one.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders.documents import KIND as DOCUMENT
+from palazzo.feeders import Collection
 from palazzo.feeders.documents import Documents
-from palazzo.feeders.registry import TRANSCRIPTS
-from palazzo.mining.discover import Candidate, Found, Rules, discover
+from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
+from palazzo.mining.collected import (
+    CollectionState,
+    Met,
+    Reading,
+    conversations,
+    note_whole,
+    state_of,
+    take_conversation,
+)
+from palazzo.mining.discover import Candidate, Found, Readers, Rules, discover
 from palazzo.mining.documents import take_document
+from palazzo.mining.heads import read_head
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
 from palazzo.mining.sessions import Taken
 from palazzo.mining.transcripts import take_transcript
+from palazzo.mining.walk import Skip
 from palazzo.model import Micros
 from palazzo.scope.identity import project_root
 from palazzo.scope.project_file import read_project_config
@@ -40,89 +54,64 @@ def mine(
     does not exist and PalaceUnusable when the palace cannot be written.
     """
     began = time.monotonic()
-    tally = _Tally()
-    candidates = tally.sort(discover(request.paths, _rules(request)))
-    states = _states(database)
-    placing = Placing(database, request.wing, request.room)
-    for done, candidate in enumerate(candidates):
-        if on_progress:
-            on_progress(MineProgress(done, len(candidates), candidate.uri, tally.items))
-        state = states.get(candidate.uri)
-        if _unchanged(candidate, state):
-            tally.unchanged += 1
-        elif request.dry_run or database is None:
-            tally.would_take(state)
-        else:
-            _take(
-                database,
-                candidate,
-                placing,
-                clock,
-                tally,
-                _Relay(on_progress, done, len(candidates), candidate.uri, tally),
-            )
-    if on_progress and candidates:
-        on_progress(MineProgress(len(candidates), len(candidates), "", tally.items))
-    return tally.report(len(candidates), time.monotonic() - began)
-
-
-@dataclass(frozen=True, slots=True)
-class _Relay:
-    """Turns what one source has committed into progress of the whole run."""
-
-    on_progress: OnProgress | None
-    done: int
-    total: int
-    uri: str
-    tally: _Tally
-
-    def __call__(self, items: int) -> None:
-        if self.on_progress:
-            self.on_progress(MineProgress(self.done, self.total, self.uri, self.tally.items + items))
+    run = _Run(database, clock, request, _states(database), on_progress)
+    run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), Readers(known=run.known_kind))))
+    return run.tally.report(time.monotonic() - began)
 
 
 @dataclass(slots=True)
 class _Tally:
+    """What was done so far."""
+
+    sources: int = 0
     new: int = 0
     grown: int = 0
     unchanged: int = 0
+    rows: int = 0
     items: int = 0
     noise: int = 0
+    repeated: int = 0
+    unreadable: int = 0
     drawers: int = 0
+    bytes: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
     wings: dict[str, None] = field(default_factory=dict)
-
-    def sort(self, found: Iterable[Found]) -> list[Candidate]:
-        """Return the candidates, and note the skips worth telling."""
-        candidates: list[Candidate] = []
-        for one in found:
-            if isinstance(one, Candidate):
-                candidates.append(one)
-            elif not one.expected:
-                self.skipped.append(Skipped(one.uri, one.reason))
-        return candidates
+    times: list[Micros] = field(default_factory=list)
 
     def add(self, taken: Taken) -> None:
         """Count what a source brought."""
+        self.sources += taken.standing != "left out"
         self.new += taken.standing == "new"
         self.grown += taken.standing in ("grown", "rewritten")
         self.unchanged += taken.standing == "unchanged"
+        self.rows += taken.rows
         self.items += taken.items
         self.noise += taken.noise
+        self.repeated += taken.repeated
+        self.unreadable += taken.unreadable
         self.drawers += taken.drawers
+        self.bytes += taken.bytes
         self.skipped.extend(taken.skipped)
-        self.wings[taken.wing] = None
+        if taken.wing:
+            self.wings[taken.wing] = None
 
-    def would_take(self, state: FileState | None) -> None:
-        """Count a source that a dry run does not read."""
+    def would_take(self, state: FileState | None, size: int) -> None:
+        """Count a source of that many bytes that a dry run does not read."""
+        self.sources += 1
         self.new += state is None
         self.grown += state is not None
+        self.bytes += size
 
-    def report(self, total: int, seconds: float) -> MineReport:
+    def fail(self, uri: str, error: Exception | str) -> None:
+        """Note that a source could not be read to its end."""
+        self.sources += 1
+        self.failed.append(Failed(uri, str(error)))
+
+    def report(self, seconds: float) -> MineReport:
         """Return the report of the run."""
         return MineReport(
-            sources=total,
+            sources=self.sources,
             new=self.new,
             grown=self.grown,
             unchanged=self.unchanged,
@@ -133,52 +122,171 @@ class _Tally:
             failed=tuple(self.failed),
             took_s=round(seconds, 3),
             wings=tuple(self.wings),
+            rows=self.rows,
+            repeated=self.repeated,
+            unreadable=self.unreadable,
+            bytes=self.bytes,
+            earliest=min(self.times, default=None),
+            latest=max(self.times, default=None),
         )
 
 
-def _rules(request: MineRequest) -> Rules:
-    config = read_project_config(project_root(request.paths[0].absolute())) if request.paths else None
+class _Run:
+    """One run of mining: what is remembered of every file, and what was done so far."""
+
+    def __init__(
+        self,
+        database: Database | None,
+        clock: Callable[[], Micros],
+        request: MineRequest,
+        states: Mapping[str, FileState],
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._database, self._clock, self._request, self._states = database, clock, request, states
+        self._placing = Placing(database, request.wing, request.room)
+        self._on_progress = on_progress
+        self._done = self._total = 0
+        self.tally = _Tally()
+
+    def sort(self, found: Iterable[Found]) -> list[Candidate]:
+        """Return the candidates that are recent enough, and note the skips worth telling."""
+        candidates: list[Candidate] = []
+        for one in found:
+            if isinstance(one, Skip):
+                if not one.expected:
+                    self.tally.skipped.append(Skipped(one.uri, one.reason))
+            elif one.kind not in _FEEDERS or self._request.wanted.by_time(_changed(one)):
+                candidates.append(one)
+        return candidates
+
+    def known_kind(self, path: Path, status: os.stat_result) -> str:
+        """Return what a file was read as, if it is as it was."""
+        state = self._states.get(path.as_uri()) if self._states else None
+        if state is None or (state.size, state.mtime) != (status.st_size, status.st_mtime_ns):
+            return ""
+        return state.feeder if state.version == _VERSIONS.get(state.feeder) else ""
+
+    def take(self, candidates: list[Candidate]) -> None:
+        """Read the candidates, each for itself: one that fails costs no other."""
+        self._total = len(candidates)
+        for candidate in candidates:
+            self._tell(candidate.uri)
+            try:
+                if candidate.kind in _COLLECTIONS:
+                    self._take_collection(_COLLECTIONS[candidate.kind], candidate.path)
+                else:
+                    self._take_file(candidate)
+            except (OSError, SourceUnreadable) as error:
+                self.tally.fail(candidate.uri, error)
+            self._done += 1
+        if candidates:
+            self._tell("")
+
+    def _take_file(self, candidate: Candidate) -> None:
+        state = self._states.get(candidate.uri)
+        self.tally.times.append(_changed(candidate))
+        if _unchanged(candidate, state):
+            self.tally.add(Taken("unchanged"))
+        elif self._database is None or self._request.dry_run:
+            self._would_take(candidate, state)
+        elif candidate.kind == Documents.kind:
+            self.tally.add(take_document(self._database, candidate.path, candidate.root, self._placing, self._clock))
+        else:
+            feeder = _FEEDERS[candidate.kind]
+            committed = partial(self._tell, candidate.uri)
+            taken = take_transcript(
+                self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, committed
+            )
+            if taken is not None:
+                self.tally.add(taken)
+
+    def _would_take(self, candidate: Candidate, state: FileState | None) -> None:
+        feeder = _FEEDERS.get(candidate.kind)
+        if feeder is None or self._request.wanted.by_identity(
+            feeder.identify(candidate.path, read_head(candidate.path))
+        ):
+            appended = state is not None and feeder is not None and feeder.appends and candidate.size >= state.consumed
+            self.tally.would_take(state, candidate.size - (state.consumed if state and appended else 0))
+
+    def _take_collection(self, collection: Collection, path: Path) -> None:
+        whole = state_of(path)
+        if whole is not None and self._is_known_whole(collection, path, whole):
+            remembered = [uri for uri in self._states if uri.startswith(f"{path.as_uri()}#session=")]
+            for _ in remembered:
+                self.tally.add(Taken("unchanged"))
+            return
+        failed, settled, read = len(self.tally.failed), True, 0
+        for met in conversations(collection, path, self._states, self._request.wanted):
+            settled = settled and met.session.settled
+            if met.session.updated_at is not None:
+                self.tally.times.append(met.session.updated_at)
+            if met.is_known:
+                self.tally.add(Taken("unchanged"))
+            elif self._database is None or self._request.dry_run:
+                self.tally.would_take(met.state, 0)
+                read += 1
+            else:
+                self._take_conversation(self._database, collection, path, met)
+        if self._database is None or self._request.dry_run:
+            self.tally.bytes += whole.size if whole is not None and read else 0
+        elif whole is not None and settled and not self._request.wanted.chooses and len(self.tally.failed) == failed:
+            note_whole(self._database, collection, path, whole)
+
+    def _take_conversation(self, database: Database, collection: Collection, path: Path, met: Met) -> None:
+        reading = Reading(database, collection, path, self._placing, self._clock, self._request.wanted)
+        outcome = take_conversation(reading, met, partial(self._tell, met.uri))
+        if isinstance(outcome, Failed):
+            self.tally.fail(outcome.uri, outcome.error)
+        else:
+            self.tally.add(outcome)
+
+    def _is_known_whole(self, collection: Collection, path: Path, whole: CollectionState) -> bool:
+        state = self._states.get(path.as_uri())
+        return (
+            state is not None
+            and not self._request.wanted.chooses
+            and (state.feeder, state.version) == (collection.kind, collection.version)
+            and (state.size, state.mtime) == (whole.size, whole.mtime)
+        )
+
+    def _tell(self, uri: str, items: int = 0) -> None:
+        if self._on_progress:
+            self._on_progress(MineProgress(self._done, self._total, uri, self.tally.items + items))
+
+
+_FEEDERS = {feeder.kind: feeder for feeder in TRANSCRIPTS}
+_COLLECTIONS = {collection.kind: collection for collection in COLLECTIONS}
+_VERSIONS = {
+    Documents.kind: Documents.version,
+    **{kind: feeder.version for kind, feeder in _FEEDERS.items()},
+    **{kind: collection.version for kind, collection in _COLLECTIONS.items()},
+}
+
+
+def _rules(request: MineRequest, path: Path) -> Rules:
+    config = read_project_config(project_root(path.absolute()))
     return Rules(
         mode=request.mode,
-        policy=config.policy if config and config.policy else request.policy,
-        include=(*request.include, *(config.include if config else ())),
-        exclude=(*request.exclude, *(config.exclude if config else ())),
+        policy=config.policy if config.policy else request.policy,
+        include=(*request.include, *config.include),
+        exclude=(*request.exclude, *config.exclude),
         gitignore=request.gitignore,
+        excluded=request.wanted.excluded,
     )
 
 
-def _states(database: Database | None) -> dict[str, FileState]:
+def _states(database: Database | None) -> Mapping[str, FileState]:
     if database is None:
         return {}
     with database.snapshot() as connection:
         return sources.read_file_states(connection)
 
 
+def _changed(candidate: Candidate) -> Micros:
+    return Micros(candidate.modified_ns // 1000)
+
+
 def _unchanged(candidate: Candidate, state: FileState | None) -> bool:
     if state is None or (candidate.size, candidate.modified_ns) != (state.size, state.mtime):
         return False
-    return (state.feeder, state.version) == (candidate.kind, _version(candidate.kind))
-
-
-def _version(kind: str) -> int:
-    return next((feeder.version for feeder in TRANSCRIPTS if feeder.kind == kind), Documents.version)
-
-
-def _take(
-    database: Database,
-    candidate: Candidate,
-    placing: Placing,
-    clock: Callable[[], Micros],
-    tally: _Tally,
-    committed: Callable[[int], None],
-) -> None:
-    try:
-        if candidate.kind == DOCUMENT:
-            taken = take_document(database, candidate.path, candidate.root, placing, clock)
-        else:
-            feeder = next(feeder for feeder in TRANSCRIPTS if feeder.kind == candidate.kind)
-            taken = take_transcript(database, feeder, candidate.path, placing, clock, committed)
-    except (OSError, SourceUnreadable) as error:
-        tally.failed.append(Failed(candidate.uri, str(error)))
-        return
-    tally.add(taken)
+    return (state.feeder, state.version) == (candidate.kind, _VERSIONS[candidate.kind])

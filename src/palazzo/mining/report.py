@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from palazzo.mining.wanted import ANY, Wanted
+from palazzo.model import Micros
+
 MineMode = Literal["auto", "docs", "all", "convos"]
 
 
@@ -24,6 +27,7 @@ class MineRequest:
     dry_run: bool = False
     policy: Literal["docs", "all"] = "docs"
     """What is read of a project that does not say so itself."""
+    wanted: Wanted = ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,13 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class MineReport:
-    """What mining did. `items` and `drawers` count what was added; `noise` the rows kept but not searched."""
+    """What mining did.
+
+    `sources` are files, and the conversations of files that hold many. Of `rows`, the rows that were read, each is
+    one of `items` (archived), `noise` (archived and never searched), `repeated` (archived before) or `unreadable`
+    (archived to the byte and named in `skipped`). `drawers` count what was added to find. `bytes` is how much was
+    read, or is to be read; `earliest` and `latest` is when the sources were last gone on with.
+    """
 
     sources: int
     new: int
@@ -57,6 +67,12 @@ class MineReport:
     failed: tuple[Failed, ...]
     took_s: float
     wings: tuple[str, ...] = ()
+    rows: int = 0
+    repeated: int = 0
+    unreadable: int = 0
+    bytes: int = 0
+    earliest: Micros | None = None
+    latest: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True)

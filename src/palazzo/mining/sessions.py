@@ -10,11 +10,13 @@ from typing import Protocol
 
 from palazzo.archive import door
 from palazzo.archive.door import Filing
+from palazzo.archive.guarding import Guard
 from palazzo.feeders import Identity, Message, Row, Unreadable
 from palazzo.mining.files import Standing
 from palazzo.mining.filings import Clockwork, filing_of
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Skipped
+from palazzo.mining.wanted import Wanted, is_spoken
 from palazzo.model import Micros, Place, Source
 from palazzo.scope.identity import ProjectIdentity
 from palazzo.store import sources
@@ -40,11 +42,15 @@ class Format(Protocol):
 
 @dataclass(slots=True)
 class Taken:
-    """What one source brought. `standing` says what had become of it."""
+    """What one source brought, by rows as in `MineReport`. `standing` says what had become of it."""
 
     standing: Standing
+    rows: int = 0
     items: int = 0
     noise: int = 0
+    repeated: int = 0
+    unreadable: int = 0
+    bytes: int = 0
     drawers: int = 0
     wing: str = ""
     skipped: list[Skipped] = field(default_factory=list)
@@ -68,23 +74,34 @@ def open_session(
     uri: str,
     rows: Iterator[Row],
     placing: Placing,
+    wanted: Wanted,
     title: str = "",
     cwd: str = "",
-) -> Opened:
-    """Read on until it is clear which project a conversation belongs to; one that is known stays where it is."""
-    ahead = _look_ahead(rows)
+) -> Opened | str:
+    """Read on until it is clear which project a conversation belongs to; one that is known stays where it is.
+
+    Returns why a conversation is left out that is not `wanted`.
+    """
+    with database.snapshot() as connection:
+        known = sources.find_source(connection, Source(identity.key, kind, uri))
+    least = wanted.least_messages if known is None else 0
+    ahead = _look_ahead(rows, least, needs_directory=not cwd)
+    if least and len(ahead) < _LOOK_AHEAD and sum(is_spoken(row.content) for row in ahead) < least:
+        return f"fewer than {least} messages"
     messages = [row.content for row in ahead if isinstance(row.content, Message)]
     directory = cwd or next((message.cwd for message in messages if message.cwd), "")
+    if not wanted.by_directory(directory):
+        return "its project is excluded"
     spoken = next((m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()), "")
     project = placing.project(Path(directory)) if directory else None
     place = placing.of_conversation(project, spoken)
-    with database.snapshot() as connection:
-        known = sources.find_source(connection, Source(identity.key, kind, uri))
-        if known is not None:
+    if known is not None:
+        with database.snapshot() as connection:
             title = title or sources.read_source(connection, known).title
             place = sources.place_of_first_item(connection, known) or place
     named = title or _first_line(spoken)
     source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
+    source = Guard.of(database).source(source)
     return Opened(source, identity, place, project, chain(ahead, rows))
 
 
@@ -105,20 +122,25 @@ def file_session(
     """
     began = clock()
     clockwork = Clockwork(modified_at)
-    source = opened.source
+    source, guard = opened.source, Guard.of(database)
     end = None
     for batch in _batches(opened.rows):
         end = batch[-1].position + len(batch[-1].raw)
-        source = _titled(source, batch)
+        source = guard.source(_titled(source, batch))
         filings = [_filing(feeder, opened, row, clockwork, taken) for row in batch]
-        prepared = door.prepare(filings)
+        bad = [isinstance(row.content, Unreadable) for row in batch]
+        prepared = door.prepare(filings, guard)
         with database.transaction() as connection:
             placing.record(connection, opened.project)
             receipt = door.file(connection, source, opened.place, prepared, clock())
             sources.write_file_state(connection, reached(sources.file_source(connection, source), end))
-        for filing, new in zip(filings, receipt.new, strict=True):
+        for filing, new, unreadable in zip(filings, receipt.new, bad, strict=True):
+            taken.unreadable += unreadable
+            taken.repeated += not new and not unreadable
             taken.items += new and filing.kind != "noise"
-            taken.noise += new and filing.kind == "noise"
+            taken.noise += new and filing.kind == "noise" and not unreadable
+        taken.rows += len(batch)
+        taken.bytes += sum(len(row.raw) for row in batch)
         committed(taken.items)
     taken.wing = opened.place.wing
     taken.drawers += _count_drawers(database, source, began)
@@ -144,16 +166,18 @@ def _count_drawers(database: Database, source: Source, since: Micros) -> int:
         return 0 if row is None else sources.count_drawers_since(connection, row, since)
 
 
-def _look_ahead(rows: Iterator[Row]) -> list[Row]:
-    """Read rows until one says in which directory the session was held and a person has spoken."""
+def _look_ahead(rows: Iterator[Row], least: int, needs_directory: bool) -> list[Row]:
+    """Read rows until it is said in which directory the session was held, and a person and `least` have spoken."""
     ahead: list[Row] = []
-    directory = spoken = False
+    directory, spoken = not needs_directory, False
+    messages = 0
     for row in rows:
         ahead.append(row)
         if isinstance(row.content, Message):
             directory = directory or bool(row.content.cwd)
             spoken = spoken or (row.content.role == "user" and row.content.standing == "said")
-        if (directory and spoken) or len(ahead) >= _LOOK_AHEAD:
+        messages += is_spoken(row.content)
+        if (directory and spoken and messages >= least) or len(ahead) >= _LOOK_AHEAD:
             break
     return ahead
 

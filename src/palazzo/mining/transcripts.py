@@ -8,7 +8,9 @@ from pathlib import Path
 from palazzo.feeders import Feeder
 from palazzo.mining import files
 from palazzo.mining.placing import Placing
+from palazzo.mining.report import Skipped
 from palazzo.mining.sessions import Taken, file_session, note_reached, open_session
+from palazzo.mining.wanted import Wanted
 from palazzo.model import Micros
 from palazzo.store import sources
 from palazzo.store.database import Database
@@ -23,9 +25,13 @@ def take_transcript(
     path: Path,
     placing: Placing,
     clock: Callable[[], Micros],
+    wanted: Wanted,
     committed: Callable[[int], None],
-) -> Taken:
-    """Archive what is new in the transcript at `path`; `committed` is told of items as they are safe on disk."""
+) -> Taken | None:
+    """Archive what is new in the transcript at `path`; `committed` is told of items as they are safe on disk.
+
+    Returns None when it is not one of the sessions that are `wanted` by name.
+    """
     uri = path.as_uri()
     with path.open("rb") as stream:
         status = files.status_of_stream(stream)
@@ -34,6 +40,8 @@ def take_transcript(
         start = files.resume_at(state, stream, status, feeder.version) if feeder.appends else 0
         stream.seek(0)
         identity = feeder.identify(path, stream.read(_HEAD))
+        if not wanted.by_identity(identity):
+            return None
         stream.seek(start)
         taken = Taken("new" if state is None else "grown" if start else "rewritten")
 
@@ -43,7 +51,9 @@ def take_transcript(
             tail = files.tail_hash_at(path, end)
             return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, status.mtime, end, tail, b"")
 
-        opened = open_session(database, feeder.kind, identity, uri, feeder.rows(stream, start), placing)
+        opened = open_session(database, feeder.kind, identity, uri, feeder.rows(stream, start), placing, wanted)
+        if isinstance(opened, str):
+            return Taken("left out", skipped=[Skipped(uri, opened)])
         modified_at = Micros(status.mtime // 1000)
         end = file_session(database, feeder, opened, placing, clock, modified_at, taken, reached, committed)
     if end is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +44,18 @@ class _Directory:
     layers: Layers
 
 
-def walk(top: Path, exclude: Globs, gitignore: bool) -> Iterator[Entry | Skip]:
-    """Yield the files below `top`, which is absolute and no link, and what is passed over."""
+def walk(
+    top: Path,
+    exclude: Globs,
+    gitignore: bool,
+    excluded: frozenset[str] = frozenset(),
+    visit: Callable[[Path, Path, set[str]], None] = lambda directory, root, names: None,
+) -> Iterator[Entry | Skip]:
+    """Yield the files below `top`, which is absolute and no link, and what is passed over.
+
+    Directories that are `excluded` are not entered. `visit` is told of each directory that is entered, of its
+    project's root, and of the names in it.
+    """
     root = project_root(top)
     waiting = [_Directory(top, root, layers_above(top, root, gitignore))]
     seen: set[tuple[int, int]] = set()
@@ -59,10 +69,12 @@ def walk(top: Path, exclude: Globs, gitignore: bool) -> Iterator[Entry | Skip]:
         if contents or not _first_visit(directory.path, seen):
             yield Skip(directory.path, contents or "met already", expected=True)
             continue
-        directory = _entered(directory, {entry.name for entry in listed}, gitignore)
+        names = {entry.name for entry in listed}
+        directory = _entered(directory, names, gitignore)
+        visit(directory.path, directory.root, names)
         deeper: list[_Directory] = []
         for entry in listed:
-            met = _meet(entry, directory, str(top), exclude)
+            met = _meet(entry, directory, str(top), exclude, excluded)
             if isinstance(met, _Directory):
                 deeper.append(met)
             else:
@@ -101,7 +113,9 @@ def _entered(directory: _Directory, names: set[str], gitignore: bool) -> _Direct
     return _Directory(path, root, layers)
 
 
-def _meet(entry: os.DirEntry[str], directory: _Directory, top: str, exclude: Globs) -> Entry | Skip | _Directory:
+def _meet(
+    entry: os.DirEntry[str], directory: _Directory, top: str, exclude: Globs, excluded: frozenset[str]
+) -> Entry | Skip | _Directory:
     path = Path(entry.path)
     try:
         status = entry.stat(follow_symlinks=False)
@@ -110,7 +124,8 @@ def _meet(entry: os.DirEntry[str], directory: _Directory, top: str, exclude: Glo
     is_directory = stat.S_ISDIR(status.st_mode)
     if stat.S_ISLNK(status.st_mode):
         return Skip(path, _about_link(path, top), expected=True)
-    if exclude.match(entry.path, (top, str(directory.root)), is_directory=is_directory):
+    bases = (top, str(directory.root))
+    if entry.path in excluded or exclude.match(entry.path, bases, is_directory=is_directory):
         return Skip(path, "excluded", expected=True)
     ignored = ignoring(directory.layers, entry.path, is_directory=is_directory)
     if ignored:

@@ -130,12 +130,13 @@ def file_revision(connection: Connection, source: int, item: int, at: Micros) ->
 class FileState:
     """What mining saw of a file: its identity, and how many bytes of it are archived.
 
+    `source` is None for a file of many conversations, each of which is remembered by itself.
     `tail` is a hash of the last bytes before `consumed`: when they still are the same, the file has only
     grown. `content` is a hash of the whole file where the format is read whole, else empty.
     """
 
     uri: str
-    source: int
+    source: int | None
     feeder: str
     version: int
     inode: int
@@ -164,6 +165,16 @@ def read_file_state(connection: Connection, uri: str) -> FileState | None:
     for row in rows:
         return FileState(*row)
     return None
+
+
+def file_states_of_source(connection: Connection, source: int) -> list[FileState]:
+    """Return what is remembered of every file that held the source: a session may have been copied or moved."""
+    rows = connection.execute(
+        "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
+        " WHERE source = ? ORDER BY uri",
+        (source,),
+    )
+    return [FileState(*row) for row in rows]
 
 
 def write_file_state(connection: Connection, state: FileState) -> None:
