@@ -33,6 +33,7 @@ from benchmarks.synthetic import SyntheticVectors
 
 from palazzo.archive import door, identity
 from palazzo.archive.door import Filing
+from palazzo.archive.guarding import Guard
 from palazzo.derive import embed
 from palazzo.model import Micros, Part, Place, Role, Source
 from palazzo.palace import Palace
@@ -155,12 +156,13 @@ def _file_sources(palace: Palace, library: Library, count: int, wings: int, seed
     with palace.database.snapshot() as connection:
         before = drawers.count_drawers(connection)
         number = int(next(connection.execute("SELECT count(*) FROM source"))[0])
+    guard = Guard.of(palace.database)
     now, began = before, time.perf_counter()
     while now < count:
         batch = [_make(library, n, count, wings, seed) for n in range(number, number + SOURCES_AT_ONCE)]
         with palace.database.transaction() as connection:
             for made in batch:
-                _file(connection, made)
+                _file(connection, made, guard)
         number += len(batch)
         with palace.database.snapshot() as connection:
             now = _newest_drawer(connection)
@@ -170,9 +172,9 @@ def _file_sources(palace: Palace, library: Library, count: int, wings: int, seed
     return before, now
 
 
-def _file(connection: Connection, made: Made) -> None:
+def _file(connection: Connection, made: Made, guard: Guard) -> None:
     now = made.filings[-1].created_at
-    receipt = door.file(connection, made.source, made.place, door.prepare(made.filings), now)
+    receipt = door.file(connection, made.source, made.place, door.prepare(made.filings, guard), now)
     if made.filings[0].kind == "document":
         sources.file_revision(connection, sources.file_source(connection, made.source), receipt.rows[0], now)
 

@@ -29,6 +29,7 @@ from benchmarks.measuring import CACHE, Row, median, milliseconds, report
 
 from palazzo.archive import door, identity
 from palazzo.archive.door import Filing
+from palazzo.archive.guarding import Guard
 from palazzo.model import Micros, Part, Place, Source
 from palazzo.palace import Palace
 from palazzo.recall import search as recall
@@ -132,7 +133,13 @@ def _file(palace: Palace, conversations: Sequence[dict[str, Any]]) -> dict[str, 
                 Filing(item, text, "message", "user", author=turn["speaker"], parts=parts, ordinal=n, created_at=at)
             )
         with palace.database.transaction() as connection:
-            door.file(connection, source, Place(name, "talk"), door.prepare(filings), palace.clock())
+            door.file(
+                connection,
+                source,
+                Place(name, "talk"),
+                door.prepare(filings, Guard.of(palace.database)),
+                palace.clock(),
+            )
     return turns
 
 

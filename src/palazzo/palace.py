@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from palazzo.archive import deeds, notes, reading
+from palazzo.archive.guarding import Guard
 from palazzo.derive import embed, follow, rebuild
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
@@ -72,13 +73,15 @@ class Palace:
         mode: Mode = "write",
         embedder: EmbedderFactory = without_embedder,
         clock: Clock = system_clock,
+        redact: bool = True,
     ) -> Palace:
         """Open the palace at `path`, creating it when it is opened for writing.
 
-        `embedder` is called when the first vector is needed. Raises PalaceMissing, NotAPalace, SchemaTooNew or
-        PalaceUnusable.
+        `embedder` is called when the first vector is needed. Without `redact` secrets stay in what is filed. Raises
+        PalaceMissing, NotAPalace, SchemaTooNew or PalaceUnusable.
         """
         database = Database(path, mode)
+        database.redacts = redact
         try:
             if mode == "write":
                 schema.migrate(database)
@@ -150,6 +153,7 @@ class Palace:
     ) -> Remembered:
         """File a note and return its id; when this returns, the note is on disk."""
         notes.check_note(text)
+        guard = Guard.of(self.database)
         with self.database.transaction() as connection:
             now = self.clock()
             item, row = notes.file_note(
@@ -157,6 +161,7 @@ class Palace:
                 text,
                 place,
                 now,
+                guard,
                 author=author,
                 trust=trust,
                 label=label,

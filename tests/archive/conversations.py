@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from palazzo.archive import door, identity
 from palazzo.archive.door import Filing, Receipt
+from palazzo.archive.guarding import Guard
 from palazzo.derive import cutting
 from palazzo.embed import Embedder
 from palazzo.model import Micros, Part, Place, Role, Source
@@ -66,7 +67,7 @@ def file_rows(
     """File rows in batches of that size, a transaction each."""
     receipts = []
     for start in range(0, len(filings), batch):
-        prepared = door.prepare(filings[start : start + batch])
+        prepared = door.prepare(filings[start : start + batch], Guard.of(palace.database))
         with palace.database.transaction() as connection:
             receipts.append(door.file(connection, source, place, prepared, palace.clock()))
     return receipts
@@ -79,7 +80,7 @@ def file_version(palace: Palace, text: str, source: Source = GUIDE, place: Place
     filing = Filing(uid, text, "document", "author", raw, created_at=EPOCH, trust="repo")
     with palace.database.transaction() as connection:
         now = palace.clock()
-        receipt = door.file(connection, source, place, door.prepare([filing]), now)
+        receipt = door.file(connection, source, place, door.prepare([filing], Guard.of(palace.database)), now)
         sources.file_revision(connection, sources.file_source(connection, source), receipt.rows[0], now)
     return uid
 

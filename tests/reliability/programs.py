@@ -37,6 +37,7 @@ def writer(path: str, name: str, count: str) -> None:
     """File rows one by one, each acknowledged when it is committed."""
     from palazzo.archive import door, identity
     from palazzo.archive.door import Filing
+    from palazzo.archive.guarding import Guard
     from palazzo.derive import follow
     from palazzo.derive.cut import Cutter
     from palazzo.model import Micros, Place, Source
@@ -47,13 +48,16 @@ def writer(path: str, name: str, count: str) -> None:
     database = Database(Path(path))
     schema.migrate(database)
     database.before_commit(lambda connection: follow(connection, Cutter()))
+    guard = Guard.of(database)
     source = Source(("session", name), "test", f"file:///{name}", name)
     for n in range(int(count)):
         text = f"row {n} of writer {name}: " + "words that are kept " * (n % 9)
         uid = identity.message_id("test", name, str(n))
         row = Filing(uid, text, "message", "user" if n % 3 == 0 else "assistant", f"{text}\n".encode(), ordinal=n)
         with database.transaction() as connection:
-            door.file(connection, source, Place("api", "auth"), door.prepare([row]), Micros(time.time_ns() // 1000))
+            door.file(
+                connection, source, Place("api", "auth"), door.prepare([row], guard), Micros(time.time_ns() // 1000)
+            )
         say(uid)
     database.close()
 

@@ -3,7 +3,7 @@
     Filing ──prepare──> Prepared ──file──> Receipt
             outside the lock      inside it
 
-`prepare` does what needs no lock: ids, hashes, compression. `file` appends items, links them to the device's
+`prepare` does what needs no lock: redaction, ids, hashes, compression. `file` appends items, links them to the device's
 chain and logs the change, in the caller's transaction. What is already archived is recognised and not stored
 twice; a row that repeats an id with other bytes is kept beside the first.
 """
@@ -13,14 +13,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import zstandard
 
 from palazzo.archive import chain, identity
+from palazzo.archive.guarding import Guard
 from palazzo.model import ItemId, ItemKind, Micros, Part, Place, Role, Source, Standing, Trust
-from palazzo.store import changes, items, places, sources
+from palazzo.store import changes, items, places, redaction, sources
 from palazzo.store.database import Connection, well_formed
 from palazzo.store.items import ItemRow
 
@@ -31,7 +32,10 @@ _LEVEL = 3
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """One thing to archive, as its writer knows it. `raw` is the source's own bytes, None where there are none."""
+    """One thing to archive, as its writer knows it. `raw` is the source's own bytes, None where there are none.
+
+    `name` gives the id of a filing whose id follows from its words: it is asked again when words were redacted.
+    """
 
     id: ItemId
     text: str
@@ -49,12 +53,18 @@ class Filing:
     commit: str = ""
     decoder: int = 0
     meta: Mapping[str, object] = field(default_factory=dict)
+    name: Callable[[Filing], ItemId] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Filings with their packs made, ready to be written under the lock."""
+    """Filings without what the guard takes out, their packs made, ready to be written under the lock.
 
+    `came` are the filings as they came. They serve to know again what was archived without the guard.
+    """
+
+    guard: Guard
+    came: tuple[Filing, ...]
     filings: tuple[Filing, ...]
     packs: tuple[tuple[bytes, int, bytes], ...]
     where: tuple[tuple[int, int, int] | None, ...]
@@ -62,8 +72,9 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What filing did: row ids by filing (in order), and how many were new, repeated, or variants."""
+    """What filing did: the source's row id, row ids by filing (in order), which were new, and how many variants."""
 
+    source: int
     rows: tuple[int, ...]
     new: tuple[bool, ...]
     variants: int
@@ -79,8 +90,9 @@ def with_origin(filing: Filing, branch: str, commit: str) -> Filing:
     return replace(filing, branch=branch, commit=commit)
 
 
-def prepare(filings: Sequence[Filing]) -> Prepared:
-    """Compress the raw bytes of `filings` into packs. Needs no lock, and is most of the work."""
+def prepare(filings: Sequence[Filing], guard: Guard) -> Prepared:
+    """Redact `filings` and compress their raw bytes into packs. Needs no lock, and is most of the work."""
+    came, filings = filings, guard.filings(filings)
     packs: list[tuple[bytes, int, bytes]] = []
     where: list[tuple[int, int, int] | None] = []
     chunk: list[bytes] = []
@@ -105,11 +117,12 @@ def prepare(filings: Sequence[Filing]) -> Prepared:
         size += len(filing.raw)
     if chunk:
         close()
-    return Prepared(tuple(filings), tuple(packs), tuple(where))
+    return Prepared(guard, tuple(came), tuple(filings), tuple(packs), tuple(where))
 
 
 def file(connection: Connection, source: Source, place: Place, prepared: Prepared, now: Micros) -> Receipt:
     """Archive what is new of `prepared` as coming from `source`, filed at `place`, in this transaction."""
+    source = prepared.guard.source(source)
     source_row = sources.file_source(connection, source)
     room = places.room_id(connection, place)
     plan = _Plan(connection, source_row, prepared)
@@ -126,6 +139,8 @@ def file(connection: Connection, source: Source, place: Place, prepared: Prepare
         rows.append(row)
         entries.append((row.uid, chain.digest(row, uid_of_source, filing.raw or b"", filing.text)))
     inserted = items.insert_items(connection, rows)
+    if inserted:
+        redaction.note_rules(connection, prepared.guard.rules, inserted[-1])
     chain.extend(connection, entries)
     changes.append(connection, "item", inserted)
     by_filing = list(plan.rows)
@@ -133,7 +148,8 @@ def file(connection: Connection, source: Source, place: Place, prepared: Prepare
         by_filing[n] = item
     _repeat_within(plan, by_filing)
     items.insert_repetitions(connection, _repetitions(connection, source_row, plan, by_filing, set(fresh)))
-    return Receipt(tuple(row for row in by_filing if row is not None), _marks(fresh, len(by_filing)), plan.variants)
+    filed = tuple(row for row in by_filing if row is not None)
+    return Receipt(source_row, filed, _marks(fresh, len(by_filing)), plan.variants)
 
 
 class _Plan:
@@ -142,8 +158,13 @@ class _Plan:
     def __init__(self, connection: Connection, source: int, prepared: Prepared) -> None:
         self.filings = list(prepared.filings)
         self.variants = 0
-        known = items.known_items(connection, (bytes.fromhex(filing.id) for filing in self.filings))
-        self.rows: list[int | None] = [known.get(bytes.fromhex(filing.id)) for filing in self.filings]
+        self._guard, self._came = prepared.guard, prepared.came
+        ids = [
+            (bytes.fromhex(filing.id), bytes.fromhex(one.id))
+            for filing, one in zip(self.filings, self._came, strict=True)
+        ]
+        known = items.known_items(connection, {uid for both in ids for uid in both})
+        self.rows: list[int | None] = [known.get(kept) or known.get(came) for kept, came in ids]
         if known:
             self._keep_variants(connection)
         self.first: dict[ItemId, int] = {}
@@ -158,7 +179,10 @@ class _Plan:
         packs = items.PackReader(connection)
         for n, row in enumerate(self.rows):
             raw = self.filings[n].raw
-            if row is None or raw is None or _stored_raw(connection, packs, row) in (raw, None):
+            if row is None or raw is None:
+                continue
+            stored = _stored_raw(connection, packs, row)
+            if stored is None or self._guard.is_same(stored, self.filings[n], self._came[n].raw):
                 continue
             self._make_variant(n, raw)
             uid = bytes.fromhex(self.filings[n].id)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from palazzo.archive import door, identity
 from palazzo.archive.door import Filing
+from palazzo.archive.guarding import Guard
 from palazzo.errors import UsageError
 from palazzo.model import ItemId, Micros, Part, Place, Source, Trust
 from palazzo.store.database import Connection
@@ -29,6 +30,7 @@ def file_note(
     text: str,
     place: Place,
     now: Micros,
+    guard: Guard,
     *,
     author: str = "",
     trust: Trust = "user",
@@ -61,5 +63,5 @@ def file_note(
         meta=meta,
     )
     source = Source(("notes", place.wing), "note", f"palazzo:notes/{place.wing}", title="")
-    receipt = door.file(connection, source, place, door.prepare([filing]), now)
+    receipt = door.file(connection, source, place, door.prepare([filing], guard), now)
     return uid, receipt.rows[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -19,7 +20,7 @@ from palazzo.guard.secret_phrases import Found
 from palazzo.guard.secrets import find_secrets, merged, outside_marks
 from palazzo.model import Part
 
-PRIVATE = "[private]"
+PRIVATE, PRIVATE_RULE = "[private]", "private"
 NOTHING_KNOWN: Mapping[str, str] = {}
 _PASSES = 16
 """A mark may lay bare what stood beside a secret, so the result is looked through again. Each pass leaves less
@@ -59,20 +60,32 @@ class Redacted:
         return tuple(part for part in shifted if part.start < part.end)
 
     def secrets(self, original: str) -> dict[str, str]:
-        """Return the secrets that `original` held, each with its rule. For `known`; never to be kept."""
-        return {original[edit.start : edit.end]: edit.rule for edit in self.edits if edit.mark != PRIVATE}
+        """Return what was taken out of `original`, each with its rule. For `known`; never to be kept."""
+        return {original[edit.start : edit.end]: edit.rule for edit in self.edits}
+
+    @property
+    def rules(self) -> Counter[str]:
+        """How many stretches were replaced, by rule."""
+        return Counter(edit.rule for edit in self.edits)
 
 
-def redact(text: str, key: bytes, parts: Sequence[Part] = (), known: Mapping[str, str] = NOTHING_KNOWN) -> Redacted:
+def redact(
+    text: str,
+    key: bytes,
+    within: Sequence[tuple[int, int]] | None = None,
+    known: Mapping[str, str] = NOTHING_KNOWN,
+) -> Redacted:
     """Return `text` with its secrets and private spans replaced.
 
-    `key` fingerprints the secrets (1 to 64 bytes; ValueError otherwise). A private span that is never closed
-    ends with the part it began in, where `parts` are given, else with the text. `known` are secrets found
-    elsewhere in the same message, with their rules: where they stand here as words, they go too.
+    `key` fingerprints the secrets (1 to 64 bytes; ValueError otherwise). Private spans count `within` these
+    stretches, everywhere without; one that is never closed ends with the stretch it began in. `known` are
+    secrets and private spans found elsewhere in the same message, with their rules: where they stand here as
+    words, they go too.
     """
     if not 1 <= len(key) <= 64:
         raise ValueError(f"the fingerprint key has {len(key)} bytes; it takes 1 to 64")
-    edits = [Edit(start, end, "private", PRIVATE) for start, end in _private(text, parts)]
+    stretches = [(0, len(text))] if within is None else within
+    edits = [Edit(*span, PRIVATE_RULE, PRIVATE) for stretch in stretches for span in private_spans(text, *stretch)]
     current = _applied(text, edits)
     for _ in range(_PASSES):
         found: list[Found] = [(span.start, span.end, span.rule) for span in find_secrets(current)]
@@ -87,19 +100,10 @@ def redact(text: str, key: bytes, parts: Sequence[Part] = (), known: Mapping[str
 
 def mark(secret: str, rule: str, key: bytes) -> str:
     """Return what stands for `secret`: under one key, the same for the same secret and rule."""
+    if rule == PRIVATE_RULE:
+        return PRIVATE
     digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), key=key, digest_size=4)
     return f"[redacted:{rule}:{digest.hexdigest()}]"
-
-
-def _private(text: str, parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
-    """Private spans, part by part and in what lies between parts."""
-    at = 0
-    for part in sorted(parts, key=lambda part: part.start):
-        if part.start >= at:
-            yield from private_spans(text, at, part.start)
-            yield from private_spans(text, part.start, part.end)
-            at = part.end
-    yield from private_spans(text, at)
 
 
 def _occurrences(text: str, known: Mapping[str, str]) -> Iterator[Found]:

@@ -8,6 +8,7 @@ JSON, also of JSON within JSON, so a text needs no look of its own when the row 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -18,52 +19,57 @@ from palazzo.guard.secrets import MARK, find_secrets
 
 
 class RedactedJson(NamedTuple):
-    """A JSON value without its secrets, how many stretches were replaced, and the secrets with their rules."""
+    """A JSON value without its secrets, the secrets with their rules, and how many stretches went by each rule."""
 
     value: object
-    found: int
     secrets: dict[str, str]
+    rules: Counter[str]
 
 
 class RedactedRow(NamedTuple):
-    """A row's bytes without its secrets; the same bytes if `found` is 0."""
+    """A row's bytes without its secrets; the same bytes if `rules` counts nothing."""
 
     raw: bytes
-    found: int
     secrets: dict[str, str]
+    rules: Counter[str]
 
 
-def redact_row(raw: bytes, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN) -> RedactedRow:
-    """Return a source row without its secrets: JSON if it parses as that, text otherwise. Its line end stays."""
+def redact_row(raw: bytes, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN, private: bool = True) -> RedactedRow:
+    """Return a source row without its secrets: JSON if it parses as that, text otherwise. Its line end stays.
+
+    Tags of private spans count in every string of it, unless not `private`; `known` go in any case.
+    """
     text = raw.decode("utf-8", "surrogateescape")
-    if not known and not find_secrets(text) and not private_spans(text):
-        return RedactedRow(raw, 0, {})
+    if not known and not find_secrets(text) and not (private and private_spans(text)):
+        return RedactedRow(raw, {}, Counter())
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        plain = redact(text, key, known=known)
-        return RedactedRow(plain.text.encode("utf-8", "surrogateescape"), len(plain.edits), plain.secrets(text))
-    done = redact_json(value, key, known)
-    if not done.found:
-        return RedactedRow(raw, 0, {})
+        plain = redact(text, key, None if private else (), known)
+        return RedactedRow(plain.text.encode("utf-8", "surrogateescape"), plain.secrets(text), plain.rules)
+    done = redact_json(value, key, known, private)
+    if not done.rules:
+        return RedactedRow(raw, {}, Counter())
     begin, end = len(raw) - len(raw.lstrip()), len(raw.rstrip())
-    return RedactedRow(raw[:begin] + _written(done.value, text) + raw[end:], done.found, done.secrets)
+    return RedactedRow(raw[:begin] + _written(done.value, text) + raw[end:], done.secrets, done.rules)
 
 
-def redact_json(value: object, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN) -> RedactedJson:
+def redact_json(
+    value: object, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN, private: bool = True
+) -> RedactedJson:
     """Return a copy of the parsed JSON `value` without its secrets. Any depth; `value` itself is not changed."""
-    walk = _Walk(key, known)
-    return RedactedJson(walk.whole(value), walk.count, walk.secrets)
+    walk = _Walk(key, known, private)
+    return RedactedJson(walk.whole(value), walk.secrets, walk.rules)
 
 
 class _Walk:
     """One walk through a value, without recursion: a hostile row may be nested deeper than Python's stack."""
 
-    def __init__(self, key: bytes, known: Mapping[str, str]) -> None:
-        self.count = 0
+    def __init__(self, key: bytes, known: Mapping[str, str], private: bool) -> None:
         self.secrets: dict[str, str] = {}
-        self._key = key
-        self._known = known
+        self.rules: Counter[str] = Counter()
+        self._key, self._known = key, known
+        self._within: tuple[tuple[int, int], ...] | None = None if private else ()
         self._open: list[tuple[object, object]] = []
 
     def whole(self, value: object) -> object:
@@ -84,7 +90,7 @@ class _Walk:
             self._open.append((value, copy))
             return copy
         if isinstance(name, str) and name and self._is_secret(name, value):
-            self.count += 1
+            self.rules["secret"] += 1
             self.secrets[str(value)] = "secret"
             return mark(str(value), "secret", self._key)
         return self._text(value) if isinstance(value, str) else value
@@ -96,9 +102,10 @@ class _Walk:
         return len(text) <= 600 and not MARK.search(text) and is_secret_value(name, text) and not find_secrets(text)
 
     def _text(self, value: str) -> str:
-        done = redact(value, self._key, known=self._known)
-        self.count += len(done.edits)
-        self.secrets |= done.secrets(value)
+        done = redact(value, self._key, self._within, self._known)
+        if done.edits:
+            self.rules += done.rules
+            self.secrets |= done.secrets(value)
         return done.text
 
     def _name(self, name: object, taken: dict[object, object]) -> object:

@@ -21,6 +21,8 @@ from palazzo.guard.entropy import is_random
 from palazzo.guard.secret_names import NAME_ANCHORS, named_value
 from palazzo.guard.secret_phrases import PHRASES, Found
 
+RULES_VERSION = 1
+"""Raised whenever the rules find more than before: the palace remembers what it was archived under."""
 SHORTEST_RUN = 20
 LONGEST_RUN = 4096
 """A longer run is data: no key is that long, and one base64 image would cost more than all the text around it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 
 from palazzo.archive import identity
 from palazzo.archive.door import Filing
@@ -32,9 +33,8 @@ def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Cl
         case Message():
             return _of_message(kind, version, source, row, row.content, clockwork)
         case Noise(reason) | Unreadable(reason):
-            name = partial(_row_id, source, row.position)
-            return _named(
-                name,
+            return Filing(
+                id=_id_at(source, row.position, row.raw),
                 text="",
                 kind="noise",
                 role="system",
@@ -45,6 +45,7 @@ def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Cl
                 trust="tool",
                 decoder=version,
                 meta={"noise": reason},
+                name=partial(_row_id, source),
             )
 
 
@@ -68,6 +69,7 @@ def _of_message(kind: str, version: int, source: Identity, row: Row, message: Me
         commit=message.commit,
         decoder=version,
         meta=meta,
+        name=None if message.uuid and message.kind != "document" else partial(_words_id, source),
     )
 
 
@@ -87,7 +89,16 @@ def _message_id(kind: str, source: Identity, row: Row, message: Message) -> Item
     return identity.positioned_id(source.key, message.thread, row.position, message.text)
 
 
-def _row_id(source: Identity, row: Row) -> ItemId:
-    return identity.positioned_id(
-        source.key, "noise", row.position, hashlib.blake2b(row.raw, digest_size=16).hexdigest()
-    )
+def _words_id(source: Identity, filing: Filing) -> ItemId:
+    """The id of a message that has none of its own: it follows from the words that are kept."""
+    if filing.kind == "document":
+        return identity.version_id(source.key, filing.text)
+    return identity.positioned_id(source.key, filing.thread, filing.ordinal, filing.text)
+
+
+def _row_id(source: Identity, filing: Filing) -> ItemId:
+    return _id_at(source, filing.ordinal, filing.raw or b"")
+
+
+def _id_at(source: Identity, position: int, raw: bytes) -> ItemId:
+    return identity.positioned_id(source.key, "noise", position, hashlib.blake2b(raw, digest_size=16).hexdigest())

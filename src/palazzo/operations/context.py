@@ -110,6 +110,7 @@ class Context:
             "write" if mode == "write" else "read",
             lambda: self.open_embedder(threads),
             self._clock or system_clock,
+            self.settings.flag("redact"),
         )
         self._palace = opened
         for name in ("placing", "project", "home"):  # they asked the palace that was open before

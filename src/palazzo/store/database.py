@@ -109,6 +109,8 @@ class Database:
     def __init__(self, path: Path, mode: Mode = "write", checked: bool = False) -> None:
         """Open `path`. A `checked` database compares every page that it reads with its checksum."""
         self.path, self.mode, self.checked = path, mode, checked
+        self.redacts = True
+        """Whether the archive's door takes secrets out of what is filed through here; the user alone says no."""
         self._before_commit: list[Follower] = []
         self._local = threading.local()
         self._all: list[apsw.Connection] = []

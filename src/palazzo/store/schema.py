@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, SchemaTooNew
+from palazzo.store import redaction
 from palazzo.store.database import APPLICATION_ID, Connection, Database
 
 Migration = Callable[[Connection], None]
@@ -27,6 +28,7 @@ def m001_first(connection: Connection) -> None:
         (os.urandom(16), socket.gethostname(), now),
     )
     connection.execute("INSERT INTO meta(key, value) VALUES('palace', ?)", (os.urandom(16).hex(),))
+    redaction.make_fingerprint_key(connection)
 
 
 MIGRATIONS: list[Migration] = [m001_first]

@@ -1,0 +1,161 @@
+"""The guard at the door: secrets and private spans leave what is filed, before anything of it is kept.
+
+A row's own bytes and the text that was read from them are redacted together, so that they agree: what is found
+in one goes from the other. An id that hashes words hashes those that are kept, so that it confirms no guess.
+
+Whose private spans count. A person may keep words to themself, and so may an agent: `<private>` counts in what
+they say, in documents and in notes. In what a tool printed or a host inserted it is text like any other, or a
+hostile page could hide what it did. In a row that a host wrote for itself (noise) it counts for everybody:
+nothing is found by such rows, and they repeat what people said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from palazzo.guard.redact import PRIVATE_RULE, redact
+from palazzo.guard.redact_rows import redact_json, redact_row
+from palazzo.guard.secrets import RULES_VERSION
+from palazzo.model import Part, Source
+from palazzo.store import redaction
+from palazzo.store.database import Database
+
+if TYPE_CHECKING:
+    from palazzo.archive.door import Filing
+
+_OWN_ROLES = frozenset(["user", "assistant", "author"])
+_OWN_PARTS = frozenset(["text", "thinking", "tool_call"])
+_SHORTEST_LINE = 4
+"""Characters of a line of a private span that is looked for alone: a shorter one is any text's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What the door does to words: the palace's key for its marks, and whether it redacts at all."""
+
+    key: bytes
+    redacts: bool = True
+
+    @classmethod
+    def of(cls, database: Database) -> Guard:
+        """Return the guard of an open palace."""
+        with database.snapshot() as connection:
+            return cls(redaction.fingerprint_key(connection), database.redacts)
+
+    @property
+    def rules(self) -> int:
+        """The version of the rules that it holds words against."""
+        return RULES_VERSION if self.redacts else redaction.WITHOUT
+
+    def filings(self, filings: Sequence[Filing]) -> list[Filing]:
+        """Return filings as they are to be kept. One in which nothing is found is returned as it is."""
+        return [redacted(filing, self.key) for filing in filings] if self.redacts else list(filings)
+
+    def source(self, source: Source) -> Source:
+        """Return a source without the secrets that its title, its name or its address hold."""
+        if not self.redacts:
+            return source
+        return replace(
+            source,
+            key=tuple(self.words(one) for one in source.key),
+            uri=self.words(source.uri),
+            session_id=self.words(source.session_id),
+            title=self.words(source.title),
+        )
+
+    def words(self, text: str) -> str:
+        """Return a few words (a title, a tag) without secrets and private spans."""
+        return redact(text, self.key).text if self.redacts else text
+
+    def is_same(self, stored: bytes, filing: Filing, before: bytes | None) -> bool:
+        """Whether `stored` is what `filing` brings, whatever of it was redacted then or is now.
+
+        `before` are its bytes as they came. A palace may be fed with redaction off and on, and by old rules and
+        new ones: a row that the source has not changed is the same row.
+        """
+        if stored in (filing.raw, before) or filing.raw is None:
+            return True
+        return stored == redacted(filing, self.key).raw or (
+            redact_row(stored, self.key).raw == redact_row(filing.raw, self.key).raw
+        )
+
+
+def redacted(filing: Filing, key: bytes) -> Filing:
+    """Return a filing without its secrets and private spans; the same one if there are none."""
+    if filing.raw is None or filing.kind == "document":
+        return _words_redacted(filing, key)
+    if filing.kind == "noise":
+        row = redact_row(filing.raw, key)
+        return _kept(filing, key, filing.text, row.raw, filing.parts, row.rules, row.secrets)
+    return _row_redacted(filing, key)
+
+
+def _words_redacted(filing: Filing, key: bytes) -> Filing:
+    """Words that are their own source, or that a file holds in an encoding: the file is then kept as UTF-8."""
+    text = redact(filing.text, key, _believed(filing))
+    raw = text.text.encode("utf-8", "surrogatepass") if text.edits and filing.raw is not None else filing.raw
+    return _kept(filing, key, text.text, raw, text.shift(filing.parts), text.rules, text.secrets(filing.text))
+
+
+def _row_redacted(filing: Filing, key: bytes) -> Filing:
+    raw = filing.raw or b""
+    row = redact_row(raw, key, private=False)
+    text = redact(filing.text, key, _believed(filing), row.secrets)
+    known = row.secrets | text.secrets(filing.text)
+    if text.edits:
+        hidden = text.rules[PRIVATE_RULE]
+        for wanted, private in _ways(known):
+            row = redact_row(raw, key, wanted, private)
+            if row.rules[PRIVATE_RULE] >= hidden:
+                break
+    return _kept(filing, key, text.text, row.raw, text.shift(filing.parts), text.rules or row.rules, known)
+
+
+def _ways(known: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], bool]]:
+    """Ways to find in a row what its text showed, one after another until all that was private is found.
+
+    To the letter; by its tags, where JSON within JSON spells it otherwise; line by line, where the text was put
+    together from several of the row's strings.
+    """
+    yield known, False
+    yield known, True
+    lines = {
+        line.strip(): PRIVATE_RULE
+        for words, rule in known.items()
+        if rule == PRIVATE_RULE
+        for line in words.split("\n")
+    }
+    yield {**{line: rule for line, rule in lines.items() if len(line) >= _SHORTEST_LINE}, **known}, True
+
+
+def _believed(filing: Filing) -> list[tuple[int, int]]:
+    """The stretches of a filing's text in which `<private>` counts."""
+    if filing.role not in _OWN_ROLES:
+        return []
+    parts = filing.parts or (Part("text", 0, len(filing.text)),)
+    return [(part.start, part.end) for part in parts if part.kind in _OWN_PARTS]
+
+
+def _kept(
+    filing: Filing,
+    key: bytes,
+    text: str,
+    raw: bytes | None,
+    parts: tuple[Part, ...],
+    rules: Counter[str],
+    known: Mapping[str, str],
+) -> Filing:
+    """The filing with what is left of it; its `meta` says how many stretches went by which rule."""
+    meta = redact_json(dict(filing.meta), key, known)
+    author, branch = (redact(words, key, known=known).text for words in (filing.author, filing.branch))
+    if not rules and not meta.rules and (author, branch) == (filing.author, filing.branch):
+        return filing
+    assert isinstance(meta.value, dict)  # noqa: S101 - a mapping stays one
+    counts = dict(sorted((rules or meta.rules).items()))
+    kept = replace(
+        filing, text=text, raw=raw, parts=parts, author=author, branch=branch, meta={**meta.value, "redacted": counts}
+    )
+    return replace(kept, id=filing.name(kept)) if filing.name else kept
