@@ -427,7 +427,7 @@ def test_a_half_migrated_database_is_refused_with_a_sentence(sql: str, names: st
 
 
 def test_a_locked_database_is_refused_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("palazzo.store.database.LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("palazzo.store.foreign.LONGEST_WAIT", 0.05)
     path = unpack("1.18.33.db", tmp_path)
     connection = apsw.Connection(str(path))
     connection.execute("BEGIN EXCLUSIVE")

@@ -28,7 +28,6 @@ from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Noise, Row, Session
-from palazzo.feeders.host_database import MAGIC, HostDatabase
 from palazzo.feeders.jsonl import string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.opencode_parts import (
@@ -42,6 +41,7 @@ from palazzo.feeders.opencode_parts import (
 from palazzo.feeders.records import canonical
 from palazzo.model import Micros
 from palazzo.store.database import SqliteConnection
+from palazzo.store.foreign import MAGIC, ForeignDatabase
 
 ABANDONED = Micros(3600 * 1_000_000)
 """How long after the last change a message that was not completed never will be: tools may run for minutes."""
@@ -81,7 +81,7 @@ class Opencode:
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the sessions, oldest first."""
-        database = HostDatabase(path)
+        database = ForeignDatabase(path)
         with database.snapshot() as connection:
             tables = _tables(connection, path)
             found = [
@@ -90,7 +90,7 @@ class Opencode:
         for known in found:
             yield self._session(database, known)
 
-    def _session(self, database: HostDatabase, known: _Known) -> Session:
+    def _session(self, database: ForeignDatabase, known: _Known) -> Session:
         row = known.row
         session, parent = _text(row.get("id")), _text(row.get("parent_id"))
         is_resting = self._now() - (moment(known.updated) or 0) > ABANDONED
@@ -115,12 +115,11 @@ class _Known:
     updated: int
 
 
-def _rows(database: HostDatabase, session: str, is_resting: bool) -> Iterator[Row]:
+def _rows(database: ForeignDatabase, session: str, is_resting: bool) -> Iterator[Row]:
     with database.snapshot() as connection:
-        tables = _tables(connection, database.path)
-        for position, said in enumerate(_records(connection, tables, session, is_resting)):
-            record, content, title = said
-            yield Row(position, canonical(record), content, title)
+        records = list(_records(connection, _tables(connection, database.path), session, is_resting))
+    for position, (record, content, title) in enumerate(records):
+        yield Row(position, canonical(record), content, title)
 
 
 def _records(
