@@ -11,19 +11,24 @@ from palazzo.operations.hits import HitSource, source_of, title_of
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
+    from palazzo.archive.restoring import SessionName
     from palazzo.model import Drawer, Item
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
 MOST_NEIGHBOURS = 1000
-_CANDIDATES = 9
 
 
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
     """What to read."""
 
-    id: Annotated[str, About("Id of a drawer, an item or a session, or its beginning.", positional=True)]
+    id: Annotated[
+        str,
+        About(
+            "Id of a drawer, an item or a session, or its beginning; KIND:ID#FILE for one of several.", positional=True
+        ),
+    ]
     context: Annotated[int, About("Also show this many drawers before and after.")] = 0
     raw: Annotated[bool, About("Write the source's own bytes instead, and nothing else.")] = False
 
@@ -74,13 +79,22 @@ class ShowResult:
 
 
 def show(context: Context, request: ShowRequest) -> ShowResult:
-    """Read a drawer, item or session in full, with where it came from."""
+    """Read a drawer, item or session in full, with where it came from.
+
+    With --raw a session is its transcript, byte for byte: of a file that was rewritten the latest whole version; of a
+    session that is no file of its own (a database, an export) its records, one line of JSON each.
+    """
+    from palazzo.archive import restoring
+
     if not 0 <= request.context <= MOST_NEIGHBOURS:
         raise UsageError(f"--context is {request.context}; it must be between 0 and {MOST_NEIGHBOURS:,}.")
     with context.reading().database.snapshot() as connection:
-        kind, row, session = _resolve(connection, request.id)
+        if not request.id.strip():
+            raise UsageError("The id is empty. 'palazzo search' prints ids.")
+        name = restoring.named(connection, request.id)
+        kind, row, session = _resolve(connection, name.id)
         if kind == "session":
-            return _session(connection, session, request)
+            return _session(connection, session, name, request)
         if kind == "item":
             return _item(connection, row, request)
         return _drawer(connection, row, request)
@@ -88,12 +102,9 @@ def show(context: Context, request: ShowRequest) -> ShowResult:
 
 def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
     """Return (kind, row id, session id) of what `prefix` names among drawers, items and sessions."""
-    from palazzo.archive import reading
-    from palazzo.store import overview
+    from palazzo.archive import reading, restoring
 
-    if not prefix.strip():
-        raise UsageError("The id is empty. 'palazzo search' prints ids.")
-    sessions = overview.session_ids(connection, prefix, _CANDIDATES)
+    sessions = restoring.session_ids(connection, prefix)
     try:
         kind, row = reading.resolve(connection, prefix)
     except NotFound:
@@ -138,17 +149,17 @@ def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
     return ShowResult("item", found.id, (entry,), raw=_raw_of_items(connection, [found.id]) if request.raw else None)
 
 
-def _session(connection: Connection, session: str, request: ShowRequest) -> ShowResult:
-    from palazzo.archive import reading
-    from palazzo.store import items, sources
+def _session(connection: Connection, session: str, name: SessionName, request: ShowRequest) -> ShowResult:
+    from palazzo.archive import reading, restoring
 
     if request.raw:
-        rows = sources.sources_of_session(connection, session)
-        exact = [row for row in rows if sources.read_source(connection, row).session_id == session]
-        raw = b"".join(part for row in exact for part in items.source_bytes(connection, row))
-        return ShowResult("session", session, (), raw=raw)
+        files = restoring.files_of_session(connection, session, name)
+        if len(files) > 1:
+            raise AmbiguousId(request.id, [file.label for file in files])
+        return ShowResult("session", session, (), raw=files[0].read(connection))
     said = [item for item in reading.read_session(connection, session) if item.source.session_id == session]
-    return ShowResult("session", session, tuple(_of_item(item) for item in said))
+    chosen = tuple(_of_item(item) for item in said if name.kind in ("", item.source.kind))
+    return ShowResult("session", session, chosen)
 
 
 def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:

@@ -167,17 +167,46 @@ def insert_repetitions(connection: Connection, rows: Iterable[tuple[int, int, in
     connection.executemany("INSERT OR IGNORE INTO repetition(source, ordinal, item) VALUES(?,?,?)", rows)
 
 
-def source_bytes(connection: Connection, source: int) -> Iterator[bytes]:
-    """Yield a source's rows to the byte, in the order in which the source held them."""
+class LaidRow(NamedTuple):
+    """A row that a source held at byte (or place) `ordinal`, and where its bytes are kept."""
+
+    ordinal: int
+    item: int
+    pack: int
+    start: int
+    size: int
+
+
+def laid_rows(connection: Connection, source: int) -> list[LaidRow]:
+    """Return every row that a source was ever seen to hold, by ordinal; of rows at one ordinal the newest first."""
     rows = connection.execute(
         "SELECT ordinal, id, pack, raw_start, raw_size FROM item WHERE source = ?1 AND pack IS NOT NULL"
-        " UNION ALL SELECT r.ordinal, i.id, i.pack, i.raw_start, i.raw_size FROM repetition r"
-        " JOIN item i ON i.id = r.item WHERE r.source = ?1 ORDER BY 1, 2",
+        " UNION SELECT r.ordinal, i.id, i.pack, i.raw_start, i.raw_size FROM repetition r"
+        " JOIN item i ON i.id = r.item WHERE r.source = ?1 AND i.pack IS NOT NULL ORDER BY 1, 2 DESC",
         (source,),
     )
+    return [LaidRow(*(int(value) for value in row)) for row in rows]
+
+
+def source_bytes(connection: Connection, source: int) -> Iterator[bytes]:
+    """Yield every row that a source was ever seen to hold, to the byte, by ordinal."""
     packs = PackReader(connection)
-    for _, _, pack, start, size in list(rows):
-        yield packs.read(pack, start, size)
+    for row in sorted(laid_rows(connection, source), key=lambda row: (row.ordinal, row.item)):
+        yield packs.read(row.pack, row.start, row.size)
+
+
+def last_message_at(connection: Connection, rows: Sequence[int]) -> Micros:
+    """Return the latest time of the messages among those items, 0 where there are none."""
+    latest = 0
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        found = connection.execute(
+            "SELECT coalesce(max(created_at), 0) FROM item WHERE kind = 'message' AND id IN"
+            f" ({','.join('?' * len(part))})",
+            part,
+        )
+        latest = max(latest, *(int(at) for (at,) in found))
+    return Micros(latest)
 
 
 _ITEM_COLUMNS = (
