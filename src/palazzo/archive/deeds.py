@@ -28,10 +28,21 @@ def act_on_item(
     connection: Connection, kind: ActKind, row: int, actor: str, now: Micros, detail: Mapping[str, str]
 ) -> int:
     """Record one act on all of an item's text, whatever drawers it is cut into; return the act's row id."""
-    (uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (row,)))
-    size = len(items.read_texts(connection, [row])[row])
-    whole = ActSpan(bytes(uid), 0, max(size, 1), bytes(identity.ID_BYTES))
-    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, [whole])
+    return act_on_items(connection, kind, [row], actor, now, detail)
+
+
+def act_on_items(
+    connection: Connection, kind: ActKind, rows: Sequence[int], actor: str, now: Micros, detail: Mapping[str, str]
+) -> int:
+    """Record one act on all of the text of these items; return the act's row id."""
+    spans = [_whole(connection, row) for row in dict.fromkeys(rows)]
+    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans)
+
+
+def _whole(connection: Connection, item: int) -> ActSpan:
+    (uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (item,)))
+    size = len(items.read_texts(connection, [item])[item])
+    return ActSpan(bytes(uid), 0, max(size, 1), bytes(identity.ID_BYTES))
 
 
 def _spans(connection: Connection, drawer: int) -> list[ActSpan]:

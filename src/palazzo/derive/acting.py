@@ -1,4 +1,5 @@
-"""The acts on the items at hand, asked by span: what is forgotten, where it was moved, how it is tagged.
+"""The acts on the items at hand, asked by span: what is forgotten or left out, where it was moved,
+how it is tagged.
 
 Acts address spans of items as some cutter once cut them. A cutter with other boundaries applies them by overlap.
 """
@@ -33,6 +34,14 @@ class ActsOnItems:
             if act.kind == "forget":
                 found.setdefault(span.drawer_uid, []).append((act, span))
         return found
+
+    def left_out(self, uid: bytes) -> int | None:
+        """Return since when the rules leave out an item, None when they take it in."""
+        since = None
+        for act, span in self._found:
+            if span.item_uid == uid and act.kind in ("leave-out", "take-in"):
+                since = int(act.at) if act.kind == "leave-out" else None
+        return since
 
     def place(self, spans: Sequence[CutSpan]) -> Place | None:
         """Return where the latest move put at least half of these spans."""

@@ -29,9 +29,9 @@ class Comparison:
         self._kept: set[bytes] = set()
         self._new: list[tuple[DrawerRow, Draft]] = []
 
-    def keep(self, draft: Draft, locator: str, ended: int | None = None) -> None:
-        """Make sure that the drawer of `draft` is there, and retired exactly if it `ended`."""
-        row = drawer_row(self._connection, self._source, self._on, draft, locator, ended)
+    def keep(self, draft: Draft, locator: str, ended: int | None = None, why: str = "replaced") -> None:
+        """Make sure that the drawer of `draft` is there, and retired exactly if it `ended`, and `why`."""
+        row = drawer_row(self._connection, self._source, self._on, draft, locator, ended, why)
         uid = row.uid
         if uid in self._kept:  # parts that overlap: the words are in a drawer already
             return
@@ -109,7 +109,7 @@ class Comparison:
             drawers.renumber(self._connection, known.row, row.turn, row.locator)
         if row.retired_at is not None:
             if known.retired_why is None:
-                self._retire(known.row, row.retired_at, "replaced")
+                self._retire(known.row, row.retired_at, row.retired_why or "replaced")
             return
         moved = (known.room, known.title) != (row.room, row.title)
         if moved:

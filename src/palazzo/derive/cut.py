@@ -99,7 +99,7 @@ def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence
 
 
 def recut_document(connection: Connection, source: int, whole: bool = False) -> None:
-    """Cut a document's versions: the current one is live, those before it are retired.
+    """Cut a document's versions: the current one is live unless the rules leave it out, those before are retired.
 
     Only the last two can have changed, unless `whole` asks for all.
     """
@@ -114,8 +114,10 @@ def recut_document(connection: Connection, source: int, whole: bool = False) -> 
 def _recut_version(connection: Connection, source: int, described: Source, item: int, ended: int | None) -> None:
     (loaded,), on = material.load(connection, [item])
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
+    why = "replaced" if ended is not None else "left out"
+    ended = on.left_out(loaded.uid) if ended is None else ended
     for draft in cutting.cut_section(loaded, document_kind(described.key[-1]), described.title):
-        work.keep(draft, line_locator(draft), ended)
+        work.keep(draft, line_locator(draft), ended, why)
     work.finish("replaced", loaded.filed.recorded_at)
 
 

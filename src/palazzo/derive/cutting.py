@@ -177,7 +177,8 @@ def _said(item: CutItem) -> Iterator[tuple[int, int, Trust]]:
     for part in item.parts or whole:
         if part.kind == "text":
             trust = trust_of_part(part, item.trust)
-            for low, high in without(part.start, part.end, _injected(item, part)):
+            injected = _injected(item, part)
+            for low, high in without(part.start, part.end, injected) if injected else ((part.start, part.end),):
                 yield low, high, trust
 
 
@@ -277,7 +278,8 @@ def _errors(span: CutSpan, covered: Sequence[CutSpan]) -> list[CutSpan]:
 
 
 def _pieces(item: CutItem, part: Part, limit: int) -> Iterator[CutSpan]:
-    hidden = sorted([*item.holes, *_injected(item, part)])
+    injected = _injected(item, part)
+    hidden = sorted([*item.holes, *injected]) if injected else item.holes
     for start, end in without(part.start, part.end, hidden):
         for piece in split_span(item.text, start, end, limit):
             yield CutSpan(item, *piece)

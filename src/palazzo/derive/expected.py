@@ -26,8 +26,9 @@ def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     if current is not None:
         described = sources.read_source(connection, source)
         (item,), work.on = material.load(connection, [current[0]])
-        for draft in cutting.cut_section(item, document_kind(described.key[-1]), described.title):
-            work.keep(draft)
+        if work.on.left_out(item.uid) is None:
+            for draft in cutting.cut_section(item, document_kind(described.key[-1]), described.title):
+                work.keep(draft)
     rows = connection.execute("SELECT id FROM item WHERE source = ? AND kind = 'note'", (source,))
     for (row,) in list(rows):
         (note,), work.on = material.load(connection, [int(row)])

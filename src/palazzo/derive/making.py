@@ -19,9 +19,15 @@ def uid_of(draft: Draft) -> bytes:
 
 
 def drawer_row(
-    connection: Connection, source: int, on: ActsOnItems, draft: Draft, locator: str, ended: int | None
+    connection: Connection,
+    source: int,
+    on: ActsOnItems,
+    draft: Draft,
+    locator: str,
+    ended: int | None,
+    why: str = "replaced",
 ) -> DrawerRow:
-    """Return the drawer of `draft`, retired since `ended` unless that is None."""
+    """Return the drawer of `draft`, retired since `ended`, and `why`, unless that is None."""
     lead = draft.spans[0].item
     moved = on.place(draft.spans)
     return DrawerRow(
@@ -44,7 +50,7 @@ def drawer_row(
         spans=tuple((span.item.row, span.start, span.end) for span in draft.spans),
         tags=on.tags(draft.spans),
         retired_at=ended,
-        retired_why="replaced" if ended is not None else None,
+        retired_why=why if ended is not None else None,
     )
 
 

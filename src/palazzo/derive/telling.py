@@ -45,21 +45,26 @@ def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
     what a tool prints only what stands at the beginning of a line, as hosts put it there. Agents are shown such
     blocks, and write none but by quoting Palazzo's.
     """
-    if "<" not in text and ".md (" not in text and ".md instructions" not in text:
+    asked = _may_be_put_into_a_message(text) if role == "user" else FENCE in text or "<system-reminder>" in text
+    if not asked:
         return []
     words = text[start:end]
+    found = palazzo_spans(words)
     if role == "user":
-        found = [*palazzo_spans(words), *host_spans(words)]
-    else:
-        found = palazzo_spans(words) if FENCE in words else []
-        if role != "assistant" and "<system-reminder>" in words:
-            found += [match.span() for match in _REMINDER.finditer(words)]
+        found += host_spans(words)
+    elif role != "assistant":
+        found += [match.span() for match in _REMINDER.finditer(words)]
     return sorted((start + low, start + high) for low, high in found if _is_closed(words, low, high))
 
 
 def is_mention(text: str) -> bool:
     """Whether an attachment is named only (`[application/pdf, plan.pdf]`), without a word of its own."""
     return _MENTION.fullmatch(text) is not None
+
+
+def _may_be_put_into_a_message(text: str) -> bool:
+    """Whether there is a tag, or an instruction file as a host names it: asked of every message, so it is quick."""
+    return "<" in text or ".md (" in text or ".md instructions" in text
 
 
 def _is_closed(text: str, start: int, end: int) -> bool:

@@ -11,7 +11,8 @@ from palazzo.model import Micros
 from palazzo.store import changes
 from palazzo.store.database import Connection
 
-ActKind = Literal["forget", "move", "tag"]
+ActKind = Literal["forget", "move", "tag", "leave-out", "take-in"]
+"""`leave-out` is about a document that the rules pass over now; `take-in` takes that back, or says it was named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,26 @@ def sources_at(connection: Connection, uri: str) -> list[int]:
     return [int(row) for (row,) in rows]
 
 
+class DocumentRow(NamedTuple):
+    """A document, where it was last seen, and its current version."""
+
+    source: int
+    uri: str
+    item: int
+    item_uid: bytes
+
+
+def documents_at(connection: Connection, uri: str) -> list[DocumentRow]:
+    """Return the documents that were last seen at `uri` or below it."""
+    rows = connection.execute(
+        "SELECT s.id, s.uri, i.id, i.uid FROM source s JOIN item i ON i.id ="
+        " (SELECT item FROM revision WHERE source = s.id ORDER BY id DESC LIMIT 1)"
+        " WHERE s.kind = 'document' AND (s.uri = ?1 OR substr(s.uri, 1, length(?1) + 1) = ?1 || '/') ORDER BY s.id",
+        (uri.rstrip("/"),),
+    )
+    return [DocumentRow(int(source), at, int(item), bytes(uid)) for source, at, item, uid in rows]
+
+
 def any_passages(connection: Connection) -> bool:
     """Whether there is anything that gets a vector."""
     return any(True for _ in connection.execute("SELECT 1 FROM passage LIMIT 1"))

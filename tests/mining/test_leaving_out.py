@@ -1,0 +1,210 @@
+"""What a rule leaves out that was mined before: retired by mining, kept in the archive, taken back with the rule."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.derive.state import complaints, drawers
+
+from palazzo.derive import verify
+from palazzo.mining import leaving_out
+from palazzo.mining.discover import Candidate, Mode, Rules, discover
+from palazzo.mining.mine import mine
+from palazzo.mining.report import MineRequest
+from palazzo.palace import Palace
+from palazzo.recall.query import Query
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "acme"
+    write(root / "guide.md", "# Guide\n\nThe gate opens at dawn.\n")
+    write(root / "drafts" / "idea.md", "# Idea\n\nA heron keeps the ledger.\n")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return root
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def mined(palace: Palace, top: Path, exclude: tuple[str, ...] = (), mode: Mode = "docs") -> tuple[int, int]:
+    """Mine and settle as one run does; return how many documents were left out, and how many taken back."""
+    lasting = leaving_out.lasting_rules(top, exclude)
+    taken = {
+        one.uri
+        for one in discover([top], Rules(mode, include=lasting.include, exclude=lasting.exclude))
+        if isinstance(one, Candidate)
+    }
+    mine(palace.database, palace.clock, MineRequest((top,), mode, exclude=exclude))
+    with palace.database.snapshot() as connection:
+        found = leaving_out.compare(connection, top, lasting, taken)
+    leaving_out.settle(palace.database, palace.clock, found)
+    return len(found.out), found.taken_back
+
+
+def titles(palace: Palace) -> set[str]:
+    return {drawer.title for drawer in drawers(palace) if drawer.title in ("Guide", "Idea", "Idea, again")}
+
+
+def test_a_document_that_is_ignored_from_now_on_is_retired_and_still_resolves(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    (idea,) = [drawer for drawer in drawers(palace) if drawer.title == "Idea"]
+    write(project / ".gitignore", "drafts/\n")
+    assert mined(palace, project) == (1, 0)
+    assert titles(palace) == {"Guide"}
+    assert palace.search(Query("heron ledger")).hits == []
+    retired = palace.drawer(idea.id)
+    assert retired.retired_at is not None
+    assert "heron" in retired.text
+    assert complaints(palace) == []
+
+
+def test_it_is_retired_once_and_back_when_the_rule_is_gone(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    before = {drawer.id for drawer in drawers(palace)}
+    ignore = write(project / ".palazzoignore", "drafts\n")
+    assert [mined(palace, project), mined(palace, project)] == [(1, 0), (0, 0)]
+    ignore.unlink()
+    assert [mined(palace, project), mined(palace, project)] == [(0, 1), (0, 0)]
+    assert {drawer.id for drawer in drawers(palace)} == before
+    assert [hit.drawer.title for hit in palace.search(Query("heron ledger")).hits] == ["Idea"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    ['[mine]\nexclude = ["drafts/**"]\n', '[mine]\ninclude = ["/*.md"]\n'],
+    ids=["exclude", "include"],
+)
+def test_the_projects_own_file_leaves_out(palace: Palace, project: Path, config: str) -> None:
+    mined(palace, project)
+    write(project / "palazzo.toml", config)
+    assert mined(palace, project)[0] == 1
+    assert titles(palace) == {"Guide"}
+
+
+def test_a_stated_policy_leaves_out_code_that_an_earlier_one_took(palace: Palace, project: Path) -> None:
+    write(project / "dawn.py", "def gate() -> str:\n    return 'heron'\n")
+    mined(palace, project, mode="all")
+    assert mined(palace, project) == (0, 0)
+    assert any("gate()" in drawer.text for drawer in drawers(palace))
+    write(project / "palazzo.toml", '[mine]\npolicy = "docs"\n')
+    assert mined(palace, project) == (1, 0)
+    assert not any("gate()" in drawer.text for drawer in drawers(palace))
+
+
+def test_a_pattern_of_the_settings_leaves_out(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    assert mined(palace, project, exclude=("drafts",)) == (1, 0)
+    assert mined(palace, project) == (0, 1)
+
+
+def test_what_is_gone_from_the_disk_stays_found(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    (project / "drafts" / "idea.md").unlink()
+    write(project / ".gitignore", "drafts/\n")
+    assert mined(palace, project) == (0, 0)
+    assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_a_run_that_asks_for_less_retires_nothing(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    assert mined(palace, project / "drafts") == (0, 0)
+    assert mined(palace, project, mode="convos") == (0, 0)
+    assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_a_document_that_was_named_stays_whatever_ignores_it(palace: Palace, project: Path) -> None:
+    write(project / ".gitignore", "drafts/\n")
+    named = project / "drafts" / "idea.md"
+    assert [mined(palace, named), mined(palace, project), mined(palace, named)] == [(0, 0)] * 3
+    assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_a_directory_that_was_named_stays_too(palace: Palace, project: Path) -> None:
+    write(project / ".gitignore", "drafts/\n")
+    assert [mined(palace, project / "drafts"), mined(palace, project)] == [(0, 0)] * 2
+    assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_naming_a_document_takes_it_back_for_good(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    write(project / ".gitignore", "drafts/\n")
+    mined(palace, project)
+    assert mined(palace, project / "drafts" / "idea.md") == (0, 1)
+    assert mined(palace, project) == (0, 0)
+    assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_a_document_that_changed_while_it_was_left_out_and_changed_back(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    ignore, idea = write(project / ".gitignore", "drafts/\n"), project / "drafts" / "idea.md"
+    mined(palace, project)
+    first = idea.read_text(encoding="utf-8")
+    write(idea, "# Idea, again\n\nA stork does.\n")
+    ignore.unlink()
+    mined(palace, project)
+    assert titles(palace) == {"Guide", "Idea, again"}
+    write(idea, first)
+    assert mined(palace, project) == (0, 1)
+    assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_a_rebuild_leaves_out_what_was_left_out(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    write(project / ".gitignore", "drafts/\n")
+    mined(palace, project)
+    palace.rebuild("all")
+    assert titles(palace) == {"Guide"}
+    checks = {check.name: (check.ok, check.detail) for check in verify.verify(palace.database, palace.embedder)}
+    assert checks["drawers"][0], checks["drawers"]
+    assert checks["keywords"][0], checks["keywords"]
+
+
+def test_what_a_person_forgot_is_not_taken_back(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    palace.forget([drawer.id for drawer in drawers(palace) if drawer.title == "Idea"])
+    ignore = write(project / ".gitignore", "drafts/\n")
+    mined(palace, project)
+    ignore.unlink()
+    mined(palace, project)
+    assert titles(palace) == {"Guide"}
+
+
+def test_a_nested_repository_has_its_own_ignore_files(palace: Palace, project: Path) -> None:
+    inner = project / "vendor-docs"
+    write(inner / "drafts" / "idea.md", "# Idea\n\nInner.\n")
+    subprocess.run(["git", "init", "-q", str(inner)], check=True)
+    mined(palace, project)
+    write(project / ".gitignore", "drafts/\n")
+    assert mined(palace, project) == (1, 0)
+    assert any(drawer.text.endswith("Inner.") for drawer in drawers(palace))
+
+
+def test_names_that_addresses_must_quote_are_matched(palace: Palace, tmp_path: Path) -> None:
+    root = tmp_path / "a b%20c"
+    write(root / "übung #1?.md", "# Idea\n\nA heron keeps the ledger.\n")
+    mined(palace, root)
+    assert mined(palace, root, exclude=("*#1*",)) == (1, 0)
+    assert titles(palace) == set()
+
+
+# Wings
+
+
+def test_a_project_whose_file_names_another_wing_stays_in_the_one_it_has(palace: Palace, project: Path) -> None:
+    write(project / "palazzo.toml", 'wing = "harbour"\n')
+    mined(palace, project)
+    write(project / "palazzo.toml", 'wing = "lighthouse"\n')
+    write(project / "guide.md", "# Guide\n\nThe gate opens at noon.\n")
+    write(project / "new.md", "# New\n\nA tide table.\n")
+    mined(palace, project)
+    found = drawers(palace)
+    assert {drawer.place.wing for drawer in found} == {"harbour"}
+    texts = [drawer.text for drawer in found]
+    assert len(texts) == len(set(texts))
+    assert not any("dawn" in text for text in texts)
