@@ -130,8 +130,8 @@ def _take(reading: Reading, met: Met, committed: Callable[[int], None]) -> Taken
         committed,
     )
     note_reached(reading.database, opened, end or 0, finished)
-    if met.state is not None and not taken.items and not taken.noise:
-        taken.standing = "unchanged"
+    brought = bool(taken.items or taken.noise)
+    taken.standing = opened.standing(taken.standing, brought) if brought or met.state is None else "unchanged"
     return taken
 
 

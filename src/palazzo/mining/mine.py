@@ -172,8 +172,8 @@ class _Run:
         for candidate in candidates:
             self._tell(candidate.uri)
             try:
-                if candidate.kind in _COLLECTIONS:
-                    self._take_collection(_COLLECTIONS[candidate.kind], candidate.path)
+                if candidate.kind in _OF_MANY:
+                    self._take_collection(_collection_at(candidate), candidate.path)
                 else:
                     self._take_file(candidate)
             except (OSError, SourceUnreadable) as error:
@@ -255,12 +255,19 @@ class _Run:
 
 
 _FEEDERS = {feeder.kind: feeder for feeder in TRANSCRIPTS}
-_COLLECTIONS = {collection.kind: collection for collection in COLLECTIONS}
+_OF_MANY = frozenset(collection.kind for collection in COLLECTIONS)
 _VERSIONS = {
     Documents.kind: Documents.version,
     **{kind: feeder.version for kind, feeder in _FEEDERS.items()},
-    **{kind: collection.version for kind, collection in _COLLECTIONS.items()},
+    **{collection.kind: collection.version for collection in COLLECTIONS},
 }
+
+
+def _collection_at(candidate: Candidate) -> Collection:
+    """Return the reader of a candidate; a host's files and its directories may have one each."""
+    readers = [collection for collection in COLLECTIONS if collection.kind == candidate.kind]
+    head = b"" if candidate.path.is_dir() else read_head(candidate.path)
+    return next((reader for reader in readers if reader.recognises(candidate.path, head)), readers[0])
 
 
 def _rules(request: MineRequest, path: Path) -> Rules:

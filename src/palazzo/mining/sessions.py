@@ -64,7 +64,14 @@ class Opened:
     identity: Identity
     place: Place
     project: ProjectIdentity | None
+    is_known: bool
     rows: Iterator[Row]
+
+    def standing(self, so_far: Standing, brought: bool) -> Standing:
+        """Return what had become of it: what was archived from elsewhere before is not new, wherever it lies now."""
+        if so_far == "new" and self.is_known:
+            return "grown" if brought else "unchanged"
+        return so_far
 
 
 def open_session(
@@ -102,7 +109,7 @@ def open_session(
     named = title or _first_line(spoken)
     source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
     source = Guard.of(database).source(source)
-    return Opened(source, identity, place, project, chain(ahead, rows))
+    return Opened(source, identity, place, project, known is not None, chain(ahead, rows))
 
 
 def file_session(

@@ -59,4 +59,5 @@ def take_transcript(
     if end is None:
         note_reached(database, opened, start, reached)
         taken.standing = "new" if state is None else "unchanged"
+    taken.standing = opened.standing(taken.standing, bool(taken.items or taken.noise))
     return taken
