@@ -34,7 +34,8 @@ def test_what_is_piped_in_is_remembered_to_the_byte(shop: Path) -> None:
     assert spawn("show", note["id"], "--raw").out == "  piped\r\n\r\n"
 
 
-def test_raw_is_the_transcript_to_the_byte(palazzo: Command, home: Path) -> None:
+def test_raw_is_the_transcript_to_the_byte(palazzo: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALAZZO_REDACT", "off")  # it holds a key
     transcript = next(FIXTURES.rglob("e8cc7d58*.jsonl"))
     copy = home / transcript.name
     shutil.copy(transcript, copy)
