@@ -52,7 +52,14 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
     ]
-    assert {host for host, _ in found(home)} == set(HOSTS)
+    assert {host for host, _ in found(home)} == set(HOSTS) - {"aider"}
+
+
+def test_aider_s_history_is_found_in_the_project_that_is_worked_in(home: Path) -> None:
+    make(home, "shop")
+    (home / "shop/.aider.chat.history.md").write_text("")
+    assert [one.host for one in histories({"HOME": str(home)}, (), home / "shop")] == ["aider"]
+    assert histories({"HOME": str(home)}, ("codex",), home / "shop") == ()
 
 
 def test_only_the_named_hosts_are_looked_for(home: Path) -> None:

@@ -40,7 +40,12 @@ def mine(screen: Screen, result: MineResult) -> None:
         into = f" in {', '.join(result.wings)}" if result.wings else ""
         noise = f" (and {result.noise:,} rows kept but not searched)" if result.noise else ""
         screen.say(f"{count(result.items, 'item')} archived{into}, {count(result.drawers, 'drawer')} to find{noise}.")
-    _left_out(screen, result)
+    left_out(screen, result)
+    when_found(screen, result)
+
+
+def when_found(screen: Screen, result: MineResult) -> None:
+    """Say how long it took, and when all of it can be found."""
     screen.say((f"{result.took_s:,.1f} s", "dim"))
     if result.note:
         screen.say((result.note, "yellow"))
@@ -50,7 +55,8 @@ def mine(screen: Screen, result: MineResult) -> None:
         )
 
 
-def _left_out(screen: Screen, result: MineResult) -> None:
+def left_out(screen: Screen, result: MineResult) -> None:
+    """Show what failed, and why what was skipped was skipped: each reason once."""
     for failed in result.failed[:_MOST_LISTED]:
         screen.say(("failed  ", "red"), f"{failed.uri}: {failed.error}")
     reasons = Counter(skipped.reason for skipped in result.skipped)

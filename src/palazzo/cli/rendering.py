@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 RENDERERS = {
     "search": "palazzo.cli.finding:search",
     "show": "palazzo.cli.finding:show",
+    "restore_session": "palazzo.cli.keeping:restore_session",
     "wake_up": "palazzo.cli.finding:wake_up",
     "init": "palazzo.cli.filing:init",
     "mine": "palazzo.cli.filing:mine",
+    "feed": "palazzo.cli.feeding:feed",
     "remember": "palazzo.cli.filing:remember",
     "forget": "palazzo.cli.filing:forget",
     "status": "palazzo.cli.operating:status",

@@ -26,7 +26,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
 
     bar = ProgressBar()
     try:
-        with Context(palace=common.palace, on_progress=bar.show) as context:
+        with Context(palace=common.palace, on_progress=bar.show, on_notice=_notice(common)) as context:
             result = _result(operation, request(), context, common, bar)
             bar.close()
             _write(operation, result, common)
@@ -43,6 +43,10 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         bar.close()
         return failing.bug(error, sys.argv[1:], common.debug)
     return failing.FAILED if operation.failed is not None and operation.failed(result) else 0
+
+
+def _notice(common: Common) -> Callable[[str], None] | None:
+    return None if common.as_json else lambda sentence: print(f"palazzo: {sentence}", file=sys.stderr, flush=True)
 
 
 def _result(operation: Operation[Any, Any], request: Any, context: Context, common: Common, bar: Any) -> Any:

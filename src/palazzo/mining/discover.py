@@ -231,10 +231,10 @@ def _document(entry: Entry, policy: Policy | None, readers: Readers) -> Found:
         return Skip(entry.path, by_name, expected=True)
     if readers.known(entry.path, entry.status) == document_feeder.KIND:
         return _candidate(entry, document_feeder.KIND)
-    by_size = refusal_by_size(entry.status.st_size)
+    by_size = refusal_by_size(entry.path, entry.status.st_size)
     if by_size:
         return Skip(entry.path, by_size)
-    by_head = refusal_by_head(entry.path, read_head(entry.path))
+    by_head = refusal_by_head(entry.path, read_head(entry.path), policy)
     return Skip(entry.path, by_head) if by_head else _candidate(entry, document_feeder.KIND)
 
 

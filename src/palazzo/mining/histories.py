@@ -50,18 +50,30 @@ _KEPT = (
     _Kept("continue", "CONTINUE_GLOBAL_DIR", ".continue", ("sessions",)),
 )
 
-HOSTS = tuple(dict.fromkeys(kept.host for kept in _KEPT))
+_AIDER = ".aider.chat.history.md"
+"""Aider writes into the directory that it is started in, so its history is found only where one stands."""
+
+HOSTS = (*dict.fromkeys(kept.host for kept in _KEPT), "aider")
 """Every host whose history can be found without being told where it is."""
 
 
-def histories(variables: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[History, ...]:
-    """Return what histories there are, of the named hosts or of all, each place once."""
+def histories(
+    variables: Mapping[str, str], hosts: Sequence[str] = (), project: Path | None = None
+) -> tuple[History, ...]:
+    """Return what histories there are, of the named hosts or of all, each place once.
+
+    `project` is the directory that is worked in: one host keeps its history there.
+    """
     found: dict[Path, History] = {}
     for kept in _KEPT:
         if hosts and kept.host not in hosts:
             continue
         for path in _present(kept, variables):
-            found.setdefault(path, History(kept.host, path, _deletes_after(kept.host, path)))
+            found.setdefault(path, History(kept.host, path, deletes_after(kept.host, path)))
+    if project is not None and (not hosts or "aider" in hosts):
+        path = Path(variables.get("AIDER_CHAT_HISTORY_FILE") or project / _AIDER)
+        if _exists(path):
+            found.setdefault(path.resolve(), History("aider", path.resolve()))
     return tuple(found.values())
 
 
@@ -84,7 +96,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _deletes_after(host: str, path: Path) -> int | None:
+def deletes_after(host: str, path: Path) -> int | None:
     """Return after how many days the host deletes a session that nobody went on with."""
     if host != "claude-code":
         return None

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Collection
+from palazzo.feeders import Collection, Feeder
 from palazzo.feeders.documents import Documents
 from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
 from palazzo.mining.collected import (
@@ -183,30 +183,29 @@ class _Run:
             self._tell("")
 
     def _take_file(self, candidate: Candidate) -> None:
+        feeder = _FEEDERS.get(candidate.kind)
+        if feeder is not None and not self._is_named(feeder, candidate.path):
+            return
         state = self._states.get(candidate.uri)
         self.tally.times.append(_changed(candidate))
         if _unchanged(candidate, state):
             self.tally.add(Taken("unchanged"))
         elif self._database is None or self._request.dry_run:
-            self._would_take(candidate, state)
-        elif candidate.kind == Documents.kind:
-            self.tally.add(take_document(self._database, candidate.path, candidate.root, self._placing, self._clock))
-        else:
-            feeder = _FEEDERS[candidate.kind]
-            committed = partial(self._tell, candidate.uri)
-            taken = take_transcript(
-                self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, committed
-            )
-            if taken is not None:
-                self.tally.add(taken)
-
-    def _would_take(self, candidate: Candidate, state: FileState | None) -> None:
-        feeder = _FEEDERS.get(candidate.kind)
-        if feeder is None or self._request.wanted.by_identity(
-            feeder.identify(candidate.path, read_head(candidate.path))
-        ):
             appended = state is not None and feeder is not None and feeder.appends and candidate.size >= state.consumed
             self.tally.would_take(state, candidate.size - (state.consumed if state and appended else 0))
+        elif feeder is None:
+            self.tally.add(take_document(self._database, candidate.path, candidate.root, self._placing, self._clock))
+        else:
+            committed = partial(self._tell, candidate.uri)
+            self.tally.add(
+                take_transcript(
+                    self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, committed
+                )
+            )
+
+    def _is_named(self, feeder: Feeder, path: Path) -> bool:
+        wanted = self._request.wanted
+        return not wanted.sessions or wanted.by_identity(feeder.identify(path, read_head(path)))
 
     def _take_collection(self, collection: Collection, path: Path) -> None:
         whole = state_of(path)

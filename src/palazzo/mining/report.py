@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -83,6 +83,20 @@ class MineProgress:
     total: int
     uri: str
     items: int
+
+
+def merged(reports: Sequence[MineReport], took_s: float) -> MineReport:
+    """Return what several runs did together."""
+    counted = ("sources", "new", "grown", "unchanged", "items", "noise", "drawers", "rows", "repeated", "unreadable")
+    return MineReport(
+        **{name: sum(getattr(report, name) for report in reports) for name in (*counted, "bytes")},
+        skipped=tuple(one for report in reports for one in report.skipped),
+        failed=tuple(one for report in reports for one in report.failed),
+        took_s=round(took_s, 3),
+        wings=tuple(dict.fromkeys(wing for report in reports for wing in report.wings)),
+        earliest=min((report.earliest for report in reports if report.earliest is not None), default=None),
+        latest=max((report.latest for report in reports if report.latest is not None), default=None),
+    )
 
 
 OnProgress = Callable[[MineProgress], None]

@@ -27,11 +27,8 @@ def take_transcript(
     clock: Callable[[], Micros],
     wanted: Wanted,
     committed: Callable[[int], None],
-) -> Taken | None:
-    """Archive what is new in the transcript at `path`; `committed` is told of items as they are safe on disk.
-
-    Returns None when it is not one of the sessions that are `wanted` by name.
-    """
+) -> Taken:
+    """Archive what is new in the transcript at `path`; `committed` is told of items as they are safe on disk."""
     uri = path.as_uri()
     with path.open("rb") as stream:
         status = files.status_of_stream(stream)
@@ -40,8 +37,6 @@ def take_transcript(
         start = files.resume_at(state, stream, status, feeder.version) if feeder.appends else 0
         stream.seek(0)
         identity = feeder.identify(path, stream.read(_HEAD))
-        if not wanted.by_identity(identity):
-            return None
         stream.seek(start)
         taken = Taken("new" if state is None else "grown" if start else "rewritten")
 

@@ -49,9 +49,10 @@ class Context:
         variables: Mapping[str, str] = os.environ,
         on_progress: Callable[[Progress], None] | None = None,
         clock: Callable[[], Micros] | None = None,
+        on_notice: Callable[[str], None] | None = None,
     ) -> None:
         self.cwd = (cwd or Path.cwd()).absolute()
-        self.variables, self.on_progress = variables, on_progress
+        self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
         self._named, self._clock = palace, clock
         self._palace: Palace | None = None
 
@@ -190,3 +191,8 @@ class Context:
         """Tell whoever watches how far the operation is."""
         if self.on_progress:
             self.on_progress(Progress(what, done, total, detail))
+
+    def notice(self, sentence: str) -> None:
+        """Tell whoever watches what is about to be done."""
+        if self.on_notice:
+            self.on_notice(sentence)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import EmbedderUnavailable
 from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
-from palazzo.settings import load
+from palazzo.settings import Settings, load
 
 if TYPE_CHECKING:
     from palazzo.mining.report import MineProgress, MineReport, MineRequest, OnProgress
@@ -67,7 +67,12 @@ class MineResult:
     drawers: int
     failed: tuple[FailedFile, ...]
     took_s: float
-    noise: Annotated[int, PERSON_ONLY] = 0
+    rows: int = 0
+    noise: int = 0
+    repeated: int = 0
+    unreadable: int = 0
+    """Of the `rows` that were read each is an item, noise (archived and never searched), repeated (archived before),
+    or unreadable (archived to the byte, and named in `skipped`)."""
     wings: Annotated[tuple[str, ...], PERSON_ONLY] = ()
     dry_run: Annotated[bool, PERSON_ONLY] = False
     pending: Annotated[int, PERSON_ONLY] = 0
@@ -86,19 +91,29 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     asked = _request(context, request)
     if request.dry_run:
         database = context.reading().database if context.has_palace else None
-        return _result(run(database, lambda: context.now, asked, _relay(context)), True, 0, "")
+        return MineResult(**told(run(database, lambda: context.now, asked, relay(context))), dry_run=True)
     palace = context.writing()
     try:
-        report = run(palace.database, palace.clock, asked, _relay(context))
-        note = _embed(context) if request.wait else ""
+        report = run(palace.database, palace.clock, asked, relay(context))
+        note = embed_now(context) if request.wait else ""
     finally:  # also when it was interrupted: what was read so far is kept, and wants its vectors
         if not request.wait:
             start_embedding(context)
-    return _result(report, False, _pending(context), note)
+    return MineResult(**told(report), pending=count_pending(context), note=note)
+
+
+def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ...]:
+    """Return the directories of which the settings say that nothing is ever read."""
+    home = Path(context.variables.get("HOME") or Path.home())
+    return tuple(
+        (home / one[2:] if one.startswith(("~/", "~\\")) else context.cwd / one).resolve()
+        for one in settings.texts("mine.exclude_projects")
+    )
 
 
 def _request(context: Context, request: MineFilesRequest) -> MineRequest:
     from palazzo.mining.report import MineRequest
+    from palazzo.mining.wanted import Wanted
     from palazzo.operations.remember import place_name
 
     own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
@@ -112,17 +127,20 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
         gitignore=request.gitignore,
         dry_run=request.dry_run,
         policy="all" if own.text("mine.policy") == "all" else "docs",
+        wanted=Wanted(excluded=excluded_directories(context, own)),
     )
 
 
-def _relay(context: Context) -> OnProgress:
+def relay(context: Context) -> OnProgress:
+    """Return what tells whoever watches how far mining is."""
+
     def on_progress(progress: MineProgress) -> None:
         context.report("reading", progress.done, progress.total, f"{progress.items:,} items")
 
     return on_progress
 
 
-def _embed(context: Context) -> str:
+def embed_now(context: Context) -> str:
     """Make the vectors that are pending; return why not, if they cannot be made."""
     try:
         context.writing().embed_pending(lambda done, total: context.report("embedding", done, total))
@@ -131,34 +149,27 @@ def _embed(context: Context) -> str:
     return ""
 
 
-def _pending(context: Context) -> int:
+def count_pending(context: Context) -> int:
+    """Return how many passages wait for a vector."""
     from palazzo.store import vectors
 
     with context.reading().database.snapshot() as connection:
         return vectors.count_pending(connection)
 
 
-def _result(report: MineReport, dry_run: bool, pending: int, note: str) -> MineResult:
-    return MineResult(
-        sources=report.sources,
-        new=report.new,
-        grown=report.grown,
-        unchanged=report.unchanged,
-        skipped=tuple(SkippedFile(one.uri, one.reason) for one in report.skipped),
-        items=report.items,
-        drawers=report.drawers,
-        failed=tuple(FailedFile(one.uri, one.error) for one in report.failed),
-        took_s=report.took_s,
-        noise=report.noise,
-        wings=report.wings,
-        dry_run=dry_run,
-        pending=pending,
-        note=note,
-    )
+def told(report: MineReport) -> dict[str, Any]:
+    """Return what a report says, as fields of a result."""
+    same = ("sources", "new", "grown", "unchanged", "items", "drawers", "took_s", "rows", "noise", "repeated")
+    return {
+        **{name: getattr(report, name) for name in (*same, "unreadable", "wings")},
+        "skipped": tuple(SkippedFile(one.uri, one.reason) for one in report.skipped),
+        "failed": tuple(FailedFile(one.uri, one.error) for one in report.failed),
+    }
 
 
-def _all_failed(result: MineResult) -> bool:
+def all_failed(result: MineResult) -> bool:
+    """Whether there was something to read, and none of it could be."""
     return bool(result.failed) and len(result.failed) == result.sources
 
 
-OPERATION = Operation("mine", MineFilesRequest, MineResult, mine, writes=True, failed=_all_failed)
+OPERATION = Operation("mine", MineFilesRequest, MineResult, mine, writes=True, failed=all_failed)

@@ -11,8 +11,10 @@ from palazzo.operations.operation import Operation
 MODULES = {
     "init": "palazzo.operations.init",
     "mine": "palazzo.operations.mine",
+    "feed": "palazzo.operations.feed",
     "search": "palazzo.operations.search",
     "show": "palazzo.operations.show",
+    "restore_session": "palazzo.operations.restore_session",
     "wake_up": "palazzo.operations.wake_up",
     "remember": "palazzo.operations.remember",
     "forget": "palazzo.operations.forget",

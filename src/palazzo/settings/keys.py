@@ -116,6 +116,14 @@ KEYS: tuple[Key, ...] = (
     Key("mine.policy", "choice", "docs", "What is read of a project.", _ANYWHERE, ("docs", "all")),
     Key("mine.include", "list", (), "Patterns of files to read; only these, if any.", _ANYWHERE),
     Key("mine.exclude", "list", (), "Patterns of files never to read; of all places together.", _ANYWHERE, add=True),
+    Key(
+        "mine.exclude_projects",
+        "list",
+        (),
+        "Directories of which nothing is read: no documents, and no sessions held there.",
+        _OWN,
+        add=True,
+    ),
     Key("redact", "flag", True, "Remove secrets before anything is stored.", _ANYWHERE, stricter=_stays_on),
     Key(
         "auto_inject_trust",

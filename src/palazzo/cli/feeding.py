@@ -1,0 +1,62 @@
+"""How feed looks to a person."""
+
+from __future__ import annotations
+
+from palazzo.cli.filing import left_out, when_found
+from palazzo.cli.screen import Part, Screen, count
+from palazzo.model import Micros
+from palazzo.operations.feed import FeedResult, HistoryFed
+from palazzo.text.times import to_iso
+
+
+def feed(screen: Screen, result: FeedResult) -> None:
+    """Show each history with its counts and dates, then what was done with them."""
+    if not result.histories:
+        screen.say("No agent's history was found on this machine.")
+        screen.say(("'palazzo mine PATH' reads transcripts and exports that lie elsewhere.", "dim"))
+        return
+    header = ("host", "history", "sessions", "new", "grown", "from", "to", "to read" if result.dry_run else "read")
+    screen.table(header, [_row(one) for one in result.histories], right=(2, 3, 4, 7))
+    if result.dry_run:
+        screen.say(("Nothing was read: this was a dry run.", "yellow"))
+        changed = result.new + result.grown
+        if changed:
+            screen.say(f"Reading the {count(changed, 'session')} would take about {_long(result.estimate_s)}.")
+    elif not result.new and not result.grown:
+        screen.say("All of it was read before.")
+    else:
+        noise = f" (and {result.noise:,} rows kept but not searched)" if result.noise else ""
+        screen.say(
+            (f"{count(result.items, 'item')} archived", "bold"), f", {count(result.drawers, 'drawer')} to find{noise}."
+        )
+        if result.wings:
+            screen.say((f"in {count(len(result.wings), 'wing')}: {', '.join(result.wings)}", "dim"))
+    left_out(screen, result)
+    when_found(screen, result)
+
+
+def _row(one: HistoryFed) -> tuple[Part, ...]:
+    return (
+        (one.host, "cyan"),
+        one.shown_as,
+        f"{one.sessions:,}",
+        (f"{one.new:,}", "green" if one.new else "dim"),
+        (f"{one.grown:,}", "green" if one.grown else "dim"),
+        _day(one.earliest),
+        _day(one.latest),
+        _size(one.bytes),
+    )
+
+
+def _day(moment: Micros | None) -> str:
+    return to_iso(moment)[:10] if moment else "–"
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size else "–"
+
+
+def _long(seconds: float) -> str:
+    if seconds < 1:
+        return "a second"
+    return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
