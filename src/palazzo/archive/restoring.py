@@ -131,9 +131,14 @@ def subagents_of(connection: Connection, session: str, kind: str) -> list[Sessio
     return found
 
 
-def last_said_at(connection: Connection, file: SessionFile) -> Micros:
-    """Return when the last message of a file was said; 0 where it has none."""
-    return items.last_message_at(connection, [row.item for row in file.rows])
+def times_of(connection: Connection, file: SessionFile) -> tuple[Micros, Micros]:
+    """Return when the first and the last message of a file were said; zeros where it has none."""
+    return items.message_times(connection, [row.item for row in file.rows])
+
+
+def directory_of(connection: Connection, file: SessionFile) -> str:
+    """Return the directory that the session was held in, '' where it does not say."""
+    return items.directory_of_source(connection, file.row)
 
 
 def path_of(uri: str) -> PurePath:

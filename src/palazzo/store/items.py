@@ -195,18 +195,30 @@ def source_bytes(connection: Connection, source: int) -> Iterator[bytes]:
         yield packs.read(row.pack, row.start, row.size)
 
 
-def last_message_at(connection: Connection, rows: Sequence[int]) -> Micros:
-    """Return the latest time of the messages among those items, 0 where there are none."""
-    latest = 0
+def message_times(connection: Connection, rows: Sequence[int]) -> tuple[Micros, Micros]:
+    """Return the earliest and the latest time of the messages among those items, zeros where there are none."""
+    times: list[int] = []
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
         found = connection.execute(
-            "SELECT coalesce(max(created_at), 0) FROM item WHERE kind = 'message' AND id IN"
+            "SELECT min(created_at), max(created_at) FROM item WHERE kind = 'message' AND created_at > 0 AND id IN"
             f" ({','.join('?' * len(part))})",
             part,
         )
-        latest = max(latest, *(int(at) for (at,) in found))
-    return Micros(latest)
+        times += [int(at) for pair in found for at in pair if at is not None]
+    return Micros(min(times, default=0)), Micros(max(times, default=0))
+
+
+def directory_of_source(connection: Connection, source: int) -> str:
+    """Return the directory that the first row of a source to name one was said in, '' where none does."""
+    rows = connection.execute(
+        "SELECT json_extract(meta, '$.cwd') FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
+        " ORDER BY ordinal LIMIT 1",
+        (source,),
+    )
+    for (directory,) in rows:
+        return str(directory)
+    return ""
 
 
 _ITEM_COLUMNS = (

@@ -1,0 +1,96 @@
+"""A session of opencode as the file that `opencode import` reads: `{info, messages: [{info, parts}]}`.
+
+The form is what `opencode export` of 1.18.33 writes, and what its `import` took when it was tried with files made
+here. It is made of the records that were archived: rows of the database, whose columns are named otherwise than the
+fields of the file, or files of the older tree of JSON, whose fields are the file's. What the archive does not keep of
+a session, because it changes all the time (cost, tokens, a summary of changed files), opencode does without.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+Record = dict[str, Any]
+
+_SESSION = {"project_id": "projectID", "parent_id": "parentID", "workspace_id": "workspaceID"}
+_AS_THEY_ARE = ("id", "slug", "directory", "path", "title", "version", "agent")
+_NESTED = ("model", "permission", "metadata")
+
+
+def import_file(raw: bytes) -> bytes | None:
+    """Return the file for `opencode import`, or None where the records are not those of one whole session."""
+    session: Record | None = None
+    messages: dict[str, Record] = {}
+    for record in _records(raw):
+        kind, value = _read(record)
+        if kind == "session":
+            session = session or value
+        elif kind == "message":
+            messages[str(value["id"])] = {"info": value, "parts": []}
+        elif str(value.get("messageID")) in messages:
+            messages[str(value["messageID"])]["parts"].append(value)
+    if session is None:
+        return None
+    times = [int(stated) for one in messages.values() for stated in _times(one["info"])]
+    time = session.setdefault("time", {})
+    time["updated"] = max([*times, int(time.get("updated") or 0), int(time.get("created") or 0)])
+    document = {"info": session, "messages": list(messages.values())}
+    return json.dumps(document, ensure_ascii=True, indent=2).encode() + b"\n"
+
+
+def _records(raw: bytes) -> Iterator[Record]:
+    """The objects that follow each other, each on a line or, from the older tree, on several."""
+    text, decoder, at = raw.decode("utf-8", "surrogateescape"), json.JSONDecoder(strict=False), 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except ValueError:
+            at = text.find("\n", at) + 1 or len(text)
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def _read(record: Record) -> tuple[str, Record]:
+    data = record.get("data")
+    if isinstance(data, dict) and "session_id" in record:
+        value = {**data, "id": record.get("id"), "sessionID": record["session_id"]}
+        if "message_id" not in record:
+            return "message", value
+        return "part", {**value, "messageID": record["message_id"]}
+    if "messageID" in record:
+        return "part", record
+    if "sessionID" in record:
+        return "message", record
+    return "session", _session(record) if "time_created" in record else record
+
+
+def _session(row: Record) -> Record:
+    info: Record = {name: row[name] for name in _AS_THEY_ARE if row.get(name) is not None}
+    info |= {name: row[column] for column, name in _SESSION.items() if row.get(column) is not None}
+    for name in _NESTED:
+        value = row.get(name)
+        parsed = _parsed(value) if isinstance(value, str) else value
+        if parsed is not None:
+            info[name] = parsed
+    info["time"] = {"created": row.get("time_created") or 0}
+    return info
+
+
+def _parsed(text: str) -> object:
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return None
+    return value
+
+
+def _times(info: Record) -> Iterable[int]:
+    time = info.get("time")
+    stated = time.values() if isinstance(time, dict) else ()
+    return [int(value) for value in stated if isinstance(value, int | float)]
