@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import archives
 from palazzo.feeders.archives import DirectoryExport, ZipExport, find, is_zip, open_export
+from palazzo.feeders.claude_ai import ClaudeAI
+from palazzo.feeders.slack import Slack
 
 from .collection_samples import few
 
@@ -57,6 +59,34 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     export = ZipExport(make(tmp_path / "e.zip", ("bomb.json", b"0" * 50_000_000), ("good.json", b"[" * 1000)))
     assert export.names() == ["good.json"]
     assert "zip bomb" in export.refused["bomb.json"]
+
+
+def test_what_was_refused_is_said_when_the_rest_has_been_read(tmp_path: Path) -> None:
+    talk = b'[{"uuid": "c1", "name": "A talk", "chat_messages": []}]'
+    path = make(tmp_path / "e.zip", ("conversations-000.json", talk), ("../conversations-001.json", talk))
+    found = ClaudeAI().sessions(path)
+    assert next(found).title == "A talk"
+    with pytest.raises(SourceUnreadable, match=r"leads out of the archive.*everything else was"):
+        next(found)
+
+
+def test_a_day_of_slack_that_was_refused_is_said(tmp_path: Path) -> None:
+    day = b'[{"type": "message", "user": "U1", "text": "hello", "ts": "1795293302.000100"}]'
+    files = [("users.json", b'[{"id": "U1"}]'), ("channels.json", b'[{"id": "C1", "name": "general"}]')]
+    link = zipfile.ZipInfo("general/2026-11-22.json")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    path = make(tmp_path / "e.zip", *files, ("general/2026-11-21.json", day), (link, b"/etc/passwd"))
+    found = Slack().sessions(path)
+    assert next(found).title == "#general, 2026-11-21"
+    with pytest.raises(SourceUnreadable, match=r"2026-11-22\.json.*a link"):
+        next(found)
+
+
+def test_an_archive_in_the_form_for_large_files_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "e.zip"
+    with zipfile.ZipFile(path, "w") as archive, archive.open("a.json", "w", force_zip64=True) as stream:
+        stream.write(b"[1]")
+    assert ZipExport(path).read("a.json") == b"[1]"
 
 
 def test_a_size_that_lies_is_damage(tmp_path: Path) -> None:

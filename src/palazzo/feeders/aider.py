@@ -29,7 +29,7 @@ from palazzo.model import Micros, Part
 KIND = "aider"
 LARGEST = 512 * 1024 * 1024
 _STARTED = re.compile(rb"^# aider chat started at (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})[ \t]*\r?$", re.MULTILINE)
-_ASKED = re.compile(rb"#### (.*?)  \r?\n?$", re.DOTALL)
+_ASKED = re.compile(rb"####(?: (.*?))?  \r?\n?$", re.DOTALL)
 _PRINTED = re.compile(rb">(?: (.*?))?  \r?\n?$", re.DOTALL)
 
 Speaker = Literal["person", "aider", "model"]
@@ -46,7 +46,7 @@ class Aider:
     """Reads aider's chat histories."""
 
     kind = KIND
-    version = 1
+    version = 2
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether the file begins as aider begins one, under whatever name it was kept."""
@@ -114,7 +114,7 @@ def _line(line: bytes) -> tuple[Speaker, bytes]:
         return "aider", b""
     asked = _ASKED.match(line)
     if asked:
-        return "person", asked.group(1) + b"\n"
+        return "person", (asked.group(1) or b"") + b"\n"
     printed = _PRINTED.match(line)
     if printed:
         return "aider", (printed.group(1) or b"") + b"\n"

@@ -16,7 +16,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -28,8 +28,8 @@ LARGEST_TOTAL = 8 * 1024**3
 """Bytes read from one archive."""
 LARGEST_RATIO = 200
 """How many times its size an entry may grow. Conversations shrink to a tenth; a zip bomb's entry to a thousandth."""
-_SMALL_ENTRY = 1024 * 1024
-"""Bytes up to which any ratio does no harm."""
+_SMALL_ENTRY = 32 * 1024 * 1024
+"""Bytes up to which any ratio does no harm: a log that was pasted may be one line a million times."""
 _MOST_ENTRIES = 1_000_000
 _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1
@@ -63,6 +63,13 @@ class Export(Protocol):
 def open_export(path: Path) -> Export:
     """Open the export at `path`, a directory or a zip file. Raises SourceUnreadable."""
     return DirectoryExport(path) if path.is_dir() else ZipExport(path)
+
+
+def refuse_rest(export: Export, path: Path, wanted: Callable[[str], object]) -> None:
+    """Raise SourceUnreadable if some file that is `wanted` was refused; called when the others have been read."""
+    for name, why in sorted(export.refused.items()):
+        if wanted(name):
+            raise SourceUnreadable(f"{name} in {path} was not read ({why}); everything else was.")
 
 
 def is_zip(head: bytes) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Row, Session, Unreadable
-from palazzo.feeders.archives import Export, ZipExport, is_zip, open_export
+from palazzo.feeders.archives import Export, ZipExport, is_zip, open_export, refuse_rest
 from palazzo.feeders.jsonl import JsonObject
 from palazzo.feeders.records import Element, canonical, decode_json_text, elements, stamp_of
 
@@ -93,6 +93,7 @@ def _texts(path: Path, export: Export | None) -> Iterator[tuple[str, str]]:
         raise SourceUnreadable(f"{path} has no conversations.json that may be read{refused}.")
     for name in names:
         yield PurePosixPath(name).name, decode_json_text(export.read(name))
+    refuse_rest(export, path, _NAME.fullmatch)
 
 
 def _conversations_head(path: Path, head: bytes) -> bytes:

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Identity, Noise, Row, Session, Unreadable
-from palazzo.feeders.archives import Export, ZipExport, find, is_zip, open_export
+from palazzo.feeders.archives import Export, ZipExport, find, is_zip, open_export, refuse_rest
 from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
@@ -62,6 +62,7 @@ class Slack:
             if found:
                 channel = channels.get(found["folder"], {})
                 yield _session(export, name, channel, found["folder"], found["day"], people)
+        refuse_rest(export, path, _DAY.fullmatch)
 
 
 def _session(export: Export, file: str, channel: JsonObject, folder: str, day: str, people: People) -> Session:

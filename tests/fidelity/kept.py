@@ -1,0 +1,177 @@
+"""Histories that programs and people keep on their own disk, as each writes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .hosts import ascii_js, js, named
+from .told import Turn
+
+Json = dict[str, object]
+_LONE = re.compile(r"[\ud800-\udfff]")
+
+
+def continue_dev(told: list[Turn], directory: Path, way: int) -> Path:
+    """Continue: a file per session, and the index."""
+    history: list[Json] = []
+    for n, one in enumerate(told):
+        parts = [{"type": "text", "text": one.text}]
+        message: Json = {"role": one.role, "content": parts if way % 2 and one.role == "user" else one.text}
+        if one.role == "tool":
+            call = {"id": f"c{n}", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+            history.append({"message": {"role": "assistant", "content": "", "toolCalls": [call]}, "contextItems": []})
+            message |= {"toolCallId": f"c{n}"}
+        history.append({"message": message, "contextItems": []})
+    session = named("session", 1)
+    record = {
+        "sessionId": session,
+        "title": "Título",
+        "workspaceDirectory": "file:///home/dev/acme",
+        "history": history,
+    }
+    write = ascii_js if way % 3 == 1 else js
+    (directory / f"{session}.json").write_bytes(write(record))
+    if way % 2:
+        return directory / f"{session}.json"
+    index = [{"sessionId": session, "title": "Título", "dateCreated": "1795293302613", "workspaceDirectory": "x"}]
+    (directory / "sessions.json").write_bytes(js(index))
+    return directory
+
+
+def aider(told: list[Turn], directory: Path, way: int) -> Path:
+    """Aider's `io.py`: text mode, `errors="ignore"`, questions and its own lines with two spaces at their end."""
+    end = "\r\n" if way % 2 else "\n"
+    written = ["\n# aider chat started at 2026-11-21 21:00:00\n\n"]
+
+    def append(text: str, linebreak: bool = False, quote: bool = False) -> None:
+        text = f"> {text.strip()}" if quote else text
+        text = f"{text.rstrip()}  \n" if linebreak else text
+        written.append(text if text.endswith("\n") else f"{text}\n")
+
+    append("Aider v0.86.0", linebreak=True, quote=True)
+    for one in told:
+        if one.role == "user":
+            asked = "  \n#### ".join(one.text.splitlines()) if one.text else "<blank>"
+            append(f"\n#### {asked}", linebreak=True)
+        elif one.role == "assistant":
+            append(f"\n{one.text.strip()}\n\n")
+        else:
+            append("Tokens: 1.2k sent, 10 received.", linebreak=True, quote=True)
+    path = directory / ".aider.chat.history.md"
+    path.write_bytes("".join(written).replace("\n", end).encode("utf-8", "ignore"))
+    return path
+
+
+def aider_keeps(told: list[Turn]) -> list[Turn]:
+    """What aider's file can say: no lone surrogates, no two answers in a row, no answer that looks like a mark."""
+    kept: list[Turn] = []
+    for one in told:
+        text = _LONE.sub("", one.text).replace("\r\n", "\n")
+        if one.role == "user":
+            text = "\n".join(text.splitlines())
+        text = text.strip() if one.role == "assistant" else text
+        looks = any(line[:5] == "#### " or (line[:1] == ">" and line[-2:] == "  ") for line in text.splitlines())
+        answered = bool(kept) and one.role == "assistant" == kept[-1].role
+        if text.strip() and not answered and not (one.role == "assistant" and looks) and "\r" not in text:
+            kept.append(Turn(one.role, text, one.at))
+    return kept
+
+
+NAMES = (
+    ("User", "Assistant"),
+    ("Utilisateur", "Assistant"),
+    ("用户", "助手"),
+    ("Human", "Claude"),
+    ("Användare", "Assistent"),
+)
+"""How people mark who speaks, in some of their languages."""
+
+
+def plain_text(told: list[Turn], directory: Path, way: int) -> Path:
+    """`User: …` on a line of its own, or before the words."""
+    user, assistant = NAMES[way % len(NAMES)]
+    colon = "：" if user == "用户" else " :" if user == "Utilisateur" else ":"
+    joint = "\n" if way % 3 == 1 else " "
+    text = "\n\n".join(f"{user if one.role == 'user' else assistant}{colon}{joint}{one.text}" for one in told)
+    path = directory / "chat.txt"
+    path.write_bytes((b"\xef\xbb\xbf" if way % 4 == 1 else b"") + text.encode() + b"\n")
+    return path
+
+
+def plain_text_keeps(told: list[Turn]) -> list[Turn]:
+    """What text with marks can say: turns that alternate, no fence left open, nothing that looks like a mark."""
+    kept: list[Turn] = [Turn("user", "first", 0), Turn("assistant", "second", 0)]
+    for one in told:
+        text = _LONE.sub("", one.text).replace("\0", "").strip().removeprefix("\ufeff").strip()
+        unsafe = re.search(r"(?m)^.{0,3}(```|~~~)|[\r\v\f\x1c-\x1e\x85\u2028\u2029]|[:：]", text)
+        if text and not unsafe and len(text) < 100_000:
+            kept.append(Turn("assistant" if kept[-1].role == "user" else "user", text, 0))
+    return kept
+
+
+def diary(told: list[Turn], directory: Path, way: int) -> Path:
+    """A day of a diary: a heading with the hour for each entry."""
+    end = "\r\n" if way % 2 else "\n"
+    text = "\n".join(f"## {_hour(one.at)} An entry\n\n{one.text}\n" for one in told)
+    (directory / "diary").mkdir()
+    path = directory / "diary" / "2026-11-21.md"
+    path.write_bytes((b"\xef\xbb\xbf" if way % 5 == 1 else b"") + text.replace("\n", end).encode())
+    return path
+
+
+def _hour(at: int) -> str:
+    return datetime.fromtimestamp(at // 1000, UTC).strftime("%H:%M")
+
+
+def diary_entries(told: list[Turn], way: int) -> list[tuple[str, int]]:
+    """The entries that are expected: whole, with their heading, and when each was written."""
+    day = int(datetime(2026, 11, 21, tzinfo=UTC).timestamp()) * 1000
+    end = "\r\n" if way % 2 else "\n"
+    found = []
+    for one in told:
+        hour, minute = map(int, _hour(one.at).split(":"))
+        text = f"## {_hour(one.at)} An entry\n\n{one.text}\n".replace("\n", end).strip("\r\n")
+        found.append((text, (day + (hour * 60 + minute) * 60_000) * 1000))
+    return found
+
+
+def opencode_storage(told: list[Turn], directory: Path, way: int) -> Path:
+    """opencode before its database: a file for each session, message and part."""
+    root = directory / "storage"
+
+    def put(kind: str, folder: str, own: str, value: Json) -> None:
+        (root / kind / folder).mkdir(parents=True, exist_ok=True)
+        (root / kind / folder / f"{own}.json").write_text(json.dumps(value, indent=2))
+
+    session = "ses_1"
+    put(
+        "session",
+        "p1",
+        session,
+        {"id": session, "title": "Titel", "directory": "/home/dev/acme", "time": {"created": 1}},
+    )
+    (root / "message" / session).mkdir(parents=True)
+    for n, one in enumerate(told):
+        message = identifier("msg", one.at, n)
+        role = "user" if one.role == "user" else "assistant"
+        times = {"created": one.at} | ({"completed": one.at + 1} if role == "assistant" else {})
+        put("message", session, message, {"id": message, "sessionID": session, "role": role, "time": times})
+        own = identifier("prt", one.at, n)
+        put("part", message, own, {"id": own, "messageID": message, "sessionID": session, **opencode_part(one, n)})
+    return root if way % 2 else directory
+
+
+def opencode_part(one: Turn, n: int) -> Json:
+    """A part of opencode's, with the words of a turn."""
+    if one.role == "tool":
+        state = {"status": "completed", "input": {"command": "ls"}, "output": one.text, "time": {"start": one.at}}
+        return {"type": "tool", "tool": "bash", "callID": f"c{n}", "state": state}
+    return {"type": "text", "text": one.text}
+
+
+def identifier(kind: str, at: int, n: int) -> str:
+    """An id as opencode makes them: 48 bits of milliseconds and a counter, which begin anew after 795 days."""
+    return f"{kind}_{(at * 4096 + n % 4096) % (1 << 48):012x}{n:014d}"
