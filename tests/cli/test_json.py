@@ -14,7 +14,21 @@ HIT = {
     "id", "score", "text", "truncated", "wing", "room", "kind", "title", "created_at", "recorded_at", "role", "author",
     "source", "trust", "branch", "commit", "visibility", "freshness", "why",
 }  # fmt: skip
-MINE = {"sources", "new", "grown", "unchanged", "skipped", "items", "drawers", "failed", "took_s"}
+MINE = {
+    "sources",
+    "new",
+    "grown",
+    "unchanged",
+    "skipped",
+    "items",
+    "drawers",
+    "failed",
+    "took_s",
+    "rows",
+    "noise",
+    "repeated",
+    "unreadable",
+}
 STATUS = {
     "palace", "version", "schema", "items", "drawers", "facts", "wings", "embedder", "size_bytes", "service",
 }  # fmt: skip
@@ -56,6 +70,7 @@ def test_mine(palazzo: Command, home: Path) -> None:
     assert first["drawers"] >= 1
     assert (first["skipped"], first["failed"]) == ([], [])
     assert isinstance(first["took_s"], float)
+    assert (first["rows"], first["noise"], first["repeated"], first["unreadable"]) == (1, 0, 0, 0)
     again = palazzo.json("mine", "docs")
     assert (again["sources"], again["new"], again["unchanged"], again["items"]) == (1, 0, 1, 0)
 
