@@ -18,6 +18,10 @@ TRANSCRIPTS = sorted(
 )
 
 
+SAYS_NOTHING = ("session-2026-11-21T21-04-12a4bcd7",)
+"""Sessions that hold the host's own instructions and no word of a person."""
+
+
 @pytest.mark.parametrize(
     "path", TRANSCRIPTS, ids=lambda path: f"{path.relative_to(FIXTURES).parts[0]}-{path.stem[:30]}"
 )
