@@ -2,7 +2,8 @@
 
 Two policies: `docs` takes what people write for people to read (and the short configuration that explains a
 project); `all` adds source code. Lock files, minified and generated files say nothing that anybody wrote,
-and files that usually hold secrets are never read.
+and files that usually hold secrets are never read. Formats that are no text are documents too, and so are whole web
+pages and notebooks; what is made of them says `feeders/converted.py`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 from typing import Literal
+
+from palazzo.feeders import converted
+from palazzo.feeders.converted_notebooks import SUFFIX as NOTEBOOK
 
 Policy = Literal["docs", "all"]
 
@@ -54,7 +58,7 @@ _DOC_PATTERNS = re.compile(
 
 _CODE_SUFFIXES = _words(
     """
-    .py .pyi .pyx .ipynb .js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .astro .java .kt .kts .scala
+    .py .pyi .pyx .js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .astro .java .kt .kts .scala
     .sc .groovy .gradle .clj .cljs .cljc .edn .c .h .cc .cpp .cxx .hh .hpp .hxx .inl .m .mm .cs .fs .fsx
     .fsi .vb .go .rs .zig .nim .d .swift .dart .rb .rake .erb .php .phtml .pl .pm .t .raku .lua .tcl .r
     .jl .f .f90 .f95 .for .pas .pp .ada .adb .ads .cob .cbl .lisp .lsp .el .scm .ss .rkt .hs .lhs .elm
@@ -129,17 +133,34 @@ def refusal_by_name(path: PurePath, policy: Policy | None) -> str | None:
     return None
 
 
-def refusal_by_size(size: int) -> str | None:
+def largest(path: PurePath) -> int:
+    """Return how many bytes a file of this name may have: pictures are most of a document that is no text."""
+    is_text = not (converted.has_format(path) or path.suffix.lower() == NOTEBOOK)
+    return LARGEST if is_text else converted.LARGEST
+
+
+def refusal_by_size(path: PurePath, size: int) -> str | None:
     """Return why the file is not read, from its size in bytes, or None if it may be."""
-    return f"{size:,} bytes, over the limit of {LARGEST:,}" if size > LARGEST else None
+    most = largest(path)
+    return f"{size:,} bytes, over the limit of {most:,}" if size > most else None
 
 
-def refusal_by_head(path: PurePath, head: bytes) -> str | None:
-    """Return why the file is not read, from its first bytes, or None if it may be."""
+def refusal_by_head(path: PurePath, head: bytes, policy: Policy | None = None) -> str | None:
+    """Return why the file is not read, from its first bytes, or None if it may be.
+
+    Only policy `docs` tells web pages from templates: with any other, what cannot be converted is read as it is.
+    """
+    if converted.has_format(path):
+        return converted.refusal_by_head(path, head)
     if is_binary(head):
         return "binary"
-    if path.suffix.lower() in PROSE:
+    if path.suffix.lower() in PROSE or path.suffix.lower() == NOTEBOOK:
         return None
+    if policy == "docs" and converted.may_be_page(path):
+        if not converted.is_page(path, head):
+            return "a template or a part of a page, which only `--mode all` reads"
+        if not converted.is_installed():
+            return converted.NEEDS_EXTRA
     if _GENERATED_MARK.search(head[:2048]):
         return "generated"
     long = sum(len(line) for line in head.split(b"\n") if len(line) > _LONG_LINE)
@@ -147,8 +168,10 @@ def refusal_by_head(path: PurePath, head: bytes) -> str | None:
 
 
 def is_document(path: PurePath) -> bool:
-    """Whether policy `docs` reads the file, by its name."""
+    """Whether policy `docs` reads the file, by its name. Of web pages it reads those that are whole."""
     name = path.name.lower()
+    if converted.has_format(path) or converted.may_be_page(path) or path.suffix.lower() == NOTEBOOK:
+        return True
     return path.suffix.lower() in _DOC_SUFFIXES or name in _DOC_NAMES or bool(_DOC_PATTERNS.fullmatch(name))
 
 

@@ -1,9 +1,10 @@
 """Project documents: one row per version of a file, its text whole.
 
-A document has no rows of its own, so the file is the row. `project` and the path below `root` identify it;
-neither says where the checkout lies. The content's date is what the document itself states, in its front
-matter (YAML between `---` lines, TOML between `+++`, as Jekyll and Hugo define them) or as `YYYY-MM-DD` in
-its name; the file system's times say when a checkout was made, and are not used.
+A document has no rows of its own, so the file is the row; its bytes are kept as they are, and what is no text is read
+as the Markdown that a converter makes of it, under the converter's name and version. `project` and the path below
+`root` identify it; neither says where the checkout lies. The content's date is what the document itself states, in its
+front matter (YAML between `---` lines, TOML between `+++`, as Jekyll and Hugo define them) or as `YYYY-MM-DD` in its
+name; the file system's times say when a checkout was made, and are not used.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Identity, Message, Row
-from palazzo.feeders.document_kinds import LARGEST, is_binary, is_code, is_document
+from palazzo.feeders import Identity, Message, Row, converted, converted_notebooks
+from palazzo.feeders.document_kinds import is_binary, is_code, is_document, largest
 from palazzo.feeders.moments import moment
 from palazzo.model import Micros, Part
 from palazzo.text.formats import document_kind
@@ -49,7 +50,9 @@ class Documents:
         self.project, self.root = project, root
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether this is text of a kind that documents or source code have."""
+        """Whether this is text of a kind that documents or source code have, or a format that is converted."""
+        if converted.has_format(path):
+            return converted.refusal_by_head(path, head) is None
         return (is_document(path) or is_code(path)) and not is_binary(head)
 
     def identify(self, path: Path, head: bytes) -> Identity:
@@ -61,19 +64,31 @@ class Documents:
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield the one row. The name, for title and date, is the stream's where it has one.
 
-        Raises SourceUnreadable for a binary file and for one over `LARGEST` bytes.
+        Raises SourceUnreadable for a binary file, for one that is too large, and, as Unconvertible, for one of which a
+        converter makes no text.
         """
-        raw = stream.read(LARGEST + 1)
-        if len(raw) > LARGEST:
-            raise SourceUnreadable(f"The file has more than {LARGEST:,} bytes, the most a document may have.")
-        if is_binary(raw[:HEAD]):
-            raise SourceUnreadable("The file is binary (it has NUL bytes), not a document.")
         name = _name(stream)
-        text, encoding = decode(raw)
+        most = largest(PurePath(name))
+        raw = stream.read(most + 1)
+        if len(raw) > most:
+            raise SourceUnreadable(f"The file has more than {most:,} bytes, the most a document may have.")
+        text, title, meta = _words(PurePath(name), raw)
         parts = (Part("text", 0, len(text)),) if text else ()
-        meta = {} if encoding == "utf-8" else {"encoding": encoding}
         message = Message(text, "author", kind="document", parts=parts, created_at=content_date(text, name), meta=meta)
-        yield Row(start, raw, message, title_of(text, name))
+        yield Row(start, raw, message, title or title_of(text, name))
+
+
+def _words(path: PurePath, raw: bytes) -> tuple[str, str, dict[str, object]]:
+    """Return a document's text, the title that its format states, and how it was read where that is not UTF-8."""
+    if converted.is_converted(path, raw[:HEAD]):
+        found = converted.convert(path, raw)
+        return found.text, found.title, {"decoder": found.decoder}
+    if path.suffix.lower() == converted_notebooks.SUFFIX:
+        return converted_notebooks.notebook_text(raw), "", {"decoder": converted_notebooks.DECODER}
+    if is_binary(raw[:HEAD]):
+        raise SourceUnreadable("The file is binary (it has NUL bytes), not a document.")
+    text, encoding = decode(raw)
+    return text, "", {} if encoding == "utf-8" else {"encoding": encoding}
 
 
 def decode(raw: bytes) -> tuple[str, str]:

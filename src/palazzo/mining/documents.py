@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from palazzo.archive import door
 from palazzo.archive.guarding import Guard
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Message
-from palazzo.feeders.document_kinds import LARGEST
+from palazzo.feeders import Message, Row
+from palazzo.feeders.converted import Unconvertible
+from palazzo.feeders.document_kinds import is_binary, largest
 from palazzo.feeders.documents import HEAD, Documents
 from palazzo.mining import files
 from palazzo.mining.filings import Clockwork, filing_of
 from palazzo.mining.placing import Placing
+from palazzo.mining.report import Skipped
 from palazzo.mining.sessions import Taken
 from palazzo.model import Micros, Source
 from palazzo.store import sources
@@ -33,7 +36,10 @@ class _NamedBytes(io.BytesIO):
 
 
 def take_document(database: Database, path: Path, root: Path, placing: Placing, clock: Callable[[], Micros]) -> Taken:
-    """Archive the document at `path` of the project at `root`, if its text is not its current version."""
+    """Archive the document at `path` of the project at `root`, if its text is not its current version.
+
+    One of which no text can be made is left out with the reason; where that took long, until the file changes.
+    """
     uri = path.as_uri()
     raw, status = _read_settled(path)
     with database.snapshot() as connection:
@@ -42,12 +48,23 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
     project = placing.project(root)
     feeder = Documents(project.identity, project.root if path.is_relative_to(project.root) else root)
     identity = feeder.identify(path, raw[:HEAD])
-    row = next(feeder.rows(_NamedBytes(raw, path.name)))
+
+    def reached(source: int | None) -> FileState:
+        size, mtime = status.size, status.mtime
+        return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, mtime, len(raw), b"", digest)
+
+    guard = Guard.of(database)
+    try:
+        row = _row(feeder, path, raw, guard)
+    except Unconvertible as error:
+        if error.is_costly:
+            with database.transaction() as connection:
+                sources.write_file_state(connection, reached(state.source if state else None))
+        return Taken("left out", skipped=[Skipped(uri, str(error))])
     assert isinstance(row.content, Message)  # noqa: S101 (what the documents feeder yields)
     filing = filing_of(feeder.kind, feeder.version, identity, row, Clockwork(Micros(status.mtime // 1000)))
     filing = door.with_origin(filing, project.branch, project.commit)
     place = placing.of_document(project, identity.key[-1], row.content.text[:20_000])
-    guard = Guard.of(database)
     source = guard.source(Source(identity.key, feeder.kind, uri, "", row.title, project.identity))
     taken = Taken("new" if state is None else "grown", wing=place.wing)
     prepared = door.prepare([filing], guard)
@@ -57,21 +74,7 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
         receipt = door.file(connection, source, place, prepared, began)
         source_row = sources.file_source(connection, source)
         changed = sources.file_revision(connection, source_row, receipt.rows[0], began)
-        sources.write_file_state(
-            connection,
-            FileState(
-                uri,
-                source_row,
-                feeder.kind,
-                feeder.version,
-                status.inode,
-                status.size,
-                status.mtime,
-                len(raw),
-                b"",
-                digest,
-            ),
-        )
+        sources.write_file_state(connection, reached(source_row))
     taken.rows, taken.items, taken.repeated, taken.bytes = 1, receipt.added, 1 - receipt.added, len(raw)
     if not changed:
         taken.standing = "unchanged"
@@ -81,12 +84,22 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
     return taken
 
 
+def _row(feeder: Documents, path: Path, raw: bytes, guard: Guard) -> Row:
+    """Return the row of a document. A text format that was converted may hold secrets that its words do not show."""
+    row = next(feeder.rows(_NamedBytes(raw, path.name)))
+    assert isinstance(row.content, Message)  # noqa: S101 (what the documents feeder yields)
+    if "decoder" not in row.content.meta or is_binary(raw[:HEAD]) or path.suffix.lower() == ".pdf":
+        return row
+    kept = guard.words(raw.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    return replace(row, raw=kept)
+
+
 def _read_settled(path: Path) -> tuple[bytes, files.FileStatus]:
     """Return a file's bytes as they were at one moment: read again while somebody writes it."""
     for _ in range(_TRIES):
         with path.open("rb") as stream:
             before = files.status_of_stream(stream)
-            raw = stream.read(LARGEST + 1)
+            raw = stream.read(largest(path) + 1)
             if files.status_of_stream(stream) == before:
                 return raw, before
     raise SourceUnreadable(f"{path} keeps changing while it is read. Mine it again when it is quiet.")

@@ -8,6 +8,7 @@ from palazzo.text.sections import DocumentKind
 
 _BY_SUFFIX: dict[str, DocumentKind] = {
     **dict.fromkeys((".md", ".mdx", ".markdown", ".mdc", ".qmd"), "markdown"),
+    **dict.fromkeys((".pdf", ".docx", ".pptx", ".xlsx", ".epub", ".html", ".htm", ".xhtml", ".ipynb"), "markdown"),
     **dict.fromkeys((".rst", ".rest"), "rest"),
     **dict.fromkeys((".yaml", ".yml", ".toml", ".json", ".ini", ".cfg", ".conf", ".properties", ".env"), "config"),
     **dict.fromkeys((".txt", ".text", ".log", ".adoc", ".asciidoc", ".org", ".tex", ""), "plain"),
