@@ -69,6 +69,11 @@ class Prepared:
     packs: tuple[tuple[bytes, int, bytes], ...]
     where: tuple[tuple[int, int, int] | None, ...]
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the guard took anything out."""
+        return any(kept is not came for kept, came in zip(self.filings, self.came, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -140,7 +145,7 @@ def file(connection: Connection, source: Source, place: Place, prepared: Prepare
         entries.append((row.uid, chain.digest(row, uid_of_source, filing.raw or b"", filing.text)))
     inserted = items.insert_items(connection, rows)
     if inserted:
-        redaction.note_rules(connection, prepared.guard.rules, inserted[-1])
+        redaction.note_rules(connection, prepared.guard.rules, inserted[0])
     chain.extend(connection, entries)
     changes.append(connection, "item", inserted)
     by_filing = list(plan.rows)
@@ -159,12 +164,10 @@ class _Plan:
         self.filings = list(prepared.filings)
         self.variants = 0
         self._guard, self._came = prepared.guard, prepared.came
-        ids = [
-            (bytes.fromhex(filing.id), bytes.fromhex(one.id))
-            for filing, one in zip(self.filings, self._came, strict=True)
-        ]
-        known = items.known_items(connection, {uid for both in ids for uid in both})
-        self.rows: list[int | None] = [known.get(kept) or known.get(came) for kept, came in ids]
+        ids = [bytes.fromhex(filing.id) for filing in self.filings]
+        before = [bytes.fromhex(filing.id) for filing in self._came] if prepared.is_changed else ids
+        known = items.known_items(connection, {*ids, *before})
+        self.rows: list[int | None] = [known.get(uid) or known.get(was) for uid, was in zip(ids, before, strict=True)]
         if known:
             self._keep_variants(connection)
         self.first: dict[ItemId, int] = {}

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from palazzo.guard.redact import PRIVATE_RULE, redact
 from palazzo.guard.redact_rows import redact_json, redact_row
 from palazzo.guard.secrets import RULES_VERSION
+from palazzo.guard.suspicion import suspects
 from palazzo.model import Part, Source
 from palazzo.store import redaction
 from palazzo.store.database import Database
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _OWN_ROLES = frozenset(["user", "assistant", "author"])
 _OWN_PARTS = frozenset(["text", "thinking", "tool_call"])
+_IDS = frozenset(["uuid", "parent"])
 _SHORTEST_LINE = 4
 """Characters of a line of a private span that is looked for alone: a shorter one is any text's."""
 
@@ -52,19 +55,17 @@ class Guard:
 
     def filings(self, filings: Sequence[Filing]) -> list[Filing]:
         """Return filings as they are to be kept. One in which nothing is found is returned as it is."""
-        return [redacted(filing, self.key) for filing in filings] if self.redacts else list(filings)
+        if not self.redacts:
+            return list(filings)
+        words = list({word for filing in filings for word in _words_beside(filing)})
+        found = suspects([*map(_told, filings), *words])
+        if any(n >= len(filings) for n in found):
+            found |= set(range(len(filings)))
+        return [redacted(filing, self.key) if n in found else filing for n, filing in enumerate(filings)]
 
     def source(self, source: Source) -> Source:
         """Return a source without the secrets that its title, its name or its address hold."""
-        if not self.redacts:
-            return source
-        return replace(
-            source,
-            key=tuple(self.words(one) for one in source.key),
-            uri=self.words(source.uri),
-            session_id=self.words(source.session_id),
-            title=self.words(source.title),
-        )
+        return _source_redacted(source, self.key) if self.redacts else source
 
     def words(self, text: str) -> str:
         """Return a few words (a title, a tag) without secrets and private spans."""
@@ -81,6 +82,38 @@ class Guard:
         return stored == redacted(filing, self.key).raw or (
             redact_row(stored, self.key).raw == redact_row(filing.raw, self.key).raw
         )
+
+
+@lru_cache(maxsize=64)
+def _source_redacted(source: Source, key: bytes) -> Source:
+    """Kept for a while: every batch of a session's rows comes from one source."""
+
+    def words(text: str) -> str:
+        return redact(text, key).text
+
+    return replace(
+        source,
+        key=tuple(map(words, source.key)),
+        uri=words(source.uri),
+        session_id=words(source.session_id),
+        title=words(source.title),
+    )
+
+
+def _told(filing: Filing) -> str:
+    """The text that a filing shows all of: a row's own bytes, else its words."""
+    if filing.raw is None or filing.kind == "document":
+        return filing.text
+    return filing.raw.decode("utf-8", "surrogateescape")
+
+
+def _words_beside(filing: Filing) -> Iterator[str]:
+    """What is kept of a filing besides its text. Hosts' ids are no words."""
+    yield filing.author
+    yield filing.branch
+    for name, value in filing.meta.items():
+        if name not in _IDS:
+            yield value if isinstance(value, str) else str(value)
 
 
 def redacted(filing: Filing, key: bytes) -> Filing:

@@ -40,10 +40,19 @@ _BASE64_HEADS = (
 
 def is_random(text: str, start: int, end: int) -> bool:
     """Whether the unbroken run from `start` to `end` is a secret by its disorder and by where it stands."""
-    size = end - start
+    run = text[start:end]
+    return _is_disordered(run) and not _is_known(text, start, end, run)
+
+
+def may_be_random(run: str) -> bool:
+    """Whether there is a place where `run` would be a secret by its disorder."""
+    return _is_disordered(run) and not _is_named_id(run)
+
+
+def _is_disordered(run: str) -> bool:
+    size = len(run)
     if not SHORTEST <= size <= LONGEST:
         return False
-    run = text[start:end]
     if run.islower() or run.isupper() or run.startswith(_BASE64_HEADS):
         return False
     if len(set(run)) * 5 < min(size, 40) * 2:
@@ -51,13 +60,18 @@ def is_random(text: str, start: int, end: int) -> bool:
     if len(_TURN.findall(run)) * 100 < (size - 1) * _TURNS_IN_100:
         return False
     kinds = [sum(low <= c <= high for c in run) for low, high in ("az", "AZ", "09")]
-    return min(kinds) >= 2 and not _is_known(text, start, end, run)
+    return min(kinds) >= 2
+
+
+def _is_named_id(run: str) -> bool:
+    """Whether a run begins by saying that it is an id or a hash."""
+    return _INTEGRITY_ITSELF.match(run) is not None or (
+        _ID.match(run) is not None and _SECRET_PREFIX.match(run) is None
+    )
 
 
 def _is_known(text: str, start: int, end: int, run: str) -> bool:
-    if _INTEGRITY_ITSELF.match(run) or _NO_SECRET.search(text, max(0, start - 24), start):
-        return True
-    if _ID.match(run) and not _SECRET_PREFIX.match(run):
+    if _is_named_id(run) or _NO_SECRET.search(text, max(0, start - 24), start):
         return True
     before, after = text[start - 1 : start], text[end : end + 1]
     if before == "\\" or after == "(":

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+PRIVATE_TAG = b"private"
+"""What every tag holds, in small letters."""
 _TAG = re.compile(
     r"(?:<|\\{1,8}u003c)\s{0,8}(?P<close>/?)\s{0,8}private(?=[\s>/\\])(?P<rest>[^<>\\]{0,400})(?:>|\\{1,8}u003e)",
     re.IGNORECASE,
@@ -24,7 +26,7 @@ def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tup
     end = len(text) if end is None else end
     spans: list[tuple[int, int]] = []
     depth = opened = 0
-    for tag in _tags(text, start, end):
+    for tag in private_tags(text, start, end):
         if not tag["close"]:
             if not tag["rest"].rstrip().endswith("/"):  # <private/> holds nothing
                 opened = opened if depth else tag.start()
@@ -36,15 +38,17 @@ def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tup
     return [*spans, (opened, end)] if depth else spans
 
 
-def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Tags by their name, which is looked for in bytes: a regular expression would read every `<`."""
+def private_tags(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+    """Yield the tags of private spans, opening and closing, between `start` and `end`."""
+    # Tags by their name, which is looked for in bytes: a regular expression would read every `<`.
+    end = len(text) if end is None else end
     if text.find("<", start, end) < 0 and text.find("u003", start, end) < 0:
         return
     lowered = text[start:end].encode("ascii", "replace").lower()
-    at = lowered.find(b"private")
+    at = lowered.find(PRIVATE_TAG)
     while at >= 0:
         opening = _OPENING.search(text, max(start, start + at - _BEFORE_THE_NAME), start + at)
         tag = _TAG.match(text, opening.start(), end) if opening else None
         if tag:
             yield tag
-        at = lowered.find(b"private", tag.end() - start if tag else at + 1)
+        at = lowered.find(PRIVATE_TAG, tag.end() - start if tag else at + 1)

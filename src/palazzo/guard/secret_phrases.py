@@ -31,6 +31,8 @@ _BASIC = re.compile(
     r"([A-Za-z0-9+/]{8,1024}={0,2})",
     re.IGNORECASE,
 )
+_HOOK_GOES_ON = frozenset(["s.", "s/", ".o", "b2"])
+"""After `hook`, in each of the addresses of `WEBHOOK`."""
 _SIGNATURE = re.compile(r"sig=([A-Za-z0-9%+/]{40,100}(?:=|%3D)?)", re.IGNORECASE)
 _CURL_USER = re.compile(
     r"curl\b[^\n]{0,400}?\s(?:-u|--user)[ =]{1,2}[\"']?[^\s:\"']{0,64}:([^\s:\"'$<{*\[(]{3,200})", re.IGNORECASE
@@ -69,6 +71,8 @@ def _private_key(text: str, at: int) -> Found | None:
 
 
 def _webhook(text: str, at: int) -> Found | None:
+    if text[at + 4 : at + 6].lower() not in _HOOK_GOES_ON:
+        return None
     found = WEBHOOK.search(text, max(0, at - 40), at + 200)
     return (*found.span(found.lastindex or 0), "webhook") if found else None
 

@@ -15,9 +15,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from palazzo.guard import secret_rules
-from palazzo.guard.entropy import is_random
+from palazzo.guard.entropy import is_random, may_be_random
 from palazzo.guard.secret_names import NAME_ANCHORS, named_value
 from palazzo.guard.secret_phrases import PHRASES, Found
 
@@ -42,9 +43,17 @@ class SecretSpan:
 
 def find_secrets(text: str) -> list[SecretSpan]:
     """Return the secrets in `text`, sorted, never overlapping. Any string is a text; time is linear in it."""
-    plain = text.encode("ascii", "replace")
-    found = _in_runs(text, plain) + _at_words(text, plain.lower())
+    found = find_spans(text)
     return [SecretSpan(*span) for span in merged(outside_marks(text, found))] if found else []
+
+
+def find_spans(text: str, plain: bytes = b"", lowered: bytes = b"") -> list[Found]:
+    """Return what the rules find in `text`, each for itself: unsorted, overlapping, also within marks.
+
+    `plain` is the text in ASCII, `lowered` the same in small letters, where the caller has them.
+    """
+    plain = plain or text.encode("ascii", "replace")
+    return _in_runs(text, plain) + _at_words(text, lowered or plain.lower())
 
 
 _RUN = b"x" * SHORTEST_RUN
@@ -91,19 +100,43 @@ def _in_runs(text: str, plain: bytes) -> list[Found]:
         end = runs.find(b" ", start + SHORTEST_RUN)
         if end < 0:
             end = len(runs)
-        run = text[start:end]
-        if not _is_id(run, end - start) and (_DIGIT.search(run) or "hf_" in run):
+        size = end - start
+        if size > _LONGEST_KNOWN:
+            if size <= LONGEST_RUN and _is_telling(text[start:end]):
+                found += _in_run(text, start, end)
+        elif (
+            not _is_harmless(text[start:end])
+            or text[start - 1 : start] in _BEFORE
+            or (text[start] in "MNO" and text.startswith(".", end))  # as DISCORD does
+        ):
             found += _in_run(text, start, end)
         start = runs.find(_RUN, end)
     return found
 
 
-def _is_id(run: str, size: int) -> bool:
-    """Whether a run is a hash in hexadecimal, or no word at all but data."""
-    return (size in _HASH_SIZES and run.islower() and run.isalnum()) or size > LONGEST_RUN
+def _is_telling(run: str) -> bool:
+    """Whether a run is no identifier and no hash in hexadecimal."""
+    is_hash = len(run) in _HASH_SIZES and run.islower() and run.isalnum()
+    return not is_hash and (_DIGIT.search(run) is not None or "hf_" in run)
+
+
+_LONGEST_KNOWN = 100
+_BEFORE = frozenset("\\%[;.~:")
+"""What may make a secret of a run that is none by itself: the end of an escape, of the first part of a key."""
+
+
+@lru_cache(maxsize=16_384)
+def _is_harmless(run: str) -> bool:
+    """Whether a run holds nothing, wherever it stands: the ids and names that every row of a transcript repeats."""
+    if not _is_telling(run):
+        return True
+    shaped = any(hint in run for hint, where, _, _ in _SHAPED if where)
+    return not shaped and not _HEAD_OF_WORD.search(run) and not may_be_random(run)
 
 
 def _in_run(text: str, start: int, end: int) -> list[Found]:
+    if not _is_telling(text[start:end]):
+        return []
     before = text[max(0, start - 1) : start]
     escape = _ESCAPES[before].match(text, start) if before in _ESCAPES else None
     at = escape.end() if escape else start
@@ -150,6 +183,7 @@ def _led(text: str, start: int) -> list[Found]:
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
+    lowered = lowered.replace(b'tokens"', b'.okens"')  # counts of tokens, in every row of some hosts
     for word, look in _WORDS:
         at = lowered.find(word) if word != b"q~" or b"~" in lowered else -1  # one character is found ten times as fast
         while at >= 0:

@@ -16,7 +16,15 @@ KEY_BYTES = 32
 WITHOUT = 0
 """The version of the rules of what was archived while redaction was off."""
 
+_MOST_STRETCHES = 64
 _KEY, _RULES, _LOOKED = "fingerprint key", "rules", "looked through"
+
+
+class Stretch(NamedTuple):
+    """The items from row id `item` to the next stretch, and the version of the rules they were archived under."""
+
+    rules: int
+    item: int
 
 
 class Looked(NamedTuple):
@@ -42,16 +50,21 @@ def fingerprint_key(connection: Connection) -> bytes:
     )
 
 
-def rules_used(connection: Connection) -> dict[int, int]:
-    """Return, by version of the rules, the row id of the last item that was archived under it."""
+def rules_used(connection: Connection) -> list[Stretch]:
+    """Return which rules the items were archived under, in the items' order."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_RULES,)):
-        return {int(version): int(item) for version, item in json.loads(value).items()}
-    return {}
+        return [Stretch(*map(int, one)) for one in json.loads(value)]
+    return []
 
 
-def note_rules(connection: Connection, version: int, item: int) -> None:
-    """Remember that items up to row id `item` were archived under that version of the rules."""
-    _set(connection, _RULES, json.dumps(rules_used(connection) | {version: item}))
+def note_rules(connection: Connection, rules: int, item: int) -> None:
+    """Remember that the items from row id `item` on are archived under that version of the rules."""
+    used = rules_used(connection)
+    if used and used[-1].rules == rules:
+        return
+    if len(used) >= _MOST_STRETCHES:  # two processes that differ, batch by batch: what is told may be older, not newer
+        used = [Stretch(min(one.rules for one in used), used[0].item)]
+    _set(connection, _RULES, json.dumps([*used, Stretch(rules, item)]))
 
 
 def last_look(connection: Connection) -> Looked:
