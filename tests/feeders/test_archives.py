@@ -82,6 +82,14 @@ def test_a_day_of_slack_that_was_refused_is_said(tmp_path: Path) -> None:
         next(found)
 
 
+def test_a_file_whose_name_begins_with_nul_is_refused(tmp_path: Path) -> None:
+    """Python's own reader takes the name for an empty one, and fails on it."""
+    path = make(tmp_path / "e.zip", ("Qa.json", b"[]"), ("good.json", b"[1]"))
+    path.write_bytes(path.read_bytes().replace(b"Qa.json", b"\0a.json"))
+    assert ZipExport(path).names() == ["good.json"]
+    assert list(ZipExport(path).refused.values()) == ["its name leads out of the archive"]
+
+
 def test_an_archive_in_the_form_for_large_files_is_read(tmp_path: Path) -> None:
     path = tmp_path / "e.zip"
     with zipfile.ZipFile(path, "w") as archive, archive.open("a.json", "w", force_zip64=True) as stream:

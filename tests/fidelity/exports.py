@@ -54,7 +54,7 @@ def claude_ai(told: list[Turn], directory: Path, way: int) -> Path:
         )
         content: list[Json] = [{"type": "text", "text": one.text, "citations": []}]
         if one.role == "tool":
-            call = {"type": "tool_use", "id": f"t{n}", "name": "web_search", "input": {"query": "x"}}
+            call: Json = {"type": "tool_use", "id": f"t{n}", "name": "web_search", "input": {"query": "x"}}
             shown = [{"type": "text", "text": one.text}]
             content = [call, {"type": "tool_result", "tool_use_id": f"t{n}", "name": "web_search", "content": shown}]
         parent = named("message", n - 1) if n else "00000000-0000-4000-8000-000000000000"

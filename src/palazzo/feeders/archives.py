@@ -95,7 +95,7 @@ class ZipExport:
         if len(listed) > _MOST_ENTRIES:
             raise SourceUnreadable(f"{path} lists {len(listed):,} files, too many for an export.")
         for info in listed:
-            if not info.is_dir():
+            if not info.filename.endswith("/"):  # `is_dir` fails on an empty name
                 self._admit(info)
 
     def names(self) -> list[str]:
@@ -219,6 +219,8 @@ def _entry_name(info: zipfile.ZipInfo) -> str:
 
 def _refusal(info: zipfile.ZipInfo, name: str) -> str:
     """Why an entry is not read; "" where it may be."""
+    if not name:
+        return "it has no name"
     if "\x00" in name or name.startswith("/") or name[1:2] == ":" or ".." in name.split("/"):
         return "its name leads out of the archive"
     mode = info.external_attr >> 16

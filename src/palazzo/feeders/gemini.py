@@ -140,10 +140,10 @@ def _rows_of_text(stream: BinaryIO) -> Iterator[Row]:
     stream.seek(0)
     raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
-        raise SourceUnreadable(f"a session of more than {LARGEST:,} bytes in one JSON text")
+        raise SourceUnreadable(f"The session is one JSON text of more than {LARGEST:,} bytes, too long to be read.")
     value = parse_line(raw)
     if not isinstance(value, dict):
-        raise SourceUnreadable("a session in one JSON text that is not whole; it may be being written")
+        raise SourceUnreadable("The session is one JSON text that is not whole; it may be being written, so try again.")
     return _rows_of_line(0, raw, value, Said())
 
 
