@@ -57,12 +57,26 @@ def test_every_byte_of_a_real_transcript_is_in_a_row(path: Path) -> None:
 def test_every_row_of_a_real_transcript_is_accounted_for(path: Path) -> None:
     for row in rows_of(path):
         written = json.loads(row.raw)
-        is_said = written["type"] in ("user", "assistant")
+        is_said = written["type"] in ("user", "assistant") or written.get("attachment", {}).get("type") == "file"
         assert isinstance(row.content, Message if is_said else Noise)
         if isinstance(row.content, Message):
             assert row.content.uuid == written["uuid"]
             assert row.content.created_at
             assert row.content.cwd == "/home/dev/acme"
+
+
+def test_a_file_that_the_host_read_is_what_its_tool_would_have_given() -> None:
+    [file] = [one for one in messages_of(SESSION) if one.role == "tool" and one.standing == "meta"]
+    assert file.text == "service: deploy\nport: 8443\nretries: 5\n"
+    assert [(part.kind, part.name, part.trust) for part in file.parts] == [("tool_result", "Read", "tool")]
+    assert file.meta["file"] == "deploy.yaml"
+
+
+def test_a_prompt_that_a_hook_refused_is_kept_with_the_refusal() -> None:
+    [path] = (FIXTURES / "2.1.330-blocked").glob("*.jsonl")
+    [told] = messages_of(path)
+    assert (told.role, told.standing) == ("system", "meta")
+    assert "Original prompt: What port does deploy use?" in told.text
 
 
 def test_the_eighteen_turns_are_all_there() -> None:
@@ -89,6 +103,7 @@ def test_the_session_has_the_roles_and_standings_that_were_captured() -> None:
         ("user", "said"): 5,
         ("assistant", "said"): 27,
         ("tool", "said"): 12,
+        ("tool", "meta"): 1,
         ("user", "summary"): 1,
         ("user", "meta"): 3,
     }

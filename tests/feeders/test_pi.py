@@ -53,10 +53,10 @@ def test_every_row_of_the_captured_files_is_counted() -> None:
         for one in rows_of(FEEDER, path):
             counted[one.content.reason if isinstance(one.content, Noise) else type(one.content).__name__] += 1
     assert counted == {
-        "Message": 195,
-        "session": 4,
-        "model_change": 4,
-        "thinking_level_change": 4,
+        "Message": 321,
+        "session": 11,
+        "model_change": 11,
+        "thinking_level_change": 11,
         "session_info": 1,
         "label": 1,
         "custom": 1,
@@ -66,7 +66,7 @@ def test_every_row_of_the_captured_files_is_counted() -> None:
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.parent.name)
 def test_what_pi_and_its_extensions_insert_is_meta(path: Path) -> None:
     for one in messages(rows_of(FEEDER, path)):
-        hosts = one.text.startswith(("INJECTED-MEMORY", "You are an expert coding assistant"))
+        hosts = one.text.startswith(("INJECTED-MEMORY", "SETTLE-CHECK", "You are an expert coding assistant"))
         assert (one.standing == "meta") == hosts
         assert one.cwd == "/home/dev/acme"
         assert one.author == ("fake-model" if one.role == "assistant" and one.standing == "said" else "")

@@ -10,7 +10,7 @@ from io import BytesIO
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Feeder, Message, Noise, Row, Unreadable
+from palazzo.feeders import LONGEST_REASON, Feeder, Message, Noise, Row, Unreadable
 
 DEEP = 10_000
 SNIPPETS = (
@@ -128,7 +128,7 @@ def keeps_its_promises(row: Row) -> None:
     if not isinstance(row.content, Message):
         assert isinstance(row.content, Noise | Unreadable)
         assert row.content.reason
-        assert len(row.content.reason) < 300
+        assert len(row.content.reason) <= LONGEST_REASON
         return
     message = row.content
     bounds = [0, *(bound for part in message.parts for bound in (part.start, part.end)), len(message.text)]

@@ -48,18 +48,32 @@ class Message:
     meta: Mapping[str, object] = field(default_factory=dict)
 
 
+LONGEST_REASON = 120
+"""Characters of a reason. What names a row's kind comes from the row, and a damaged one may name anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A row for the host's own use; `reason` names its kind."""
+    """A row for the host's own use; `reason` names its kind, in `LONGEST_REASON` characters at most."""
 
     reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", _short(self.reason))
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A row that could not be understood; `reason` is one short clause."""
+    """A row that could not be understood; `reason` is one clause of `LONGEST_REASON` characters at most."""
 
     reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", _short(self.reason))
+
+
+def _short(reason: str) -> str:
+    return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…"
 
 
 Content = Message | Noise | Unreadable
@@ -82,13 +96,15 @@ class Row:
 class Identity:
     """What a source is, independent of where it lies: `key` never holds an absolute path.
 
-    `cwd` is the session's directory where its rows do not say it but its place on the disk does.
+    `cwd` is the session's directory where its rows do not say it but its place on the disk does. `led_by_agent` says
+    that another agent speaks as the user throughout, as it does to a sub-agent.
     """
 
     key: tuple[str, ...]
     session_id: str = ""
     parent_session: str = ""
     cwd: str = ""
+    led_by_agent: bool = False
 
 
 class Feeder(Protocol):

@@ -8,8 +8,9 @@ in `<session id>/subagents/agent-<id>.jsonl` (older versions: `agent-<id>.jsonl`
 row has a `type`. Rows of type `user` and `assistant` with a `uuid` are the conversation; one message of the
 API is spread over several rows, one content block each, under one `message.id`. A tool's result is a `user`
 row. What a person types while the agent is at work never becomes a `user` row: it is an `attachment` of type
-`queued_command`. All else is the host's own: a queue, costs, snapshots, and in recent versions a second copy
-of what went to the API.
+`queued_command`. A file that the person named with `@`, or that the host read again after a compaction, is one of type
+`file`. A prompt that a hook refused stands in a `system` row of subtype `informational` alone. All else is the host's
+own: a queue, costs, snapshots, and in recent versions a second copy of what went to the API.
 
 A session that resumes or forks another in a file of its own begins with copies of its rows: another `sessionId`, the
 same `uuid`s. These are unique everywhere, so that a copy is the same message.
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +31,8 @@ from palazzo.feeders import Content, Identity, Message, Noise, Row, Unreadable
 from palazzo.feeders.claude_blocks import ToolCalls, compose
 from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, string
 from palazzo.feeders.moments import moment
+from palazzo.feeders.rendering import Composer
+from palazzo.guard.trust import trust_of_tool
 from palazzo.model import Role, Standing
 
 KIND = "claude-code"
@@ -64,7 +68,7 @@ class ClaudeCode:
     """Reads Claude Code's session files and those of its sub-agents."""
 
     kind = KIND
-    version = 1
+    version = 2
     appends = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -85,7 +89,7 @@ class ClaudeCode:
         if _is_subagent(path, objects):
             parent = stated or path.parent.parent.name
             session = f"{parent}/{path.stem}"
-            return Identity((KIND, session), session, parent)
+            return Identity((KIND, session), session, parent, led_by_agent=True)
         session = path.stem if _UUID.fullmatch(path.stem) else stated or path.stem
         return Identity((KIND, session), session)
 
@@ -127,7 +131,7 @@ def _content(row: JsonObject, calls: ToolCalls) -> Content:
     try:
         if kind in ("user", "assistant"):
             return _spoken(row, kind, calls)
-        return _queued(row, calls) or Noise(_reason(row, kind))
+        return _queued(row, calls) or _file(row) or _informed(row) or Noise(_reason(row, kind))
     except RecursionError:
         return Unreadable("nested too deeply")
 
@@ -147,8 +151,10 @@ def _spoken(row: JsonObject, kind: str, calls: ToolCalls) -> Content:
     composer, only_results = compose(message.get("content"), calls)
     role: Role = "assistant" if kind == "assistant" else "tool" if only_results else "user"
     author = _model(message) if role == "assistant" else ""
-    text = composer.text
-    return Message(text, role, standing=_standing(row, role, text), author=author, parts=composer.parts, **_origin(row))
+    text, parts = composer.text, composer.parts
+    if role == "user" and row.get("isSidechain") is True:  # another agent wrote the task
+        parts = tuple(replace(part, trust="agent") if part.kind == "text" else part for part in parts)
+    return Message(text, role, standing=_standing(row, role, text), author=author, parts=parts, **_origin(row))
 
 
 def _queued(row: JsonObject, calls: ToolCalls) -> Message | None:
@@ -165,6 +171,35 @@ def _queued(row: JsonObject, calls: ToolCalls) -> Message | None:
     if not text:
         return None
     return Message(text, "user", standing=_standing(row, "user", text), parts=composer.parts, **_origin(row))
+
+
+def _file(row: JsonObject) -> Message | None:
+    """The message, where an attachment is a file that the host read, as its own tool would have."""
+    attachment = row.get("attachment")
+    if not isinstance(attachment, dict) or attachment.get("type") != "file" or not string(row, "uuid"):
+        return None
+    content = attachment.get("content")
+    file = content.get("file") if isinstance(content, dict) else None
+    words = string(file, "content") if isinstance(file, dict) else ""
+    if not words:
+        return None
+    composer = Composer()
+    path = string(attachment, "filename")
+    composer.add("tool_result", words, name="Read", trust=trust_of_tool("Read", {"file_path": path}))
+    named = {"file": string(attachment, "displayPath") or path}
+    origin = _origin(row)
+    origin["meta"] = {**origin["meta"], **named}
+    return Message(words, "tool", standing="meta", parts=composer.parts, **origin)
+
+
+def _informed(row: JsonObject) -> Message | None:
+    """The message, where the host tells the person something: that a hook refused a prompt, with its words."""
+    text = string(row, "content")
+    if string(row, "type") != "system" or string(row, "subtype") != "informational" or not text:
+        return None
+    composer = Composer()
+    composer.add("text", text)
+    return Message(text, "system", standing="meta", parts=composer.parts, **_origin(row))
 
 
 def _standing(row: JsonObject, role: Role, text: str) -> Standing:
