@@ -66,7 +66,7 @@ def test_every_row_of_the_captured_files_is_counted() -> None:
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.parent.name)
 def test_what_pi_and_its_extensions_insert_is_meta(path: Path) -> None:
     for one in messages(rows_of(FEEDER, path)):
-        hosts = one.text.startswith(("INJECTED-MEMORY", "SETTLE-CHECK", "You are an expert coding assistant"))
+        hosts = one.text.startswith(("INJECTED-MEMORY", "SETTLE-CHECK please", "You are an expert coding assistant"))
         assert (one.standing == "meta") == hosts
         assert one.cwd == "/home/dev/acme"
         assert one.author == ("fake-model" if one.role == "assistant" and one.standing == "said" else "")
