@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.derive.state import complaints, drawers
 
 from palazzo.derive import verify
-from palazzo.mining import leaving_out
-from palazzo.mining.discover import Candidate, Mode, Rules, discover
+from palazzo.mining.discover import Mode
 from palazzo.mining.mine import mine
 from palazzo.mining.report import MineRequest
 from palazzo.palace import Palace
@@ -33,18 +33,9 @@ def write(path: Path, text: str) -> Path:
 
 
 def mined(palace: Palace, top: Path, exclude: tuple[str, ...] = (), mode: Mode = "docs") -> tuple[int, int]:
-    """Mine and settle as one run does; return how many documents were left out, and how many taken back."""
-    lasting = leaving_out.lasting_rules(top, exclude)
-    taken = {
-        one.uri
-        for one in discover([top], Rules(mode, include=lasting.include, exclude=lasting.exclude))
-        if isinstance(one, Candidate)
-    }
-    mine(palace.database, palace.clock, MineRequest((top,), mode, exclude=exclude))
-    with palace.database.snapshot() as connection:
-        found = leaving_out.compare(connection, top, lasting, taken)
-    leaving_out.settle(palace.database, palace.clock, found)
-    return len(found.out), found.taken_back
+    """Mine; return how many documents were left out, and how many taken back."""
+    report = mine(palace.database, palace.clock, MineRequest((top,), mode, exclude=exclude))
+    return report.left_out, report.taken_back
 
 
 def titles(palace: Palace) -> set[str]:
@@ -129,6 +120,38 @@ def test_a_directory_that_was_named_stays_too(palace: Palace, project: Path) -> 
     write(project / ".gitignore", "drafts/\n")
     assert [mined(palace, project / "drafts"), mined(palace, project)] == [(0, 0)] * 2
     assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_a_run_that_passes_over_ignore_files_or_includes_a_pattern_names_what_it_took(
+    palace: Palace, project: Path
+) -> None:
+    write(project / ".gitignore", "drafts/\n")
+    write(project / "palazzo.toml", '[mine]\npolicy = "docs"\n')
+    write(project / "dawn.py", "def gate() -> str:\n    return 'heron'\n")
+    request = MineRequest((project,), "docs")
+    mine(palace.database, palace.clock, replace(request, gitignore=False))
+    mine(palace.database, palace.clock, replace(request, include=("*.py",)))
+    assert mined(palace, project) == (0, 0)
+    assert titles(palace) == {"Guide", "Idea"}
+    assert any("gate()" in drawer.text for drawer in drawers(palace))
+
+
+def test_a_dry_run_counts_and_retires_nothing(palace: Palace, project: Path) -> None:
+    mined(palace, project)
+    write(project / ".gitignore", "drafts/\n")
+    report = mine(palace.database, palace.clock, MineRequest((project,), "docs", dry_run=True))
+    assert report.left_out == 1
+    assert titles(palace) == {"Guide", "Idea"}
+
+
+def test_each_path_of_one_run_has_its_own_projects_rules(palace: Palace, project: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other" / "drafts" / "idea.md", "# Idea\n\nElsewhere.\n").parents[1]
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    paths = (project, other)
+    mine(palace.database, palace.clock, MineRequest(paths, "docs"))
+    write(other / "palazzo.toml", '[mine]\nexclude = ["drafts"]\n')
+    assert mine(palace.database, palace.clock, MineRequest(paths, "docs")).left_out == 1
+    assert [drawer.text.endswith("ledger.") for drawer in drawers(palace) if drawer.title == "Idea"] == [True]
 
 
 def test_naming_a_document_takes_it_back_for_good(palace: Palace, project: Path) -> None:

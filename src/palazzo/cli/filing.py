@@ -41,7 +41,18 @@ def mine(screen: Screen, result: MineResult) -> None:
         noise = f" (and {result.noise:,} rows kept but not searched)" if result.noise else ""
         screen.say(f"{count(result.items, 'item')} archived{into}, {count(result.drawers, 'drawer')} to find{noise}.")
     left_out(screen, result)
+    by_rule(screen, result)
     when_found(screen, result)
+
+
+def by_rule(screen: Screen, result: MineResult) -> None:
+    """Show how many documents a rule leaves out that it did not before, and the other way round."""
+    if result.left_out:
+        told = f"{count(result.left_out, 'document')} {'would be' if result.dry_run else 'are'} found no longer"
+        screen.say(("left out  ", "yellow"), f"{told}: a rule leaves them out now. They are kept.")
+    if result.taken_back:
+        told = f"{count(result.taken_back, 'document')} {'would be' if result.dry_run else 'are'} found again"
+        screen.say(("taken back  ", "green"), f"{told}.")
 
 
 def when_found(screen: Screen, result: MineResult) -> None:

@@ -79,15 +79,15 @@ def compare(
     back: list[DocumentRow] = []
     named: list[tuple[DocumentRow, str]] = []
     for document in known:
-        mark, path = marks.get(document.item_uid, ""), _path_of(document.uri, top)
+        mark = marks.get(document.item_uid, "")
         if document.uri in taken:
-            reason = lasting.reason(path) if lasting and mark != "named" else ""
+            reason = lasting.reason(_path_of(document.uri, top)) if lasting and mark != "named" else ""
             if reason:
                 named.append((document, reason))
             elif mark == "out":
                 back.append(document)
-        elif walked and not mark and _is_there(path):
-            reason = walked.reason(path)
+        elif walked and not mark and _is_there(_path_of(document.uri, top)):
+            reason = walked.reason(_path_of(document.uri, top))
             if reason:
                 out.append((document, reason))
     taken_back = len(back) + sum(marks.get(document.item_uid) == "out" for document, _ in named)

@@ -29,6 +29,7 @@ from palazzo.mining.collected import (
 from palazzo.mining.discover import Candidate, Found, Readers, Rules, discover
 from palazzo.mining.documents import take_document
 from palazzo.mining.heads import read_head
+from palazzo.mining.leaving_out import compare, lasting_rules, settle
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
 from palazzo.mining.sessions import Taken
@@ -56,6 +57,8 @@ def mine(
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
     run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), Readers(known=run.known_kind))))
+    for path in request.paths:
+        run.settle(path)
     return run.tally.report(time.monotonic() - began)
 
 
@@ -73,6 +76,8 @@ class _Tally:
     repeated: int = 0
     unreadable: int = 0
     drawers: int = 0
+    left_out: int = 0
+    taken_back: int = 0
     bytes: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
@@ -122,6 +127,8 @@ class _Tally:
             failed=tuple(self.failed),
             took_s=round(seconds, 3),
             wings=tuple(self.wings),
+            left_out=self.left_out,
+            taken_back=self.taken_back,
             rows=self.rows,
             repeated=self.repeated,
             unreadable=self.unreadable,
@@ -146,6 +153,7 @@ class _Run:
         self._placing = Placing(database, request.wing, request.room)
         self._on_progress = on_progress
         self._done = self._total = 0
+        self._documents: set[str] = set()
         self.tally = _Tally()
 
     def sort(self, found: Iterable[Found]) -> list[Candidate]:
@@ -171,6 +179,8 @@ class _Run:
         self._total = len(candidates)
         for candidate in candidates:
             self._tell(candidate.uri)
+            if candidate.kind == Documents.kind:
+                self._documents.add(candidate.uri)
             try:
                 if candidate.kind in _OF_MANY:
                     self._take_collection(_collection_at(candidate), candidate.path)
@@ -181,6 +191,20 @@ class _Run:
             self._done += 1
         if candidates:
             self._tell("")
+
+    def settle(self, path: Path) -> None:
+        """Leave out what the rules of `path` leave out now, and take back what they do not any more."""
+        request, database = self._request, self._database
+        if database is None or request.mode == "convos":
+            return
+        top = path.expanduser().resolve()
+        rules = lasting_rules(top, request.exclude, request.wanted.excluded, request.gitignore)
+        with database.snapshot() as connection:
+            found = compare(connection, top, rules, self._documents, outright=bool(request.include))
+        if not request.dry_run:
+            settle(database, self._clock, found)
+        self.tally.left_out += len(found.out)
+        self.tally.taken_back += found.taken_back
 
     def _take_file(self, candidate: Candidate) -> None:
         feeder = _FEEDERS.get(candidate.kind)

@@ -52,8 +52,9 @@ class MineReport:
 
     `sources` are files, and the conversations of files that hold many. Of `rows`, the rows that were read, each is
     one of `items` (archived), `noise` (archived and never searched), `repeated` (archived before) or `unreadable`
-    (archived to the byte and named in `skipped`). `drawers` count what was added to find. `bytes` is how much was
-    read, or is to be read; `earliest` and `latest` is when the sources were last gone on with.
+    (archived to the byte and named in `skipped`). `drawers` count what was added to find. `left_out` documents were
+    found until now and are not any more, since a rule leaves them out; `taken_back` the other way round. `bytes` is how
+    much was read, or is to be read; `earliest` and `latest` is when the sources were last gone on with.
     """
 
     sources: int
@@ -67,6 +68,8 @@ class MineReport:
     failed: tuple[Failed, ...]
     took_s: float
     wings: tuple[str, ...] = ()
+    left_out: int = 0
+    taken_back: int = 0
     rows: int = 0
     repeated: int = 0
     unreadable: int = 0
@@ -89,7 +92,10 @@ def merged(reports: Sequence[MineReport], took_s: float) -> MineReport:
     """Return what several runs did together."""
     counted = ("sources", "new", "grown", "unchanged", "items", "noise", "drawers", "rows", "repeated", "unreadable")
     return MineReport(
-        **{name: sum(getattr(report, name) for report in reports) for name in (*counted, "bytes")},
+        **{
+            name: sum(getattr(report, name) for report in reports)
+            for name in (*counted, "left_out", "taken_back", "bytes")
+        },
         skipped=tuple(one for report in reports for one in report.skipped),
         failed=tuple(one for report in reports for one in report.failed),
         took_s=round(took_s, 3),

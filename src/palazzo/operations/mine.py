@@ -73,6 +73,9 @@ class MineResult:
     unreadable: int = 0
     """Of the `rows` that were read each is an item, noise (archived and never searched), repeated (archived before),
     or unreadable (archived to the byte, and named in `skipped`)."""
+    left_out: int = 0
+    taken_back: int = 0
+    """Documents that a rule leaves out now: retired, until the rule is gone; and those that it was gone for."""
     wings: Annotated[tuple[str, ...], PERSON_ONLY] = ()
     dry_run: Annotated[bool, PERSON_ONLY] = False
     pending: Annotated[int, PERSON_ONLY] = 0
@@ -161,7 +164,7 @@ def told(report: MineReport) -> dict[str, Any]:
     """Return what a report says, as fields of a result."""
     same = ("sources", "new", "grown", "unchanged", "items", "drawers", "took_s", "rows", "noise", "repeated")
     return {
-        **{name: getattr(report, name) for name in (*same, "unreadable", "wings")},
+        **{name: getattr(report, name) for name in (*same, "unreadable", "left_out", "taken_back", "wings")},
         "skipped": tuple(SkippedFile(one.uri, one.reason) for one in report.skipped),
         "failed": tuple(FailedFile(one.uri, one.error) for one in report.failed),
     }
