@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +11,13 @@ from pathlib import Path
 import pytest
 from tests.archive.conversations import answered, called, file_rows, fresh_palace, said
 from tests.derive.state import complaints, drawers
-from tests.feeders.opencode_samples import unpack, unpack_storage
+from tests.feeders.opencode_samples import Writer, unpack, unpack_storage
 
 from palazzo.archive.door import Filing
 from palazzo.derive import cutting
+from palazzo.feeders import Message
+from palazzo.feeders.claude_code import ClaudeCode
+from palazzo.feeders.gemini import Gemini
 from palazzo.feeders.opencode import Opencode
 from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.feeders.registry import TRANSCRIPTS
@@ -186,6 +191,42 @@ def test_a_forgotten_attachment_stays_forgotten_after_a_rebuild(palace: Palace) 
 
 
 # Trust
+
+
+def test_what_an_agent_asked_a_sub_agent_for_is_the_agents(tmp_path: Path) -> None:
+    trusts = {
+        source.key[-1]: {row.trust for row in rows if row.role == "user" and row.standing == "said"}
+        for source, rows in captured(tmp_path)
+    }
+    assert [found for session, found in trusts.items() if "/agent-" in session] == [{"agent"}]
+    assert list(trusts.values()).count({"user"}) > 10
+
+
+def test_a_side_chain_within_a_session_is_the_agents_too() -> None:
+    row = {"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"role": "user", "content": "Find it."}}
+    trusts = []
+    for side in (False, True):
+        raw = json.dumps({**row, "isSidechain": side, "agentId": "a1"}).encode() + b"\n"
+        [read] = ClaudeCode().rows(io.BytesIO(raw))
+        assert isinstance(read.content, Message)
+        trusts.append(read.content.parts[0].trust)
+    assert trusts == [None, "agent"]
+
+
+def test_a_gemini_session_of_a_sub_agent_is_led_by_an_agent() -> None:
+    path = Path("chats/s0/session-2026-11-21T21-03-12a4bcd7.jsonl")
+    for kind, led in (("main", False), ("subagent", True)):
+        head = json.dumps({"sessionId": "s1", "projectHash": "h", "kind": kind}).encode() + b"\n"
+        assert Gemini().identify(path, head).led_by_agent is led
+
+
+def test_an_opencode_session_of_a_sub_agent_is_led_by_an_agent(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "opencode.db")
+    writer.session("ses_parent")
+    writer.session("ses_child", parent_id="ses_parent")
+    led = {one.identity.session_id: one.identity.led_by_agent for one in Opencode().sessions(tmp_path / "opencode.db")}
+    writer.close()
+    assert led == {"ses_parent": False, "ses_child": True}
 
 
 @pytest.mark.parametrize("trust", ["agent", "repo", "external"])

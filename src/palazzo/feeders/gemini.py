@@ -77,7 +77,8 @@ class Gemini:
         stated = {key: found[1].decode("utf-8", "replace") for key in _STATED if (found := _STATED[key].search(start))}
         session = stated.get("sessionId") or path.stem
         parent = path.parent.name if stated.get("kind") == "subagent" and path.parent.name != "chats" else ""
-        return Identity((KIND, session), session, parent, directory_of(path, stated.get("projectHash", "")))
+        directory = directory_of(path, stated.get("projectHash", ""))
+        return Identity((KIND, session), session, parent, directory, led_by_agent=stated.get("kind") == "subagent")
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`, which may lie between two messages of one line.

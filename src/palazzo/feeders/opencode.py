@@ -95,7 +95,7 @@ class Opencode:
         session, parent = _text(row.get("id")), _text(row.get("parent_id"))
         is_resting = self._now() - (moment(known.updated) or 0) > ABANDONED
         return Session(
-            Identity((KIND, session), session, parent),
+            Identity((KIND, session), session, parent, led_by_agent=bool(parent)),
             f"{known.messages}.{known.parts}.{known.updated}{'' if is_resting else '+'}",
             partial(_rows, database, session, is_resting),
             _text(row.get("title")).strip(),

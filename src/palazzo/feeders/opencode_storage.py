@@ -74,8 +74,9 @@ class OpencodeStorage:
         is_resting = self._now() - changed > ABANDONED
         stamp = stamp_of(*(state for state, _ in states)) + ("" if is_resting else "+")
         value = file.value if isinstance(file.value, dict) else {}
+        parent = string(value, "parentID")
         return Session(
-            Identity((KIND, file.id), file.id, string(value, "parentID")),
+            Identity((KIND, file.id), file.id, parent, led_by_agent=bool(parent)),
             stamp,
             partial(_rows, root, file, is_resting),
             string(value, "title").strip(),

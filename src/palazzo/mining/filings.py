@@ -50,7 +50,7 @@ def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Cl
 
 
 def _of_message(kind: str, version: int, source: Identity, row: Row, message: Message, clockwork: Clockwork) -> Filing:
-    trust = _BY_ROLE[message.role]
+    trust = "agent" if message.role == "user" and source.led_by_agent else _BY_ROLE[message.role]
     meta = _meta(source, message)
     return Filing(
         id=_message_id(kind, source, row, message),
