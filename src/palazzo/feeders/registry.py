@@ -8,6 +8,7 @@ from palazzo.feeders.chatgpt import ChatGPT
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.claude_code import ClaudeCode
 from palazzo.feeders.codex import Codex
+from palazzo.feeders.codex_cold import CodexCold
 from palazzo.feeders.continue_dev import ContinueDev
 from palazzo.feeders.copilot import Copilot
 from palazzo.feeders.diary_files import DiaryFiles
@@ -21,7 +22,7 @@ from palazzo.feeders.slack import Slack
 TRANSCRIPTS: tuple[Feeder, ...] = (ClaudeCode(), Codex(), Pi(), Gemini(), Copilot())
 
 COLLECTIONS: tuple[Collection, ...] = (
-    *(Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
+    *(CodexCold(), Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
     *(Aider(), PlainText(), DiaryFiles()),
 )
 """Readers of files and directories that hold many conversations; what is most particular is asked first."""
