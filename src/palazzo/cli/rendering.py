@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 RENDERERS = {
     "search": "palazzo.cli.finding:search",
     "show": "palazzo.cli.finding:show",
+    "watch": "palazzo.cli.keeping:watch",
     "restore_session": "palazzo.cli.keeping:restore_session",
     "wake_up": "palazzo.cli.finding:wake_up",
     "init": "palazzo.cli.filing:init",
@@ -27,8 +28,21 @@ RENDERERS = {
 }
 
 
+EVENTS = {"watch": "palazzo.cli.keeping:watch_event"}
+"""The same for what happens while an operation goes on."""
+
+
 def renderer(name: str) -> Callable[[Screen, Any], None]:
     """Return the renderer of an operation's result."""
-    module, _, function = RENDERERS[name].partition(":")
+    return _function(RENDERERS[name])
+
+
+def event_renderer(name: str) -> Callable[[Screen, Any], None]:
+    """Return the renderer of an operation's events."""
+    return _function(EVENTS[name])
+
+
+def _function(where: str) -> Callable[[Screen, Any], None]:
+    module, _, function = where.partition(":")
     found: Callable[[Screen, Any], None] = getattr(importlib.import_module(module), function)
     return found

@@ -25,8 +25,15 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
     from palazzo.cli.progress import ProgressBar
 
     bar = ProgressBar()
+
+    def happened(event: object) -> None:
+        bar.close()
+        _write_event(operation, event, common)
+
     try:
-        with Context(palace=common.palace, on_progress=bar.show, on_notice=_notice(common)) as context:
+        with Context(
+            palace=common.palace, on_progress=bar.show, on_notice=_notice(common), on_event=happened
+        ) as context:
             result = _result(operation, request(), context, common, bar)
             bar.close()
             _write(operation, result, common)
@@ -78,14 +85,26 @@ def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False)
     renderer(operation.name)(Screen(sys.stderr if to_error else sys.stdout), result)
 
 
-def write_json(result: Any) -> None:
+def _write_event(operation: Operation[Any, Any], event: object, common: Common) -> None:
+    """Write what has just happened, at once: one line of text, or one line of JSON."""
+    from palazzo.cli.rendering import event_renderer
+    from palazzo.cli.screen import Screen
+
+    if common.as_json:
+        write_json(event, indent=None)
+    else:
+        event_renderer(operation.name)(Screen(sys.stdout), event)
+    sys.stdout.flush()
+
+
+def write_json(result: Any, indent: int | None = 2) -> None:
     """Write a result as one JSON document on standard output, in UTF-8 whatever the locale."""
     from palazzo.operations.serialise import to_json
 
     plain = to_json(result)
     try:
-        encoded = json.dumps(plain, ensure_ascii=False, indent=2).encode()
+        encoded = json.dumps(plain, ensure_ascii=False, indent=indent).encode()
     except UnicodeEncodeError:  # archived text may hold lone surrogates, which JSON writes as escapes
-        encoded = json.dumps(plain, indent=2).encode()
+        encoded = json.dumps(plain, indent=indent).encode()
     sys.stdout.flush()
     sys.stdout.buffer.write(encoded + b"\n")

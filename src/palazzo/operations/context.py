@@ -50,10 +50,11 @@ class Context:
         on_progress: Callable[[Progress], None] | None = None,
         clock: Callable[[], Micros] | None = None,
         on_notice: Callable[[str], None] | None = None,
+        on_event: Callable[[object], None] | None = None,
     ) -> None:
         self.cwd = (cwd or Path.cwd()).absolute()
         self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
-        self._named, self._clock = palace, clock
+        self._named, self._clock, self._on_event = palace, clock, on_event
         self._palace: Palace | None = None
 
     def __enter__(self) -> Context:
@@ -196,3 +197,8 @@ class Context:
         """Tell whoever watches what is about to be done."""
         if self.on_notice:
             self.on_notice(sentence)
+
+    def tell(self, event: object) -> None:
+        """Tell whoever listens what has just happened in an operation that goes on; `event` is a dataclass of its."""
+        if self._on_event:
+            self._on_event(event)

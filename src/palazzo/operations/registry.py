@@ -14,6 +14,7 @@ MODULES = {
     "feed": "palazzo.operations.feed",
     "search": "palazzo.operations.search",
     "show": "palazzo.operations.show",
+    "watch": "palazzo.operations.watch",
     "restore_session": "palazzo.operations.restore_session",
     "wake_up": "palazzo.operations.wake_up",
     "remember": "palazzo.operations.remember",

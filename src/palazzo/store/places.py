@@ -91,6 +91,12 @@ def roots_of_project(connection: Connection, identity: str) -> list[str]:
     return []
 
 
+def all_roots(connection: Connection) -> list[str]:
+    """Return every local directory that was seen to hold a project."""
+    rows = connection.execute("SELECT DISTINCT json_each.value FROM project, json_each(project.roots)")
+    return [str(root) for (root,) in rows]
+
+
 def file_project(connection: Connection, identity: str, wing: str, root: str) -> str:
     """Record that `identity` lives in `wing` and was seen at `root`; return the wing's name."""
     roots = roots_of_project(connection, identity)

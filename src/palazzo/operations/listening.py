@@ -1,0 +1,123 @@
+"""Hearing that files change: one thread for each kind of place, which puts what changed on a queue.
+
+The library `watchfiles` does the hearing. Where the system has no room for more watches, or the file system tells
+nothing (the setting `watch.polling`), changes are looked for instead.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from queue import SimpleQueue
+
+import watchfiles
+
+_STEP_MS = 200
+"""Milliseconds of quiet after which changes are told; half of them pass before a change is seen, on average."""
+_LONGEST_MS = 800
+"""Milliseconds after which changes are told though more keep coming: an answer that streams is not waited for."""
+_LOOK_EVERY = 1.2
+"""Seconds between two looks where nothing is told."""
+_NOT_NEWS = ("-shm", "-journal", ".lock", ".tmp", ".swp", "~")
+"""Endings of what databases and editors put beside a file while they work on it."""
+
+OnTrouble = Callable[[str], None]
+
+
+class Listener:
+    """Listens to directories in a thread of its own until it is closed."""
+
+    def __init__(
+        self,
+        places: Iterable[Path],
+        heard: SimpleQueue[Path],
+        on_trouble: OnTrouble,
+        *,
+        recursive: bool,
+        looking: bool = False,
+    ) -> None:
+        self.places, self.recursive = frozenset(places), recursive
+        self._heard, self._on_trouble = heard, on_trouble
+        self._looking = looking
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="palazzo-listening", daemon=True)
+        if self.places:
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop listening, and wait until it has stopped."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        if not self._looking:
+            try:
+                self._hear()
+            except (OSError, RuntimeError) as error:  # watchfiles' own errors are of the second kind
+                self._on_trouble(
+                    f"The system does not tell of changes ({error}), so they are looked for every {_LOOK_EVERY:g} "
+                    "seconds; if it is its limit of watches that was reached, raise that (fs.inotify.max_user_watches)."
+                )
+        self._look()
+
+    def _hear(self) -> None:
+        while not self._over.is_set():
+            present = [place for place in self.places if place.is_dir()]
+            if not present:
+                self._over.wait(_LOOK_EVERY)
+                continue
+            try:
+                for changes in self._changes(present):
+                    for _, path in changes:
+                        self._heard.put(Path(path))
+            except FileNotFoundError:  # one was taken away between the look and the watch
+                self._over.wait(_STEP_MS / 1000)
+
+    def _changes(self, places: list[Path]) -> Iterator[set[watchfiles.main.FileChange]]:
+        return watchfiles.watch(
+            *places,
+            watch_filter=_is_news,
+            debounce=_LONGEST_MS,
+            step=_STEP_MS,
+            stop_event=self._over,
+            raise_interrupt=False,
+            force_polling=False,
+            recursive=self.recursive,
+            ignore_permission_denied=True,
+        )
+
+    def _look(self) -> None:
+        """Compare sizes and times of change. watchfiles' own looking misses what changes twice within a second."""
+        before = self._states()
+        while not self._over.wait(_LOOK_EVERY):
+            now = self._states()
+            for path, state in now.items():
+                if before.get(path) != state:
+                    self._heard.put(Path(path))
+            before = now
+
+    def _states(self) -> dict[str, tuple[int, int]]:
+        states: dict[str, tuple[int, int]] = {}
+        waiting = [str(place) for place in self.places]
+        while waiting:
+            directory = waiting.pop()
+            try:
+                with os.scandir(directory) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            states[entry.path] = (0, 0)
+                            waiting.extend([entry.path] if self.recursive else [])
+                        elif not entry.name.endswith(_NOT_NEWS):
+                            status = entry.stat(follow_symlinks=False)
+                            states[entry.path] = (status.st_size, status.st_mtime_ns)
+            except OSError:  # it was taken away, or may not be looked into
+                continue
+        return states
+
+
+def _is_news(change: watchfiles.Change, path: str) -> bool:
+    """A source that is deleted is no deletion of memory."""
+    return change is not watchfiles.Change.deleted and not path.endswith(_NOT_NEWS)

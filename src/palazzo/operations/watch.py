@@ -1,0 +1,91 @@
+"""watch: keep the palace current while agents work and documents change."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo import locks
+from palazzo.errors import NotFound, PalazzoError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.operations.watching import WatchEvent
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """What to watch beside what is known."""
+
+    paths: Annotated[tuple[Path, ...], About("Also these files and directories.", positional=True, option="PATH")] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WatchResult:
+    """What was taken in until it was stopped."""
+
+    items: int
+    drawers: int
+
+
+def watch(context: Context, request: WatchRequest, stop: threading.Event | None = None) -> WatchResult:
+    """Keep the palace current: agents' sessions as they go on, documents as they change, until it is interrupted.
+
+    Every agent's history on this machine is watched, also of one that is installed meanwhile, and the projects whose
+    documents were read before. It begins by catching up. What is deleted stays in the palace. One watcher is enough
+    for a palace; another says so and ends.
+    """
+    from palazzo.operations.watching import Watching
+
+    if context.settings.flag("off"):
+        raise PalazzoError("PALAZZO_OFF is set, so nothing is captured. Take it out of the environment, then watch.")
+    paths = tuple(context.cwd / path.expanduser() for path in request.paths)
+    for path in paths:
+        if not path.exists():
+            raise NotFound(f"{path} does not exist. Give the path of a file or a directory.")
+    context.writing()
+    items = drawers = 0
+
+    def tell(event: WatchEvent) -> None:
+        nonlocal items, drawers
+        items, drawers = items + event.items, drawers + event.drawers
+        context.tell(event)
+
+    lock = locks.try_lock(lock_file(context.palace_path))
+    if lock is None:
+        raise PalazzoError(f"{context.palace_path} is being watched already, by another 'palazzo watch'. It is enough.")
+    with lock, _ended_by_sigterm():
+        Watching(context, tell, paths).run(stop or threading.Event())
+    return WatchResult(items, drawers)
+
+
+def lock_file(palace: Path) -> Path:
+    """Return the file that the watcher of a palace holds."""
+    return palace.with_name(palace.name + ".watching.lock")
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the watching as ^C does; only the main thread of a process may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+OPERATION = Operation("watch", WatchRequest, WatchResult, watch, writes=True)

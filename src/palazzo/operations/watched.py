@@ -1,0 +1,201 @@
+"""Where the sources of a palace lie now, and what is to be read when something there changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from palazzo.operations.mine import excluded_directories
+from palazzo.settings import load
+
+if TYPE_CHECKING:
+    from palazzo.feeders.document_kinds import Policy
+    from palazzo.mining.histories import History
+    from palazzo.mining.report import MineRequest
+    from palazzo.operations.context import Context
+
+_LOG_SUFFIX = "-wal"
+"""A database in write-ahead-log mode grows in the file of this suffix beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The places: hosts' histories, roots of documents, and single files that were named.
+
+    `trees` are to be listened to with all below them, `directories` each for itself: below a project's root lies much
+    that its ignore files leave out.
+    """
+
+    histories: tuple[History, ...] = ()
+    roots: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()
+    trees: frozenset[Path] = frozenset()
+    directories: frozenset[Path] = frozenset()
+
+    @property
+    def uris(self) -> tuple[str, ...]:
+        """All places, as addresses."""
+        return tuple(
+            path.as_uri() for path in (*(history.path for history in self.histories), *self.roots, *self.files)
+        )
+
+    def history_of(self, path: Path) -> History | None:
+        """Return the history that a file or directory belongs to."""
+        for history in self.histories:
+            if path.is_relative_to(history.path) or path == _log_of(history.path):
+                return history
+        return None
+
+    def root_of(self, path: Path) -> Path | None:
+        """Return the innermost root that a file or directory lies below."""
+        above = [root for root in self.roots if path.is_relative_to(root)]
+        return max(above, key=lambda root: len(root.parts), default=None)
+
+
+def places(context: Context, paths: Sequence[Path] = ()) -> Watched:
+    """Return where sources lie: what `paths` name, every history there is, and projects that documents came from."""
+    histories = histories_here(context)
+    trees = frozenset(history.path for history in histories if history.path.is_dir())
+    beside = frozenset(history.path.parent for history in histories if not history.path.is_dir())
+    named = [path.resolve() for path in paths]
+    roots = tuple(dict.fromkeys([*(path for path in named if path.is_dir()), *_roots_of_documents(context)]))
+    files = tuple(path for path in named if not path.is_dir())
+    directories = beside | {path.parent for path in files} | _directories(context, roots)
+    return Watched(histories, roots, files, trees, directories)
+
+
+def histories_here(context: Context) -> tuple[History, ...]:
+    """Return the hosts' histories that there are now."""
+    from palazzo.mining.histories import histories
+
+    return histories(context.variables, (), context.project_root)
+
+
+def everything(context: Context, watched: Watched) -> Iterator[MineRequest]:
+    """Yield what reads all places."""
+    for history in watched.histories:
+        yield _of_history(context, history.path)
+    for path in (*watched.roots, *watched.files):
+        yield _of_documents(context, path)
+
+
+def what_changed(context: Context, watched: Watched, changed: Iterable[Path]) -> Iterator[MineRequest]:
+    """Yield what reads the files that changed and no more, so far as that can be told."""
+    asked: set[Path] = set()
+    for path in changed:
+        history = watched.history_of(path)
+        if history is not None:
+            source = history.path if _is_one_source(history.path) else path
+            request = _of_history(context, source)
+        else:
+            found = _document(context, watched, path)
+            if found is None:
+                continue
+            source, request = found, _of_documents(context, found)
+        if source not in asked:
+            asked.add(source)
+            yield request
+
+
+def is_known(context: Context, path: Path) -> bool:
+    """Whether the palace has read the file before."""
+    from palazzo.store import sources
+
+    with context.reading().database.snapshot() as connection:
+        return sources.read_file_state(connection, path.as_uri()) is not None
+
+
+def _document(context: Context, watched: Watched, path: Path) -> Path | None:
+    """What to read for a path among documents: a known file of a repository by itself, else the root.
+
+    The root's rules decide what is taken of it, and a file that is no repository's belongs to what was mined then.
+    """
+    from palazzo.feeders.document_kinds import refusal_by_name
+    from palazzo.scope.identity import project_root
+
+    if path in watched.files:
+        return path
+    root = watched.root_of(path)
+    if root is None:
+        return None
+    if is_known(context, path):
+        return path if project_root(path.parent) == root else root
+    return None if not path.is_dir() and refusal_by_name(path, _policy(context)) else root
+
+
+def _is_one_source(path: Path) -> bool:
+    """Whether a history is read as a whole: a database, or a tree of files that make up its sessions."""
+    from palazzo.mining.discover import Readers
+
+    try:
+        return not path.is_dir() or bool(Readers().kind_of_directory(path, {one.name for one in path.iterdir()}))
+    except OSError:
+        return False
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(path.name + _LOG_SUFFIX)
+
+
+def _of_history(context: Context, path: Path) -> MineRequest:
+    from palazzo.mining.report import MineRequest
+    from palazzo.mining.wanted import Wanted
+
+    own = load(context.settings_file, None, context.variables)
+    wanted = Wanted(least_messages=own.number("min_messages"), excluded=excluded_directories(context, own))
+    return MineRequest((path,), mode="convos", exclude=own.texts("mine.exclude"), gitignore=False, wanted=wanted)
+
+
+def _of_documents(context: Context, path: Path) -> MineRequest:
+    from palazzo.mining.report import MineRequest
+    from palazzo.mining.wanted import Wanted
+
+    own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
+    wanted = Wanted(excluded=excluded_directories(context, own))
+    return MineRequest((path,), exclude=own.texts("mine.exclude"), policy=_policy(context), wanted=wanted)
+
+
+def _policy(context: Context) -> Policy:
+    own = load(context.settings_file, None, context.variables)
+    return "all" if own.text("mine.policy") == "all" else "docs"
+
+
+def _roots_of_documents(context: Context) -> list[Path]:
+    """The directories of the projects that documents were read from, so far as they are there."""
+    from palazzo.feeders.documents import KIND
+    from palazzo.store import places as places_store
+    from palazzo.store import sources
+
+    if not context.has_palace:
+        return []
+    with context.reading().database.snapshot() as connection:
+        known = {Path(root) for root in places_store.all_roots(connection)}
+        states = sources.read_file_states(connection)
+    folders = {_path_of(uri).parent for uri, state in states.items() if state.feeder == KIND}
+    roots = {next((above for above in (folder, *folder.parents) if above in known), folder) for folder in folders}
+    return sorted(root for root in roots if root.is_dir())
+
+
+def _directories(context: Context, roots: Sequence[Path]) -> frozenset[Path]:
+    """Every directory below the roots that mining would enter."""
+    from palazzo.mining.ignoring import Globs
+    from palazzo.mining.walk import walk
+    from palazzo.scope.identity import project_root
+    from palazzo.scope.project_file import read_project_config
+
+    own = load(context.settings_file, None, context.variables)
+    excluded = frozenset(map(str, excluded_directories(context, own)))
+    entered: set[Path] = set()
+    for root in roots:
+        exclude = (*own.texts("mine.exclude"), *read_project_config(project_root(root)).exclude)
+        for _ in walk(root, Globs(exclude), True, excluded, lambda directory, above, names: entered.add(directory)):
+            pass  # it is the directories that are wanted
+    return frozenset(entered)
+
+
+def _path_of(uri: str) -> Path:
+    return Path(url2pathname(urlsplit(uri).path))
