@@ -7,6 +7,8 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import apsw
+
 from .hosts import ascii_js, js, named
 from .told import Turn
 
@@ -175,3 +177,51 @@ def opencode_part(one: Turn, n: int) -> Json:
 def identifier(kind: str, at: int, n: int) -> str:
     """An id as opencode makes them: 48 bits of milliseconds and a counter, which begin anew after 795 days."""
     return f"{kind}_{(at * 4096 + n % 4096) % (1 << 48):012x}{n:014d}"
+
+
+def cursor_bubble(one: Turn, n: int) -> Json:
+    """A bubble of Cursor's, with the words of a turn."""
+    bubble: Json = {"_v": 3, "bubbleId": named("bubble", n), "type": 1 if one.role == "user" else 2, "text": one.text}
+    if one.role == "tool":
+        result = json.dumps({"output": one.text, "exitCode": 0})
+        call = {
+            "name": "run_terminal_cmd",
+            "rawArgs": '{"command": "ls"}',
+            "toolCallId": f"c{n}",
+            "status": "completed",
+        }
+        bubble |= {"text": "", "toolFormerData": {**call, "result": result}}
+    return bubble | {"createdAt": one.at, "codeBlocks": [], "relevantFiles": []}
+
+
+class CursorStore:
+    """Cursor's two places, written as it writes them, and open as it keeps them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "User" / "globalStorage" / "state.vscdb"
+        self.path.parent.mkdir(parents=True)
+        workspace = directory / "User" / "workspaceStorage" / "w1"
+        workspace.mkdir(parents=True)
+        (workspace / "workspace.json").write_text(json.dumps({"folder": "file:///home/dev/acme%20shop"}))
+        self.connection = apsw.Connection(str(self.path))
+        self.connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        self.connection.execute("CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
+        self.connection.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
+        self.connection.execute("CREATE TABLE composerHeaders (composerId TEXT PRIMARY KEY, workspaceId TEXT)")
+
+    def put(self, key: str, value: object) -> None:
+        """Write one key; what is not bytes as JSON."""
+        self.connection.execute(
+            "INSERT INTO cursorDiskKV VALUES (?, ?)", (key, value if isinstance(value, bytes) else js(value))
+        )
+
+    def conversation(self, own: str, told: list[Turn], inline: bool = False, **fields: object) -> None:
+        """Write a conversation; older versions have the bubbles inside."""
+        bubbles = [cursor_bubble(one, n) for n, one in enumerate(told)]
+        headers = [{"bubbleId": bubble["bubbleId"], "type": bubble["type"]} for bubble in bubbles]
+        record: Json = {"composerId": own, "name": "Порт 港", "createdAt": 1_795_293_302_613, "status": "completed"}
+        record |= {"conversation": bubbles} if inline else {"fullConversationHeadersOnly": headers}
+        self.put(f"composerData:{own}", record | fields)
+        self.connection.execute("INSERT OR REPLACE INTO composerHeaders VALUES (?, 'w1')", (own,))
+        for bubble in [] if inline else reversed(bubbles):
+            self.put(f"bubbleId:{own}:{bubble['bubbleId']}", bubble)

@@ -13,6 +13,7 @@ from palazzo.feeders.aider import Aider
 from palazzo.feeders.chatgpt import ChatGPT
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.continue_dev import ContinueDev
+from palazzo.feeders.cursor import Cursor
 from palazzo.feeders.diary_files import DiaryFiles
 from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.feeders.plain_text import PlainText
@@ -100,8 +101,20 @@ def opencode_storage(told: list[Turn], directory: Path, way: int) -> None:
     assert heard(rows) == spoken(told)
 
 
+def cursor(told: list[Turn], directory: Path, way: int) -> None:
+    store = kept.CursorStore(directory)
+    store.conversation("c1", told, inline=way % 3 == 1)
+    if way % 2:
+        store.connection.close()
+    if told:
+        [(session, rows)] = sessions(Cursor(lambda: LATER), store.path)
+        assert (session.title, session.cwd) == ("Порт 港", "/home/dev/acme shop")
+        assert heard(rows) == spoken(told)
+    store.connection.close()
+
+
 CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
-    *(claude_ai, chatgpt, slack, continue_dev, aider, plain_text, diary, opencode_storage)
+    *(claude_ai, chatgpt, slack, continue_dev, aider, plain_text, diary, opencode_storage, cursor)
 ]
 each = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 

@@ -16,6 +16,7 @@ from palazzo.feeders.aider import Aider
 from palazzo.feeders.chatgpt import ChatGPT
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.continue_dev import ContinueDev
+from palazzo.feeders.cursor import Cursor
 from palazzo.feeders.diary_files import DiaryFiles
 from palazzo.feeders.opencode import Opencode
 from palazzo.feeders.opencode_storage import OpencodeStorage
@@ -140,6 +141,14 @@ def opencode(told: list[Turn], directory: Path, way: int) -> Path:
     return writer.path
 
 
+def cursor(told: list[Turn], directory: Path, way: int) -> Path:
+    """Cursor's database, closed."""
+    store = kept.CursorStore(directory)
+    store.conversation("c1", told, inline=way % 2 == 1)
+    store.connection.close()
+    return store.path
+
+
 COLLECTIONS: dict[str, tuple[Collection, Maker]] = {
     "claude-ai": (ClaudeAI(), exports.claude_ai),
     "chatgpt": (ChatGPT(), exports.chatgpt),
@@ -150,6 +159,7 @@ COLLECTIONS: dict[str, tuple[Collection, Maker]] = {
     "diary": (DiaryFiles(), kept.diary),
     "opencode-storage": (OpencodeStorage(), kept.opencode_storage),
     "opencode": (Opencode(), opencode),
+    "cursor": (Cursor(), cursor),
 }
 each_collection = pytest.mark.parametrize("name", COLLECTIONS)
 
@@ -226,6 +236,24 @@ def test_other_values_in_opencodes_rows_are_rows_or_a_sentence(tmp_path: Path) -
 @pytest.mark.slow
 def test_other_values_in_opencodes_rows_are_rows_or_a_sentence_a_thousand_times(tmp_path: Path) -> None:
     damaged_data(tmp_path, SLOW)
+
+
+def test_other_values_in_cursors_rows_are_rows_or_a_sentence(tmp_path: Path) -> None:
+    store = kept.CursorStore(tmp_path)
+
+    def holds(damage: list[tuple[float, Place]], inline: bool) -> None:
+        store.connection.execute("DELETE FROM cursorDiskKV")
+        store.conversation("c1", TOLD, inline)
+        rows = store.connection.execute("SELECT key, value FROM cursorDiskKV ORDER BY key").fetchall()
+        for where, place in damage:
+            key, value = rows[int(where * len(rows))]
+            store.put(str(key), put(value if isinstance(value, bytes) else b"", place))
+        readable(lambda: [row for session in Cursor().sessions(store.path) for row in session.rows()])
+
+    where = st.floats(0, 1, exclude_max=True)
+    damage = st.lists(st.tuples(where, places), min_size=1, max_size=4)
+    hold(holds, EVERY_DAY, damage=damage, inline=st.booleans())
+    store.connection.close()
 
 
 # Size

@@ -11,6 +11,7 @@ from palazzo.feeders.codex import Codex
 from palazzo.feeders.codex_cold import CodexCold
 from palazzo.feeders.continue_dev import ContinueDev
 from palazzo.feeders.copilot import Copilot
+from palazzo.feeders.cursor import Cursor
 from palazzo.feeders.diary_files import DiaryFiles
 from palazzo.feeders.gemini import Gemini
 from palazzo.feeders.opencode import Opencode
@@ -22,7 +23,7 @@ from palazzo.feeders.slack import Slack
 TRANSCRIPTS: tuple[Feeder, ...] = (ClaudeCode(), Codex(), Pi(), Gemini(), Copilot())
 
 COLLECTIONS: tuple[Collection, ...] = (
-    *(CodexCold(), Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
+    *(CodexCold(), Cursor(), Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
     *(Aider(), PlainText(), DiaryFiles()),
 )
 """Readers of files and directories that hold many conversations; what is most particular is asked first."""
