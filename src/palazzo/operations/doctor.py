@@ -18,7 +18,10 @@ from palazzo.operations.operation import Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.operations.retention import HistoryKept
 
+LEAST_DAYS = 7
+"""Days before a host deletes a session below which it should be archived: a week's holiday."""
 LEAST_FREE = 500_000_000
 """Bytes of free space below which a palace may soon not be written."""
 
@@ -160,6 +163,36 @@ def _hosts(context: Context) -> Iterator[Finding]:
     yield Finding("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in found) or "none found")
 
 
+def _histories(context: Context) -> Iterator[Finding]:
+    """What of each host's history is not archived, and how long it will still be there."""
+    from palazzo.operations.retention import histories_kept
+
+    try:
+        found = histories_kept(context)
+    except PalazzoError:
+        return  # the palace cannot be read, which is a finding of its own
+    for kept in found:
+        is_safe = kept.days_left is None or kept.days_left >= LEAST_DAYS
+        mend = "" if is_safe else f"palazzo feed {kept.host}"
+        yield Finding(f"history of {kept.host}", is_safe, _told(kept), mend)
+
+
+def _told(kept: HistoryKept) -> str:
+    if kept.sessions is None:
+        return "not archived yet" if kept.missing else "archived, and may have grown" if kept.grown else "archived"
+    sessions = f"{kept.sessions:,} session{'' if kept.sessions == 1 else 's'}"
+    if not kept.missing and not kept.grown:
+        return f"{sessions}, all archived"
+    news = [f"{kept.missing:,} not archived"] if kept.missing else []
+    news += [f"{kept.grown:,} grown since"] if kept.grown else []
+    told = f"{sessions}, {' and '.join(news)}"
+    if kept.days_left is None:
+        return f"{told}; none is deleted by itself"
+    if kept.days_left < 0:
+        return f"{told}; the oldest of these is deleted when {kept.host} starts next"
+    return f"{told}; the oldest of these is deleted in {kept.days_left:,} day{'' if kept.days_left == 1 else 's'}"
+
+
 _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _python,
     _palace,
@@ -168,6 +201,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _background,
     _settings,
     _hosts,
+    _histories,
 )
 
 OPERATION = Operation("doctor", DoctorRequest, DoctorResult, doctor, failed=lambda result: not result.ok)

@@ -1,0 +1,170 @@
+"""What of the hosts' histories is not archived yet, and how long the host will keep it.
+
+Files are looked at from outside, by their size and time of change, against what the palace remembers of them; only
+of the oldest that is not archived is the beginning read, since a session may be left out on purpose.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.errors import SourceUnreadable
+from palazzo.operations.mine import excluded_directories
+from palazzo.settings import load
+
+if TYPE_CHECKING:
+    from palazzo.mining.histories import History
+    from palazzo.mining.placing import Placing
+    from palazzo.mining.wanted import Wanted
+    from palazzo.operations.context import Context
+    from palazzo.store.sources import FileState
+
+_DAY_NS = 24 * 3600 * 1_000_000_000
+_MOST_READ = 200
+"""Sessions whose beginning is read at most, to find one that is not left out on purpose."""
+_SESSIONS = {
+    "claude-code": re.compile(r".+\.jsonl"),
+    "codex": re.compile(r"(.*/)?rollout-[^/]+\.jsonl(\.zst)?"),
+    "pi": re.compile(r".+\.jsonl"),
+    "gemini-cli": re.compile(r"(.*/)?chats/.+\.jsonl?"),
+    "copilot": re.compile(r"(.*/)?events\.jsonl"),
+}
+"""Which files below a host's history are sessions. Other hosts keep theirs in one source, which tells no sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryKept:
+    """One host's history. `days_left` is that of the oldest that is not archived; None if nothing is deleted.
+
+    `sessions` is None where they cannot be counted from outside; `grown` then says whether there may be news.
+    """
+
+    host: str
+    sessions: int | None
+    missing: int
+    grown: int
+    days_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    size: int
+    modified_ns: int
+
+
+def histories_kept(context: Context) -> list[HistoryKept]:
+    """Return the state of every host's history on this machine."""
+    from palazzo.mining.histories import histories
+    from palazzo.store import sources
+
+    states: Mapping[str, FileState] = {}
+    if context.has_palace:
+        with context.reading().database.snapshot() as connection:
+            states = sources.read_file_states(connection)
+    by_host: dict[str, list[History]] = {}
+    for history in histories(context.variables, (), context.project_root):
+        by_host.setdefault(history.host, []).append(history)
+    return [_of_host(context, host, found, states) for host, found in by_host.items()]
+
+
+def _of_host(context: Context, host: str, histories: Sequence[History], states: Mapping[str, FileState]) -> HistoryKept:
+    if host not in _SESSIONS:
+        return HistoryKept(host, None, *_of_sources(histories, states), None)
+    sessions = missing = grown = 0
+    left: list[int] = []
+    for history in histories:
+        files = list(_files(history.path, _SESSIONS[host]))
+        new = [file for file in files if file.path.as_uri() not in states]
+        changed = [file for file in files if _has_changed(file, states.get(file.path.as_uri()))]
+        unwanted = _left_out(context, new)
+        sessions, missing, grown = sessions + len(files), missing + len(new) - len(unwanted), grown + len(changed)
+        times = [file.modified_ns for file in (*new, *changed) if file.path not in unwanted]
+        if history.deletes_after_days is not None and times:
+            age = (context.now * 1000 - min(times)) // _DAY_NS
+            left.append(int(history.deletes_after_days - age))
+    return HistoryKept(host, sessions, missing, grown, min(left, default=None))
+
+
+def _of_sources(histories: Sequence[History], states: Mapping[str, FileState]) -> tuple[int, int]:
+    """Return how many sources are not archived at all, and how many may have grown since."""
+    from palazzo.mining.collected import state_of
+
+    missing = grown = 0
+    for history in histories:
+        uri = history.path.as_uri()
+        held = [state for one, state in states.items() if one.startswith(f"{uri}#")]
+        if not held and uri not in states:
+            missing += 1
+            continue
+        whole = states.get(uri)
+        now = None if history.path.is_dir() else state_of(history.path)
+        grown += whole is not None and now is not None and (whole.size, whole.mtime) != (now.size, now.mtime)
+    return missing, grown
+
+
+def _files(top: Path, wanted: re.Pattern[str]) -> Iterator[_File]:
+    waiting = [str(top)]
+    while waiting:
+        directory = waiting.pop()
+        try:
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        path = Path(entry.path)
+                        if wanted.fullmatch(path.relative_to(top).as_posix()):
+                            status = entry.stat(follow_symlinks=False)
+                            yield _File(path, status.st_size, status.st_mtime_ns)
+        except OSError:  # it was taken away, or may not be looked into: then nothing of it can be archived either
+            continue
+
+
+def _has_changed(file: _File, state: FileState | None) -> bool:
+    """Whether a file that is archived was written to since. A last line that is not whole yet is not archived."""
+    return state is not None and (file.modified_ns != state.mtime or file.size < state.consumed)
+
+
+def _left_out(context: Context, files: Sequence[_File]) -> set[Path]:
+    """Which of these, from the oldest on, are left out on purpose, up to the first that is not."""
+    from palazzo.mining.placing import Placing
+    from palazzo.mining.wanted import Wanted
+
+    found: set[Path] = set()
+    if not context.has_palace:
+        return found
+    own = load(context.settings_file, None, context.variables)
+    wanted = Wanted(least_messages=own.number("min_messages"), excluded=excluded_directories(context, own))
+    placing = Placing(context.reading().database)
+    for file in sorted(files, key=lambda file: file.modified_ns)[:_MOST_READ]:
+        if not _is_left_out(context, file.path, placing, wanted):
+            break
+        found.add(file.path)
+    return found
+
+
+def _is_left_out(context: Context, path: Path, placing: Placing, wanted: Wanted) -> bool:
+    from palazzo.feeders.registry import TRANSCRIPTS
+    from palazzo.mining.heads import read_head
+    from palazzo.mining.sessions import open_session
+
+    try:
+        head = read_head(path)
+        feeder = next((feeder for feeder in TRANSCRIPTS if feeder.recognises(path, head)), None)
+        if feeder is None:
+            return True  # a file of the host's that is no session
+        with path.open("rb") as stream:
+            identity = feeder.identify(path, head)
+            rows = feeder.rows(stream, 0)
+            opened = open_session(
+                context.reading().database, feeder.kind, identity, path.as_uri(), rows, placing, wanted
+            )
+    except (OSError, SourceUnreadable):
+        return False
+    return isinstance(opened, str)
