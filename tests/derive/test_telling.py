@@ -170,8 +170,9 @@ def test_a_long_attachment_is_found_by_its_last_words_and_embedded_by_its_first(
         assert [size <= cutting.PASSAGE_CHARACTERS for (size,) in passages] == [True]
 
 
-def test_a_file_that_is_only_named_makes_no_drawer(palace: Palace) -> None:
-    file_rows(palace, [attached(0, "See the picture.", "[application/pdf, plan.pdf]")])
+@pytest.mark.parametrize("named", ["[application/pdf, plan.pdf]", "The plan\n[application/pdf, 812 bytes]"])
+def test_a_file_that_is_only_named_makes_no_drawer(palace: Palace, named: str) -> None:
+    file_rows(palace, [attached(0, "See the picture.", named)])
     assert texts(palace, "attachment") == []
 
 

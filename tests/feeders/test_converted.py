@@ -17,7 +17,7 @@ import pytest
 from tests.derive.state import complaints, drawers
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Message, Row, converted
+from palazzo.feeders import Message, Row, converted, converting
 from palazzo.feeders.converted import NEEDS_EXTRA, Unconvertible, is_page
 from palazzo.feeders.document_kinds import refusal_by_head, refusal_by_name, refusal_by_size
 from palazzo.feeders.documents import Documents
@@ -189,6 +189,15 @@ def test_a_document_of_too_many_bytes_is_not_read(monkeypatch: pytest.MonkeyPatc
     assert refusal_by_size(Path("plan.md"), 1_001) is None
     with pytest.raises(SourceUnreadable, match="more than 1,000 bytes"):
         read(raw_of("plan.pdf"), "plan.pdf")
+
+
+@with_extra
+def test_a_pdf_of_very_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    convert = converting.converter(".pdf")
+    assert WORDS in convert(raw_of("plan.pdf"))[0]
+    monkeypatch.setattr(converting, "MOST_PAGES", 1)
+    with pytest.raises(converting.Refused, match="more than 1 pages"):
+        convert(raw_of("plan.pdf"))
 
 
 @with_extra

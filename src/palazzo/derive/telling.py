@@ -18,7 +18,7 @@ Range = tuple[int, int]
 _TRUST_ORDER: tuple[Trust, ...] = ("user", "agent", "repo", "tool", "external")
 _REMINDER = re.compile(r"^<system-reminder>.*?</system-reminder>", re.DOTALL | re.MULTILINE)
 _TAG = re.compile(r"<([\w-]+)")
-_MENTION = re.compile(r"\s*\[[^\[\]\n]{0,400}\]\s*")
+_MENTION = re.compile(r"\s*(?:[^\n]{0,400}\n)?\[[^\[\]\n]{0,400}\]\s*")
 
 
 def least_trust(labels: Iterable[Trust]) -> Trust:
@@ -58,7 +58,7 @@ def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
 
 
 def is_mention(text: str) -> bool:
-    """Whether an attachment is named only (`[application/pdf, plan.pdf]`), without a word of its own."""
+    """Whether an attachment is named only (`[application/pdf, plan.pdf]`, its title before), without its words."""
     return _MENTION.fullmatch(text) is not None
 
 

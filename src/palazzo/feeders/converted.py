@@ -18,7 +18,6 @@ import threading
 import zipfile
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import PurePath
 
@@ -111,6 +110,8 @@ def convert(path: PurePath, raw: bytes) -> Converted:
     reason = refusal_by_head(path, raw[:_HEAD]) or _refusal_by_bytes(suffix, raw)
     if reason:
         raise Unconvertible(reason)
+    from importlib.metadata import version  # here, since who converts nothing need not wait for it
+
     text, title = _converter().convert(suffix, raw)
     if not text:
         raise Unconvertible("no words in it" if suffix != ".pdf" else "no words in it (pictures of pages, perhaps)")
