@@ -52,7 +52,7 @@ _TEMPLATE = re.compile(rb"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}|<%|<\?(?:php|=)", re
 
 
 class Unconvertible(SourceUnreadable):
-    """Why a document has no text. `is_costly` says that finding out took long, and is not to be done again."""
+    """Why a document has no text. `is_costly` says that it took a converter to find out, which starts in seconds."""
 
     def __init__(self, reason: str, is_costly: bool = False) -> None:
         super().__init__(reason)
@@ -114,9 +114,10 @@ def convert(path: PurePath, raw: bytes) -> Converted:
 
     text, title = _converter().convert(suffix, raw)
     if not text:
-        raise Unconvertible("no words in it" if suffix != ".pdf" else "no words in it (pictures of pages, perhaps)")
+        reason = "no words in it (pictures of pages, perhaps)" if suffix == ".pdf" else "no words in it"
+        raise Unconvertible(reason, is_costly=True)
     if len(text) > MOST_CHARACTERS:
-        raise Unconvertible(f"{len(text):,} characters, over the limit of {MOST_CHARACTERS:,}")
+        raise Unconvertible(f"{len(text):,} characters, over the limit of {MOST_CHARACTERS:,}", is_costly=True)
     return Converted(text, title, f"markitdown {version('markitdown')}")
 
 
@@ -171,7 +172,7 @@ class _Converter:
             self._idle.daemon = True
             self._idle.start()
         if "refused" in answer:
-            raise Unconvertible(answer["refused"])
+            raise Unconvertible(answer["refused"], is_costly=True)
         return answer["text"], answer["title"]
 
     def close(self) -> None:

@@ -38,7 +38,8 @@ class _NamedBytes(io.BytesIO):
 def take_document(database: Database, path: Path, root: Path, placing: Placing, clock: Callable[[], Micros]) -> Taken:
     """Archive the document at `path` of the project at `root`, if its text is not its current version.
 
-    One of which no text can be made is left out with the reason; where that took long, until the file changes.
+    One of which no text can be made is left out with the reason; where it took a converter to find out, until the file
+    changes.
     """
     uri = path.as_uri()
     raw, status = _read_settled(path)
