@@ -266,3 +266,20 @@ def test_it_ends_cleanly_and_there_is_one_of_it(
     assert "Stopped" in error
     assert "Traceback" not in error
     assert out == ""
+
+
+def test_a_directory_that_is_taken_away_and_put_back_is_still_watched(home: Path, variables: dict[str, str]) -> None:
+    notes = home / "notes" / "daily"
+    notes.mkdir(parents=True)
+    (notes / "first.md").write_text("# First\n\nThe okapi slept.\n")
+    with watch(home, variables, notes.parent) as watcher:
+        (notes / "first.md").unlink()
+        notes.rmdir()
+        time.sleep(1)  # for the system to tell of the one before the other
+        notes.mkdir()
+        (notes / "second.md").write_text("# Second\n\nThe okapi woke.\n")
+        watcher.until("read")
+        (notes / "third.md").write_text("# Third\n\nThe zebra crossed at noon.\n")
+        watcher.until("read")
+        assert watcher.finds("zebra crossed at noon")
+        assert watcher.finds("okapi slept")

@@ -20,6 +20,8 @@ _LONGEST_MS = 800
 """Milliseconds after which changes are told though more keep coming: an answer that streams is not waited for."""
 _LOOK_EVERY = 1.2
 """Seconds between two looks where nothing is told."""
+_LONGEST_BEGINNING = 10.0
+"""Seconds that the system gets to begin; what changes before that is found by catching up."""
 _NOT_NEWS = ("-shm", "-journal", ".lock", ".tmp", ".swp", "~")
 """Endings of what databases and editors put beside a file while they work on it."""
 
@@ -27,7 +29,7 @@ OnTrouble = Callable[[str], None]
 
 
 class Listener:
-    """Listens to directories in a thread of its own until it is closed."""
+    """Listens to directories in a thread of its own, from when it is made until it is closed."""
 
     def __init__(
         self,
@@ -41,10 +43,16 @@ class Listener:
         self.places, self.recursive = frozenset(places), recursive
         self._heard, self._on_trouble = heard, on_trouble
         self._looking = looking
-        self._over = threading.Event()
+        self._over, self._at_it = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="palazzo-listening", daemon=True)
         if self.places:
             self._thread.start()
+            self._at_it.wait(_LONGEST_BEGINNING)
+
+    def is_set(self) -> bool:
+        """Whether it is over; watchfiles asks as soon as it listens, and then again and again."""
+        self._at_it.set()
+        return self._over.is_set()
 
     def close(self) -> None:
         """Stop listening, and wait until it has stopped."""
@@ -67,6 +75,7 @@ class Listener:
         while not self._over.is_set():
             present = [place for place in self.places if place.is_dir()]
             if not present:
+                self._at_it.set()
                 self._over.wait(_LOOK_EVERY)
                 continue
             try:
@@ -82,7 +91,7 @@ class Listener:
             watch_filter=_is_news,
             debounce=_LONGEST_MS,
             step=_STEP_MS,
-            stop_event=self._over,
+            stop_event=self,
             raise_interrupt=False,
             force_polling=False,
             recursive=self.recursive,
@@ -92,6 +101,7 @@ class Listener:
     def _look(self) -> None:
         """Compare sizes and times of change. watchfiles' own looking misses what changes twice within a second."""
         before = self._states()
+        self._at_it.set()
         while not self._over.wait(_LOOK_EVERY):
             now = self._states()
             for path, state in now.items():

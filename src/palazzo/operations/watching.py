@@ -101,6 +101,7 @@ class Watching:
                 self._look_round()
                 looked = now
             if now - caught_up >= _CATCH_UP:
+                self._listen(anew=True)
                 self._catch_up()
                 caught_up = now
 
@@ -116,10 +117,11 @@ class Watching:
 
     # --- what is listened to -------------------------------------------------------------------------------
 
-    def _listen(self) -> None:
-        """Listen to where sources lie now; what is listened to already goes on."""
+    def _listen(self, anew: bool = False) -> None:
+        """Listen to where sources lie now. What is listened to already goes on; `anew` if directories were replaced."""
         self._watched = places(self._context, self._paths)
         before = {(listener.places, listener.recursive): listener for listener in self._listeners}
+        replaced = [before.pop(key) for key in list(before) if anew and not key[1]]
         looking = self._context.settings.flag("watch.polling")
         self._listeners = []
         for where, recursive in ((self._watched.trees, True), (self._watched.directories, False)):
@@ -127,17 +129,18 @@ class Watching:
             if listener is None:
                 listener = Listener(where, self._heard, self._say_looking, recursive=recursive, looking=looking)
             self._listeners.append(listener)
-        for listener in before.values():
+        for listener in (*before.values(), *replaced):
             listener.close()
 
     def _look_round(self) -> None:
         """Notice a history that is new on this machine, and take it in."""
         before = {history.path for history in self._watched.histories}
-        new = {history.path for history in histories_here(self._context)} - before
-        if new:
-            self._say("found", (path.as_uri() for path in sorted(new)))
+        now = {history.path for history in histories_here(self._context)}
+        if now != before:
             self._listen()
-            self._read(new)
+        if now - before:
+            self._say("found", (path.as_uri() for path in sorted(now - before)))
+            self._read(now - before)
 
     def _say_looking(self, detail: str) -> None:
         self._say("looking", detail=detail)
@@ -156,7 +159,7 @@ class Watching:
         news = [path for path in sorted(changed - self._strangers) if not path.name.startswith(own)]
         among_documents = [path for path in news if self._watched.history_of(path) is None]
         if any(path.is_dir() for path in among_documents):
-            self._listen()  # a directory that is new may hold documents, now or later
+            self._listen(anew=True)  # a directory that is new may hold documents, now or later
         requests = list(what_changed(self._context, self._watched, news))
         report = self._take(requests)
         self._strangers.update(path for path in among_documents if not is_known(self._context, path))
