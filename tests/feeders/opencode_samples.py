@@ -92,7 +92,7 @@ class Writer:
 
     def put(self, table: str, own: str, data: object, at: int, **fields: object) -> None:
         """Add or replace one row; `data` is JSON, or the text to write in its place."""
-        text = data if isinstance(data, str) else json.dumps(data)
+        text = data.encode("utf-8", "replace").decode() if isinstance(data, str) else json.dumps(data)
         self.insert(table, id=own, data=text, time_created=at, time_updated=at, **fields)
 
     def close(self) -> None:

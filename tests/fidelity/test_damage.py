@@ -252,7 +252,7 @@ def test_other_values_in_cursors_rows_are_rows_or_a_sentence(tmp_path: Path) -> 
 
     where = st.floats(0, 1, exclude_max=True)
     damage = st.lists(st.tuples(where, places), min_size=1, max_size=4)
-    hold(holds, EVERY_DAY, damage=damage, inline=st.booleans())
+    hold(holds, FEW, damage=damage, inline=st.booleans())
     store.connection.close()
 
 

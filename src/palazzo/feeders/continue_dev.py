@@ -67,6 +67,8 @@ class ContinueDev:
         if not path.is_dir():
             yield _session(path, {})
             return
+        if not (path / _INDEX).is_file():
+            raise SourceUnreadable(f"{path} has no '{_INDEX}', as Continue's directory of sessions has.")
         began = _began(path / _INDEX)
         for file in sorted(path.glob("*.json")):
             if file.name != _INDEX and file.is_file() and not file.is_symlink():

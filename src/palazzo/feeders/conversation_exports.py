@@ -102,6 +102,7 @@ def _conversations_head(path: Path, head: bytes) -> bytes:
         name = next((name for name in archive.names() if _NAME.fullmatch(name)), "")
         return archive.head(name, HEAD) if name else b""
     if head:
+        head = decode_json_text(head).encode("utf-8", "surrogateescape")
         opens = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
         return head if opens and path.suffix.lower() == ".json" else b""
     for name in ("conversations.json", "conversations-000.json"):

@@ -7,6 +7,7 @@ are being read.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import re
@@ -42,7 +43,12 @@ def stamp_of(*pieces: str | bytes) -> str:
 
 
 def decode_json_text(data: bytes) -> str:
-    """Decode a JSON file: UTF-8 with or without a byte order mark; bytes that are not become lone surrogates."""
+    """Decode a JSON file: UTF-8 with or without a byte order mark; bytes that are not become lone surrogates.
+
+    A file that some editor or shell of Windows wrote again is UTF-16 and says so by its mark.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
 
 

@@ -55,6 +55,8 @@ class Slack:
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield each channel's days, in order."""
         export = open_export(path)
+        if not any(find(export, name) for name in (*_PEOPLE, *_LISTS)) and not export.refused:
+            raise SourceUnreadable(f"{path} lists neither people nor channels, as an export of Slack does.")
         people = _people(export)
         channels = _channels(export)
         for name in export.names():

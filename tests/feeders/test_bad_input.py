@@ -1,0 +1,133 @@
+"""What goes wrong with every format alike: clocks, encodings, order, names. Bad input never costs other input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.fidelity import exports, kept
+from tests.fidelity.test_hosts import WRITERS, Writer, read
+from tests.fidelity.told import START, Heard, Turn, heard, spoken
+
+from palazzo.errors import SourceUnreadable
+from palazzo.feeders import Collection, Feeder, Unreadable
+from palazzo.feeders.chatgpt import ChatGPT
+from palazzo.feeders.claude_ai import ClaudeAI
+from palazzo.feeders.codex import Codex
+from palazzo.feeders.plain_text import PlainText
+from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
+
+TOLD = [
+    Turn("user", "Which port?", START),
+    Turn("tool", "8443\n", START + 1000),
+    Turn("assistant", "It is 8443.", START + 2000),
+    Turn("user", "Thanks", START + 3000),
+]
+BACKWARDS = [Turn(one.role, one.text, START - n * 3_600_000) for n, one in enumerate(TOLD)]
+growing = {name: pair for name, pair in WRITERS.items() if name != "gemini-text"}
+each_growing = pytest.mark.parametrize(("feeder", "write"), growing.values(), ids=growing)
+each_collection = pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda one: type(one).__name__)
+
+
+def texts(found: list[Heard]) -> list[str]:
+    return [one.text for one in found]
+
+
+@each_growing
+def test_a_clock_that_goes_backwards_changes_no_order(feeder: Feeder, write: Writer) -> None:
+    assert heard(read(feeder, write(BACKWARDS, 0))) == spoken(BACKWARDS)
+
+
+@pytest.mark.parametrize("way", range(6))
+def test_a_clock_that_goes_backwards_changes_no_order_of_an_exported_tree(way: int, tmp_path: Path) -> None:
+    for name, collection, make in (("a", ClaudeAI(), exports.claude_ai), ("b", ChatGPT(), exports.chatgpt)):
+        (tmp_path / name).mkdir()
+        path = make(BACKWARDS, tmp_path / name, way)
+        rows = [row for session in collection.sessions(path) for row in session.rows()]
+        assert heard(rows, branch="") == spoken(BACKWARDS)
+
+
+@each_growing
+def test_a_file_that_changes_its_encoding_loses_only_those_lines(feeder: Feeder, write: Writer) -> None:
+    data = write(TOLD, 0)
+    odd = '{"type": "user"}\r\n'.encode("utf-16") + b"\n" + "{}\n".encode("utf-32-be")
+    rows = read(feeder, data + odd + b"\n")
+    assert heard(rows) == spoken(TOLD)
+    assert b"".join(row.raw for row in rows) == data + odd + b"\n"
+    assert any(isinstance(row.content, Unreadable) for row in rows)
+
+
+@each_growing
+def test_a_whole_file_in_utf16_is_not_taken_and_does_no_harm(feeder: Feeder, write: Writer) -> None:
+    data = write(TOLD, 0).decode().encode("utf-16")
+    assert not feeder.recognises(Path("session.jsonl"), data[:65536])
+    assert not heard(read(feeder, data))
+
+
+def test_an_export_in_utf16_is_read(tmp_path: Path) -> None:
+    path = exports.claude_ai(TOLD, tmp_path, 0)
+    path.write_bytes(path.read_bytes().decode().encode("utf-16"))
+    assert ClaudeAI().recognises(path, path.read_bytes()[:65536])
+    assert not ChatGPT().recognises(path, path.read_bytes()[:65536])
+    assert heard([row for session in ClaudeAI().sessions(path) for row in session.rows()]) == spoken(TOLD)
+
+
+def test_text_in_utf16_is_left_to_documents(tmp_path: Path) -> None:
+    path = kept.plain_text(TOLD, tmp_path, 0)
+    path.write_bytes(path.read_bytes().decode().encode("utf-16"))
+    assert not PlainText().recognises(path, path.read_bytes())
+
+
+@each_growing
+def test_a_result_that_stands_before_its_call_keeps_its_words(feeder: Feeder, write: Writer) -> None:
+    lines = write(TOLD, 0).splitlines(keepends=True)
+    rows = read(feeder, b"".join([lines[0], *reversed(lines[1:])]))
+    assert sorted(set(texts(heard(rows)))) == sorted(texts(spoken(TOLD)))
+
+
+@each_growing
+def test_a_session_without_a_word_is_read(feeder: Feeder, write: Writer) -> None:
+    assert heard(read(feeder, write([], 0))) == []
+    assert read(feeder, b"") == []
+
+
+def test_two_files_with_one_session_id_are_two_histories(tmp_path: Path) -> None:
+    """Rows that both have are the same; where they part, each keeps its own."""
+    name = Path("rollout-2026-11-21T21-00-00-01a20000-0000-7000-8000-000000000000.jsonl")
+    codex, write = WRITERS["codex"]
+    assert isinstance(codex, Codex)
+    one, other = write(TOLD, 1), write([*TOLD[:2], Turn("assistant", "No idea.", START + 2000)], 1)
+    assert codex.identify(name, one) == codex.identify(name, other)
+    assert texts(heard(read(codex, one)))[:2] == texts(heard(read(codex, other)))[:2]
+    assert texts(heard(read(codex, other)))[-1] == "No idea."
+
+
+def test_two_conversations_with_one_id_in_an_export_are_both_there(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    talks = [
+        {"uuid": "c1", "name": name, "chat_messages": [{"uuid": name, "sender": "human", "text": name}]}
+        for name in ("first", "second")
+    ]
+    path.write_text(json.dumps(talks))
+    found = [(session.identity.session_id, texts(heard(session.rows()))) for session in ClaudeAI().sessions(path)]
+    assert found == [("c1", ["first"]), ("c1", ["second"])]
+
+
+@each_collection
+@pytest.mark.parametrize("name", ["x.jsonl", "conversations.json", "state.vscdb", "opencode.db", "e.zip"])
+def test_a_directory_with_the_name_of_a_file_is_none(collection: Collection, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    assert not collection.recognises(tmp_path / name, b"")
+    with pytest.raises(SourceUnreadable, match=r"\.$"):
+        list(collection.sessions(tmp_path / name))
+
+
+@pytest.mark.parametrize("feeder", TRANSCRIPTS, ids=lambda one: one.kind)
+def test_a_number_beyond_all_bounds_is_no_time(feeder: Feeder) -> None:
+    for when in (b"1e999", b"-1e999", b"NaN", b"9" * 400, b"9" * 5000, b'"99999-01-01T00:00:00Z"', b"[]"):
+        write = growing[next(name for name in growing if growing[name][0].kind == feeder.kind)][1]
+        data = write(TOLD[:1], 0)
+        stamp = data.rpartition(b'"timestamp":')[2].split(b",")[0].split(b"}")[0]
+        for row in read(feeder, data.replace(stamp, when)):
+            assert row.raw
