@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import archives
-from palazzo.feeders.archives import DirectoryExport, ZipExport, find, is_zip, open_export
+from palazzo.feeders.archives import DirectoryExport, ZipExport, find, is_zip, open_export, refuse_rest
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.slack import Slack
 
@@ -88,6 +88,13 @@ def test_a_file_whose_name_begins_with_nul_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"Qa.json", b"\0a.json"))
     assert ZipExport(path).names() == ["good.json"]
     assert list(ZipExport(path).refused.values()) == ["its name leads out of the archive"]
+
+
+def test_a_name_of_any_length_makes_a_short_sentence(tmp_path: Path) -> None:
+    export = ZipExport(make(tmp_path / "e.zip", ("../" + "x" * 60_000, b"[]")))
+    with pytest.raises(SourceUnreadable) as refusal:
+        refuse_rest(export, tmp_path / "e.zip", lambda name: True)
+    assert len(str(refusal.value)) < 300 + len(str(tmp_path))
 
 
 def test_an_archive_in_the_form_for_large_files_is_read(tmp_path: Path) -> None:

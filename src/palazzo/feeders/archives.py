@@ -31,6 +31,7 @@ LARGEST_RATIO = 200
 _SMALL_ENTRY = 32 * 1024 * 1024
 """Bytes up to which any ratio does no harm: a log that was pasted may be one line a million times."""
 _MOST_ENTRIES = 1_000_000
+_BRIEF = 120
 _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1
 
@@ -69,7 +70,7 @@ def refuse_rest(export: Export, path: Path, wanted: Callable[[str], object]) -> 
     """Raise SourceUnreadable if some file that is `wanted` was refused; called when the others have been read."""
     for name, why in sorted(export.refused.items()):
         if wanted(name):
-            raise SourceUnreadable(f"{name} in {path} was not read ({why}); everything else was.")
+            raise SourceUnreadable(f"{_brief(name)} in {path} was not read ({why}); everything else was.")
 
 
 def is_zip(head: bytes) -> bool:
@@ -110,14 +111,16 @@ class ZipExport:
         """Return the first bytes of a file."""
         info = self._entries.get(name)
         if info is None:
-            raise SourceUnreadable(f"{self._path} has no file {name!r}{self._because(name)}.")
+            raise SourceUnreadable(f"{self._path} has no file {_brief(name)!r}{self._because(name)}.")
         if min(info.file_size, size) > self._left:
             raise SourceUnreadable(f"{self._path} unpacks to more than {LARGEST_TOTAL:,} bytes; extract it and check.")
         try:
             with self._archive.open(info) as stream:
                 data = stream.read(min(info.file_size + 1, size))
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
-            raise SourceUnreadable(f"{name} in {self._path} is damaged ({error}); export it again.") from None
+            raise SourceUnreadable(
+                f"{_brief(name)} in {self._path} is damaged ({_brief(str(error))}); export it again."
+            ) from None
         self._left -= len(data)
         return data
 
@@ -201,11 +204,16 @@ class DirectoryExport:
         return found
 
 
+def _brief(text: str) -> str:
+    """A name out of an archive, or what Python says about it, as far as it fits into a sentence."""
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
+
+
 def _zip_file(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise SourceUnreadable(f"{path} cannot be read as a zip archive ({error}).") from None
+        raise SourceUnreadable(f"{path} cannot be read as a zip archive ({_brief(str(error))}).") from None
 
 
 def _entry_name(info: zipfile.ZipInfo) -> str:
