@@ -28,9 +28,9 @@ from palazzo.scope.identity import project_root
 Mode = Literal["auto", "docs", "all", "convos"]
 
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
-_MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json", ".zst"}
+_MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json"}
 _WRITTEN_BY_HAND = frozenset({".md", ".markdown", ".txt", ".text", ".log"})
-_MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb"}
+_MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb", ".zst"}
 _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json", "session", "message"}) | {
     "conversations.json",
     "conversations-000.json",

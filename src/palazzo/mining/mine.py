@@ -182,8 +182,9 @@ class _Run:
             if candidate.kind == Documents.kind:
                 self._documents.add(candidate.uri)
             try:
-                if candidate.kind in _OF_MANY:
-                    self._take_collection(_collection_at(candidate), candidate.path)
+                collection = _collection_at(candidate)
+                if collection is not None:
+                    self._take_collection(collection, candidate.path)
                 else:
                     self._take_file(candidate)
             except (OSError, SourceUnreadable) as error:
@@ -286,11 +287,17 @@ _VERSIONS = {
 }
 
 
-def _collection_at(candidate: Candidate) -> Collection:
-    """Return the reader of a candidate; a host's files and its directories may have one each."""
+def _collection_at(candidate: Candidate) -> Collection | None:
+    """Return the reader of a candidate that is a collection; a host's files and its directories may have one each.
+
+    A host may have both, transcripts and collections of them (Codex compresses what it has not gone on with).
+    """
+    if candidate.kind not in _OF_MANY:
+        return None
     readers = [collection for collection in COLLECTIONS if collection.kind == candidate.kind]
     head = b"" if candidate.path.is_dir() else read_head(candidate.path)
-    return next((reader for reader in readers if reader.recognises(candidate.path, head)), readers[0])
+    otherwise = None if candidate.kind in _FEEDERS else readers[0]
+    return next((reader for reader in readers if reader.recognises(candidate.path, head)), otherwise)
 
 
 def _rules(request: MineRequest, path: Path) -> Rules:

@@ -46,7 +46,9 @@ def take_transcript(
             tail = files.tail_hash_at(path, end)
             return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, status.mtime, end, tail, b"")
 
-        opened = open_session(database, feeder.kind, identity, uri, feeder.rows(stream, start), placing, wanted)
+        opened = open_session(
+            database, feeder.kind, identity, uri, feeder.rows(stream, start), placing, wanted, cwd=identity.cwd
+        )
         if isinstance(opened, str):
             return Taken("left out", skipped=[Skipped(uri, opened)])
         modified_at = Micros(status.mtime // 1000)
