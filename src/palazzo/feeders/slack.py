@@ -84,7 +84,7 @@ def _title(channel: JsonObject, folder: str, people: People) -> str:
 
 
 def _rows(export: Export, file: str, people: People, title: str) -> Iterator[Row]:
-    messages = parse(export.read(file), file)
+    messages = parse(export.read(file), PurePosixPath(file).name)
     rows = Rows()
     if not isinstance(messages, list):
         yield rows.row(messages, Unreadable("not a list of messages"), title)
