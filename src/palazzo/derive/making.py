@@ -11,6 +11,7 @@ from palazzo.derive.cutting import CutSpan, Draft
 from palazzo.store import places
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerRow, PassageRow
+from palazzo.text.questions import marks
 
 
 def uid_of(draft: Draft) -> bytes:
@@ -47,6 +48,8 @@ def drawer_row(
         branch=lead.filed.branch,
         commit=lead.filed.commit,
         locator=locator,
+        size=sum(span.end - span.start for span in draft.spans),
+        marks=int(marks("\n".join(span.text for span in draft.spans))),
         spans=tuple((span.item.row, span.start, span.end) for span in draft.spans),
         tags=on.tags(draft.spans),
         retired_at=ended,

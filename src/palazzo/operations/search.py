@@ -36,6 +36,9 @@ class SearchRequest:
     limit: Annotated[int, About("How many hits at most.")] = 5
     budget: Annotated[int, About("How many tokens the hits may take together.", metavar="TOKENS")] = 2000
     explain: Annotated[bool, About("Say why each hit was found.")] = False
+    without: Annotated[
+        tuple[str, ...], About("Stages and signals to leave out, to see what they do.", hidden=True)
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         branch=request.branch,
         limit=request.limit,
         budget=request.budget,
+        without=frozenset(request.without),
     )
     query.check(asked)
     palace = context.reading()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from palazzo.recall.query import Understood
 from palazzo.store import keywords
@@ -25,10 +25,15 @@ _BM25_SATURATION = 2.2
 
 @dataclass(frozen=True, slots=True)
 class KeywordCandidates:
-    """(drawer row id, BM25) best first; `ceiling` is the BM25 of a drawer that holds every word often."""
+    """(drawer row id, BM25) best first; `ceiling` is the BM25 of a drawer that holds every word often.
+
+    `frequencies` says in how many of the `total` drawers each word occurs.
+    """
 
     ranked: list[tuple[int, float]]
     ceiling: float
+    frequencies: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
 
 
 def find(
@@ -58,7 +63,8 @@ def find(
         both = f"({expression}) AND ({_any_of(asked, following)})"
         ranked.update(keywords.matches(connection, both, filters, limit))
     best = sorted(ranked.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
-    return KeywordCandidates(best, _ceiling([frequencies[term] for term in asked.terms], total))
+    words = {term: frequencies[term] for term in asked.terms}
+    return KeywordCandidates(best, _ceiling(list(words.values()), total), words, total)
 
 
 def _within_budget(frequencies: Mapping[str, int], each: float, budget: float) -> tuple[frozenset[str], frozenset[str]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from palazzo.errors import UsageError
 from palazzo.model import Micros
 from palazzo.text import words
+from palazzo.text.questions import asks_when
 
 LARGEST_LIMIT = 10_000
 DEFAULT_LIMIT = 5
@@ -29,15 +32,23 @@ class Query:
     budget: int = DEFAULT_BUDGET
     home: str | None = None
     """The wing of the project that is asked from: lifted, not required."""
+    without: frozenset[str] = frozenset()
+    """Stages (`keywords`, `vectors`, `ranking`) and signals to leave out: how a benchmark tells what each does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a query asks for: words and phrases for the keyword index, a sentence for the embedder."""
+    """What a query asks for: words and phrases for the keyword index, a sentence for the embedder.
+
+    `named` are the authors whom it names. Their names are not in the sentence: they stand for who speaks, and would
+    only draw near whatever else is about a person.
+    """
 
     terms: tuple[str, ...]
     phrases: tuple[str, ...]
     sentence: str
+    named: frozenset[str] = frozenset()
+    asks_when: bool = False
 
 
 def check(query: Query) -> None:
@@ -52,10 +63,24 @@ def check(query: Query) -> None:
         raise UsageError("The time range is inverted: --since must lie before --until.")
 
 
-def understand(query: Query) -> Understood:
-    """Read a query: a pasted wall of text is reduced to its question."""
+def understand(query: Query, authors: Iterable[str] = ()) -> Understood:
+    """Read a query: a pasted wall of text is reduced to its question. `authors` are the people it may name."""
+    question = words.question(query.text)
+    spelled = {author: _spelling(author) for author in authors}
+    named = {author: pattern for author, pattern in spelled.items() if pattern.search(question)}
+    sentence = question
+    for pattern in named.values():
+        sentence = pattern.sub("", sentence)
     return Understood(
         terms=tuple(words.terms(query.text)),
         phrases=tuple(words.phrases(query.text)),
-        sentence=words.question(query.text),
+        sentence=" ".join(sentence.split()) or question,
+        named=frozenset(named),
+        asks_when=asks_when(question),
     )
+
+
+def _spelling(author: str) -> re.Pattern[str]:
+    """How a question may name somebody: by the whole name or by its first word, with or without a possessive."""
+    names = dict.fromkeys(name for name in (author, author.split(maxsplit=1)[0]) if len(name) > 1)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, names)) or '(?!)'})\b(?:['’]s\b)?", re.IGNORECASE)

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palazzo.archive.reading import read_drawer
-from palazzo.recall import fuse, keywords, present, query, score
+from palazzo.recall import fuse, keywords, present, query, rank, score
+from palazzo.recall.around import look_around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.keywords import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.recall.present import Hit
 from palazzo.recall.query import Query, Understood
+from palazzo.recall.rank import Ranked, Signals
 from palazzo.recall.vectors import Filter, VectorIndex
 from palazzo.store import drawers, places, vectors
 from palazzo.store import keywords as keyword_table
@@ -64,15 +66,20 @@ def search(
     """
     began = time.perf_counter()
     query.check(asked)
-    understood = query.understand(asked)
+    understood = query.understand(asked, drawers.authors(connection))
     scope = _Scope(connection, asked)
     if scope.empty:
         return Answer([], 0, _state(connection, index, embedder), _since(began), note)
     limit = _WIDER if scope.filtered_later or asked.limit > CANDIDATES else CANDIDATES
-    dense = _Dense(connection, understood, index, embedder, scope.vector_filter, max(CANDIDATES, asked.limit))
-    found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget)
+    wanted = "vectors" not in asked.without
+    dense = _Dense(connection, understood, index, embedder, scope.vector_filter, max(CANDIDATES, asked.limit), wanted)
+    if "keywords" in asked.without:
+        found = KeywordCandidates([], 0.0)
+    else:
+        found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget)
     cosines = dense.cosines(found)
-    ranked = fuse.fuse(cosines, dict(found.ranked))
+    fused = fuse.fuse(cosines, dict(found.ranked))
+    ranked = _reranked(connection, understood, fused, found, index, dense.vector, asked.without)
     hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
     shown = present.within_budget(hits, asked.budget)
     return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note)
@@ -112,10 +119,12 @@ class _Dense:
         embedder: QueryEmbedder | None,
         only: Filter,
         limit: int,
+        wanted: bool,
     ) -> None:
         self._index = index
+        self.vector: NDArray[np.float32] | None = None
         self._sought: Future[tuple[NDArray[np.float32], dict[int, float]]] | None = None
-        if index is not None and embedder is not None:
+        if index is not None and embedder is not None and wanted:
             index.follow(connection)
             self._sought = _BESIDE.submit(_nearest, index, embedder, understood.sentence, only, limit)
 
@@ -123,9 +132,9 @@ class _Dense:
         """Return the cosines of the nearest drawers and of those found by keyword; nothing without vectors."""
         if self._index is None or self._sought is None:
             return {}
-        vector, nearest = self._sought.result()
+        self.vector, nearest = self._sought.result()
         others = (row for row, _ in found.ranked if row not in nearest)
-        return {**nearest, **self._index.cosines_of(others, vector)}
+        return {**nearest, **self._index.cosines_of(others, self.vector)}
 
 
 def _nearest(
@@ -135,11 +144,29 @@ def _nearest(
     return vector, dict(index.nearest(vector, limit, only))
 
 
+def _reranked(
+    connection: Connection,
+    understood: Understood,
+    fused: list[Candidate],
+    found: KeywordCandidates,
+    index: VectorIndex | None,
+    vector: NDArray[np.float32] | None,
+    without: frozenset[str],
+) -> list[Ranked]:
+    if "ranking" in without:
+        return [Ranked(one, Signals(), one.rank_score) for one in fused]
+    best = [candidate.row for candidate in fused[: rank.RERANKED]]
+    others = [candidate.row for candidate in fused[rank.RERANKED :]]
+    around = look_around(connection, best, others, found, index, vector)
+    return rank.rank(understood, fused, around, rank.weights_without(without))
+
+
 def _hits(
-    connection: Connection, ranked: list[Candidate], found: KeywordCandidates, scope: _Scope, asked: Query
+    connection: Connection, ranked: list[Ranked], found: KeywordCandidates, scope: _Scope, asked: Query
 ) -> Iterator[Hit]:
     best = 0.0
-    for candidate in ranked:
+    for one in ranked:
+        candidate = one.candidate
         relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling)
         if not score.passes(relevance, best):
             continue
@@ -149,7 +176,7 @@ def _hits(
         if scope.filtered_later and not _wanted(drawer.created_at, drawer.branch, asked):
             continue
         best = max(best, relevance)
-        yield Hit(drawer, relevance, drawer.text, False, _why(candidate, found))
+        yield Hit(drawer, relevance, drawer.text, False, _why(one, found))
 
 
 def _wanted(created_at: int, branch: str, asked: Query) -> bool:
@@ -160,13 +187,16 @@ def _wanted(created_at: int, branch: str, asked: Query) -> bool:
     return asked.branch is None or branch == asked.branch
 
 
-def _why(candidate: Candidate, found: KeywordCandidates) -> tuple[str, ...]:
+def _why(one: Ranked, found: KeywordCandidates) -> tuple[str, ...]:
     reasons = []
+    candidate = one.candidate
     if candidate.cosine is not None:
         reasons.append(f"vector {candidate.cosine:.2f}")
     if candidate.bm25 is not None:
         reasons.append(f"bm25 {candidate.bm25:.1f} of {found.ceiling:.1f}")
-    reasons.append(f"rank {candidate.rank_score:.2f}")
+    told = ((name, getattr(one.signals, name)) for name in ("source", "covered", "window", "named", "timed"))
+    reasons.extend(f"{name} {value:.2f}" for name, value in told if value)
+    reasons.append(f"rank {one.rank:.2f}")
     return tuple(reasons)
 
 

@@ -10,7 +10,7 @@ Vectors are only ever appended. What is retired is marked dead, and when many ar
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -98,6 +98,26 @@ class VectorIndex:
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
         return dict(_best_of_each(owners, scores))
+
+    def window_cosines(self, windows: Mapping[int, Sequence[int]], query: NDArray[np.float32]) -> dict[int, float]:
+        """Return by key the cosine of the mean of a window's vectors: of each drawer its best passage's."""
+        with self._lock:
+            every = list(dict.fromkeys(drawer for members in windows.values() for drawer in members))
+            slots = self._slots_of(every)
+            vectors_ = self._codes[slots].astype(np.float32) * self._scales[slots][:, None]
+            owners = self._drawers[slots].tolist()
+        cosines = vectors_ @ query
+        best: dict[int, int] = {}
+        for n, owner in enumerate(owners):
+            if owner not in best or cosines[n] > cosines[best[owner]]:
+                best[owner] = n
+        found = {}
+        for key, members in windows.items():
+            chosen = [best[member] for member in members if member in best]
+            if chosen:
+                mean = vectors_[chosen].sum(axis=0)
+                found[key] = float(mean @ query) / max(float(np.linalg.norm(mean)), 1e-9)
+        return found
 
     # --- scanning ------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -11,7 +12,10 @@ from palazzo.store.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class DrawerRow:
-    """A drawer as the cutter makes it. Spans are (item row id, start, end); `room` is a row id."""
+    """A drawer as the cutter makes it. Spans are (item row id, start, end); `room` is a row id.
+
+    `size` is its characters; `marks` what the form of its text tells (`text.questions`).
+    """
 
     uid: bytes
     kind: str
@@ -30,6 +34,8 @@ class DrawerRow:
     commit: str
     locator: str
     spans: tuple[tuple[int, int, int], ...]
+    size: int
+    marks: int
     tags: tuple[str, ...] = ()
     retired_at: int | None = None
     retired_why: str | None = None
@@ -107,8 +113,8 @@ def insert_drawers(connection: Connection, new: Sequence[DrawerRow]) -> list[int
     ids = list(range(first, first + len(new)))
     connection.executemany(
         "INSERT INTO drawer(id, uid, kind, source, thread, ordinal, turn, room, role, author, title, created_at,"
-        " recorded_at, retired_at, retired_why, trust, branch, commit_id, locator)"
-        f" VALUES({','.join('?' * 19)})",
+        " recorded_at, retired_at, retired_why, trust, branch, commit_id, locator, size, marks)"
+        f" VALUES({','.join('?' * 21)})",
         ((own, *_columns(drawer)) for own, drawer in zip(ids, new, strict=True)),
     )
     connection.executemany(
@@ -123,7 +129,7 @@ def insert_drawers(connection: Connection, new: Sequence[DrawerRow]) -> list[int
 
 _columns = attrgetter(
     *("uid", "kind", "source", "thread", "ordinal", "turn", "room", "role", "author", "title", "created_at"),
-    *("recorded_at", "retired_at", "retired_why", "trust", "branch", "commit", "locator"),
+    *("recorded_at", "retired_at", "retired_why", "trust", "branch", "commit", "locator", "size", "marks"),
 )
 
 
@@ -239,3 +245,48 @@ def count_drawers(connection: Connection) -> int:
 
 def _tags(connection: Connection, row: int) -> tuple[str, ...]:
     return tuple(t for (t,) in connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (row,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a drawer stands, and what can be told of it without reading it."""
+
+    row: int
+    source: int
+    kind: str
+    author: str
+    size: int
+    marks: int
+
+
+def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
+    """Return where those of the drawers stand that are live."""
+    found = connection.execute(
+        "SELECT id, source, kind, author, size, marks FROM drawer"
+        " WHERE id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
+        (json.dumps(list(rows)),),
+    )
+    return {int(row[0]): Placed(*row) for row in found}
+
+
+def beside(connection: Connection, row: int, reach: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return up to `reach` live drawers of its kind and thread before and after a drawer, the nearest first."""
+    near = (
+        "SELECT other.id FROM drawer AS own JOIN drawer AS other ON other.source = own.source"
+        " AND other.thread = own.thread WHERE own.id = ?1 AND other.kind = own.kind AND other.retired_at IS NULL"
+    )
+    before = f"{near} AND (other.ordinal, other.id) < (own.ordinal, own.id) ORDER BY other.ordinal DESC, other.id DESC"
+    after = f"{near} AND (other.ordinal, other.id) > (own.ordinal, own.id) ORDER BY other.ordinal, other.id"
+    sides = (connection.execute(f"{sql} LIMIT ?2", (row, reach)) for sql in (before, after))
+    first, second = (tuple(int(other) for (other,) in side) for side in sides)
+    return first, second
+
+
+def authors(connection: Connection) -> list[str]:
+    """Return everybody who is the author of a drawer, each once, without reading the drawers."""
+    rows = connection.execute(
+        "WITH RECURSIVE name(author) AS (SELECT min(author) FROM drawer WHERE author <> '' UNION ALL"
+        " SELECT (SELECT min(author) FROM drawer WHERE author <> '' AND author > name.author) FROM name"
+        " WHERE name.author IS NOT NULL) SELECT author FROM name WHERE author IS NOT NULL"
+    )
+    return [author for (author,) in rows]

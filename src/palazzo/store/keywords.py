@@ -6,6 +6,7 @@ room and kind, so that a scope is matched in the index instead of joined.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 from palazzo.store.database import Connection
@@ -67,6 +68,16 @@ def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[s
         for (count,) in connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (term,)):
             found[term] = int(count)
     return found
+
+
+def sources_with(connection: Connection, term: str, sources: Sequence[int]) -> set[int]:
+    """Return which of the sources have a live drawer that holds the word or phrase."""
+    rows = connection.execute(
+        "SELECT DISTINCT drawer.source FROM keyword CROSS JOIN drawer ON drawer.id = keyword.rowid"
+        " WHERE keyword MATCH ? AND drawer.source IN (SELECT value FROM json_each(?))",
+        (f"{{body context}} : ({term})", json.dumps(list(sources))),
+    )
+    return {int(source) for (source,) in rows}
 
 
 def indexed_rows(connection: Connection) -> int:

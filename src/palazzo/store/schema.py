@@ -147,8 +147,10 @@ _DERIVED = [
     " source INTEGER NOT NULL, thread TEXT NOT NULL, ordinal INTEGER NOT NULL, turn INTEGER NOT NULL,"
     " room INTEGER NOT NULL, role TEXT NOT NULL, author TEXT NOT NULL, title TEXT NOT NULL,"
     " created_at INTEGER NOT NULL, recorded_at INTEGER NOT NULL, retired_at INTEGER, retired_why TEXT,"
-    " trust TEXT NOT NULL, branch TEXT NOT NULL, commit_id TEXT NOT NULL, locator TEXT NOT NULL)",
+    " trust TEXT NOT NULL, branch TEXT NOT NULL, commit_id TEXT NOT NULL, locator TEXT NOT NULL,"
+    " size INTEGER NOT NULL, marks INTEGER NOT NULL)",
     "CREATE INDEX drawer_order ON drawer(source, thread, ordinal)",
+    "CREATE INDEX drawer_author ON drawer(author) WHERE author <> ''",
     "CREATE INDEX drawer_room ON drawer(room)",
     "CREATE TABLE drawer_span(drawer INTEGER NOT NULL, n INTEGER NOT NULL, item INTEGER NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, PRIMARY KEY(drawer, n)) WITHOUT ROWID",

@@ -1,0 +1,157 @@
+"""Ranking: what is known of each of the best candidates, and of what stands around it, as one number.
+
+    fused candidates ──best RERANKED──> + their neighbours ──signals──> a weighted sum
+
+A drawer is judged by its own words and vector, by its neighbours in the conversation or document, by the source it
+stands in, by who wrote it, and by the form of its text. The weights are fitted (`benchmarks/fit_ranking.py`) on
+LoCoMo questions, by leaving one conversation out; what each signal is worth stands in `benchmarks/README.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from palazzo.recall.around import Around
+from palazzo.recall.fuse import Candidate
+from palazzo.recall.query import Understood
+from palazzo.text.questions import Marks
+
+RERANKED = 40
+"""Candidates that are looked at closely, their neighbours besides. 30 do as well as all on LoCoMo."""
+_LONG_ENOUGH = 200
+"""Characters from which a text's length says no more about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What speaks for a drawer; all within 0 and 1, but `beside` and `near`, which are sums of two."""
+
+    words: float = 0.0
+    """Its BM25, of the best in the answer."""
+    vector: float = 0.0
+    """Its cosine, between the least and the greatest in the answer."""
+    beside: float = 0.0
+    """`words` of the drawers right before and after it."""
+    near: float = 0.0
+    """`words` of the next two."""
+    window: float = 0.0
+    """The cosine of the mean of its own vector and its neighbours'."""
+    source: float = 0.0
+    """The best fused score in its source, of the best in the answer."""
+    covered: float = 0.0
+    """The share of what the words asked for are worth (IDF) that its source has, somewhere in it."""
+    named: float = 0.0
+    """Whether the question names its author."""
+    timed: float = 0.0
+    """Whether the question asks when, and the text speaks of a time."""
+    asks: float = 0.0
+    """Whether it is itself a question."""
+    length: float = 0.0
+    """How long it is; a few words seldom answer anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate, what speaks for it, and the number that came of it."""
+
+    candidate: Candidate
+    signals: Signals
+    rank: float
+
+
+WEIGHTS = Signals(
+    words=0.50,
+    vector=0.60,
+    beside=0.15,
+    near=0.21,
+    window=0.65,
+    source=0.46,
+    covered=0.73,
+    named=0.26,
+    timed=0.52,
+    asks=-0.30,
+    length=1.28,
+)
+_NAMES = tuple(field.name for field in fields(Signals))
+
+
+def rank(
+    understood: Understood, candidates: Sequence[Candidate], around: Around, weights: Signals = WEIGHTS
+) -> list[Ranked]:
+    """Return candidates and their neighbours, best first; candidates that were not looked at follow in their order."""
+    scale = _Scale(candidates, around)
+    by_row = {candidate.row: candidate for candidate in candidates}
+    looked_at = []
+    for row in around.rows:
+        signals = _signals(row, understood, by_row, around, scale)
+        candidate = by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0)
+        looked_at.append(Ranked(candidate, signals, total(signals, weights)))
+    looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
+    seen = set(around.rows)
+    least = looked_at[-1].rank if looked_at else 0.0
+    rest = (one for one in candidates if one.row not in seen)
+    return [*looked_at, *(Ranked(one, Signals(), least - 1 + one.rank_score / 2) for one in rest)]
+
+
+def weights_without(names: Collection[str]) -> Signals:
+    """Return the weights with those of the named signals at nothing."""
+    return replace(WEIGHTS, **dict.fromkeys((name for name in names if name in _NAMES), 0.0))
+
+
+def total(signals: Signals, weights: Signals = WEIGHTS) -> float:
+    """Return the weighted sum of the signals."""
+    return float(sum(getattr(signals, name) * getattr(weights, name) for name in _NAMES))
+
+
+class _Scale:
+    """The greatest and least of the answer, against which each candidate is held."""
+
+    def __init__(self, candidates: Sequence[Candidate], around: Around) -> None:
+        cosines = [one.cosine for one in candidates if one.cosine is not None]
+        self._least = min(cosines, default=0.0)
+        self._width = max(cosines, default=0.0) - self._least
+        self._words = max((one.bm25 for one in candidates if one.bm25 is not None), default=0.0)
+        best: dict[int, float] = {}
+        for one in candidates:
+            placed = around.placed.get(one.row)
+            if placed is not None:
+                best[placed.source] = max(best.get(placed.source, 0.0), one.rank_score)
+        self._best = best
+        self._top = max(best.values(), default=0.0)
+
+    def cosine(self, value: float | None) -> float:
+        if value is None:
+            return 0.0
+        return max(0.0, (value - self._least) / self._width) if self._width > 1e-9 else 1.0
+
+    def words(self, candidate: Candidate | None) -> float:
+        if candidate is None or candidate.bm25 is None:
+            return 0.0
+        return candidate.bm25 / self._words if self._words > 1e-9 else 1.0
+
+    def source(self, source: int) -> float:
+        return self._best.get(source, 0.0) / self._top if self._top > 1e-9 else 0.0
+
+
+def _signals(
+    row: int, understood: Understood, by_row: Mapping[int, Candidate], around: Around, scale: _Scale
+) -> Signals:
+    placed = around.placed[row]
+    before, after = around.neighbours.get(row, ((), ()))
+    candidate = by_row.get(row)
+    own = candidate.cosine if candidate is not None and candidate.cosine is not None else around.cosines.get(row)
+    return Signals(
+        words=scale.words(candidate),
+        vector=scale.cosine(own),
+        beside=sum(scale.words(by_row.get(other)) for other in (*before[:1], *after[:1])),
+        near=sum(scale.words(by_row.get(other)) for other in (*before[1:2], *after[1:2])),
+        window=scale.cosine(around.windows.get(row)),
+        source=scale.source(placed.source),
+        covered=around.covered.get(placed.source, 0.0),
+        named=1.0 if placed.author and placed.author in understood.named else 0.0,
+        timed=1.0 if understood.asks_when and placed.marks & Marks.SPEAKS_OF_TIME else 0.0,
+        asks=1.0 if placed.marks & Marks.ASKS else 0.0,
+        length=math.log1p(min(placed.size, _LONG_ENOUGH)) / math.log1p(_LONG_ENOUGH),
+    )

@@ -1,0 +1,44 @@
+"""What a sentence is about, as far as its form tells: whether it asks, asks for a time, or speaks of one."""
+
+from __future__ import annotations
+
+import re
+from enum import IntFlag
+
+_LONGEST_READ = 4000
+"""Characters of a text that are looked through for a word of time."""
+_ASKS_WHEN = re.compile(
+    r"\bwhen\b|\bhow (?:long|recently|often|many (?:days|weeks|months|years))\b"
+    r"|\b(?:what|which) (?:year|month|week|day|date|time|season)\b|\bsince when\b|\bat what time\b",
+    re.IGNORECASE,
+)
+_SPEAKS_OF_TIME = re.compile(
+    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|weeks?|weekends?|months?|years?|recently|soon|since|just"
+    r"|mornings?|evenings?|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b",
+    re.IGNORECASE,
+)
+_ENDS_ASKING = re.compile(r"[?？][\s\"'”’)\]»」]*$")
+
+
+class Marks(IntFlag):
+    """What the form of a text tells about it."""
+
+    NONE = 0
+    ASKS = 1
+    SPEAKS_OF_TIME = 2
+
+
+def marks(text: str) -> Marks:
+    """Return what the form of `text` tells."""
+    found = Marks.NONE
+    if _ENDS_ASKING.search(text[-80:]):
+        found |= Marks.ASKS
+    if _SPEAKS_OF_TIME.search(text, 0, _LONGEST_READ):
+        found |= Marks.SPEAKS_OF_TIME
+    return found
+
+
+def asks_when(question: str) -> bool:
+    """Whether a question wants a time for its answer."""
+    return bool(_ASKS_WHEN.search(question[:_LONGEST_READ]))
