@@ -33,6 +33,7 @@ class Around:
     neighbours: Mapping[int, Sides]
     cosines: Mapping[int, float]
     windows: Mapping[int, float]
+    stretches: Mapping[int, float]
     covered: Mapping[int, float]
 
 
@@ -53,12 +54,13 @@ def look_around(
     sources = sorted({placed[row].source for row in rows})
     cosines: dict[int, float] = {}
     windows: dict[int, float] = {}
+    stretches: dict[int, float] = {}
     if index is not None and vector is not None:
         cosines = index.cosines_of(rows, vector)
-        windows = index.window_cosines(
-            {row: (row, *neighbours[row][0][:1], *neighbours[row][1][:1]) for row in rows}, vector
-        )
-    return Around(rows, placed, neighbours, cosines, windows, _covered(connection, found, sources))
+        near = {row: (row, *neighbours[row][0][:1], *neighbours[row][1][:1]) for row in rows}
+        far = {row: (row, *neighbours[row][0], *neighbours[row][1]) for row in rows}
+        windows, stretches = index.window_cosines(near, vector), index.window_cosines(far, vector)
+    return Around(rows, placed, neighbours, cosines, windows, stretches, _covered(connection, found, sources))
 
 
 def _covered(connection: Connection, found: KeywordCandidates, sources: Sequence[int]) -> dict[int, float]:

@@ -38,8 +38,12 @@ class Signals:
     """`words` of the next two."""
     window: float = 0.0
     """The cosine of the mean of its own vector and its neighbours'."""
+    stretch: float = 0.0
+    """The same of two neighbours on each side."""
     source: float = 0.0
     """The best fused score in its source, of the best in the answer."""
+    others: float = 0.0
+    """The fused scores of its source's other candidates, each counting half of the one before, of the best."""
     covered: float = 0.0
     """The share of what the words asked for are worth (IDF) that its source has, somewhere in it."""
     named: float = 0.0
@@ -113,13 +117,15 @@ class _Scale:
         self._least = min(cosines, default=0.0)
         self._width = max(cosines, default=0.0) - self._least
         self._words = max((one.bm25 for one in candidates if one.bm25 is not None), default=0.0)
-        best: dict[int, float] = {}
+        by_source: dict[int, list[float]] = {}
         for one in candidates:
             placed = around.placed.get(one.row)
             if placed is not None:
-                best[placed.source] = max(best.get(placed.source, 0.0), one.rank_score)
-        self._best = best
-        self._top = max(best.values(), default=0.0)
+                by_source.setdefault(placed.source, []).append(one.rank_score)
+        for scores in by_source.values():
+            scores.sort(reverse=True)
+        self._by_source = by_source
+        self._top = max((scores[0] for scores in by_source.values()), default=0.0)
 
     def cosine(self, value: float | None) -> float:
         if value is None:
@@ -132,7 +138,12 @@ class _Scale:
         return candidate.bm25 / self._words if self._words > 1e-9 else 1.0
 
     def source(self, source: int) -> float:
-        return self._best.get(source, 0.0) / self._top if self._top > 1e-9 else 0.0
+        scores = self._by_source.get(source)
+        return scores[0] / self._top if scores and self._top > 1e-9 else 0.0
+
+    def others(self, source: int) -> float:
+        scores = self._by_source.get(source, [])[1:6]
+        return sum(score * 0.5**n for n, score in enumerate(scores)) / self._top if self._top > 1e-9 else 0.0
 
 
 def _signals(
@@ -148,7 +159,9 @@ def _signals(
         beside=sum(scale.words(by_row.get(other)) for other in (*before[:1], *after[:1])),
         near=sum(scale.words(by_row.get(other)) for other in (*before[1:2], *after[1:2])),
         window=scale.cosine(around.windows.get(row)),
+        stretch=scale.cosine(around.stretches.get(row)),
         source=scale.source(placed.source),
+        others=scale.others(placed.source),
         covered=around.covered.get(placed.source, 0.0),
         named=1.0 if placed.author and placed.author in understood.named else 0.0,
         timed=1.0 if understood.asks_when and placed.marks & Marks.SPEAKS_OF_TIME else 0.0,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from palazzo.store.database import Connection
 
-BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 0.4
+BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 1.0
 """BM25 column weights; `scope` counts nothing."""
 
 
