@@ -16,6 +16,7 @@ from tests.guard.labelled_secrets import sample
 
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard, redacted
+from palazzo.archive.relooking import note_whole, relook, wants_look
 from palazzo.derive.verify import verify
 from palazzo.mining.mine import mine
 from palazzo.mining.report import MineReport, MineRequest
@@ -209,3 +210,21 @@ def test_the_palace_remembers_which_rules_its_items_were_seen_by(palace: Palace)
         first, second = redaction.rules_used(connection)
     assert (first.rules, first.item) == (redaction.WITHOUT, 1)
     assert (second.rules > 0, second.item) == (True, 2)
+
+
+def test_looking_again_finds_what_was_let_in_and_tells_no_secret(palace: Palace) -> None:
+    palace.database.redacts = False
+    (receipt,) = file_rows(palace, [row(1, "plain"), row(2, f"use {TOKEN}")])
+    palace.database.redacts = True
+    file_rows(palace, [row(3, f"and {TOKEN}")])
+    with palace.database.snapshot() as connection:
+        assert wants_look(connection)
+        uid = items.read_item(connection, receipt.rows[1]).id
+    seen: list[tuple[int, int]] = []
+    leaks = list(relook(palace.database, lambda done, total: seen.append((done, total))))
+    assert [(leak.item, leak.rule) for leak in leaks] == [(uid, "github-token")]
+    assert TOKEN not in repr(leaks)
+    assert seen[-1] == (3, 3)
+    note_whole(palace.database)
+    with palace.database.snapshot() as connection:
+        assert not wants_look(connection)
