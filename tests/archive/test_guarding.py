@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import zstandard
 from tests.archive.conversations import PLACE, file_rows, file_version, said
-from tests.guard.labelled_secrets import sample
 
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard, redacted
 from palazzo.archive.relooking import note_whole, relook, wants_look
+from palazzo.bench.labelled_secrets import sample
 from palazzo.derive.verify import verify
 from palazzo.mining.mine import mine
 from palazzo.mining.report import MineReport, MineRequest

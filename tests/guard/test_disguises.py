@@ -10,8 +10,8 @@ import textwrap
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.guard.labelled_secrets import cases, sample
 
+from palazzo.bench.labelled_secrets import cases, sample
 from palazzo.guard.disguises import unescaped
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row

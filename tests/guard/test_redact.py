@@ -11,8 +11,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.guard.labelled_secrets import KINDS, cases, sample
 
+from palazzo.bench.labelled_secrets import KINDS, cases, sample
 from palazzo.guard.private import private_spans
 from palazzo.guard.redact import mark, redact
 from palazzo.guard.redact_rows import redact_json, redact_row
