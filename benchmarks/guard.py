@@ -2,7 +2,7 @@
 
     python benchmarks/guard.py [--lines N] [--missed] [--peer DIR] [--json]
 
-Labels come from tests/guard and were committed before the rules; half of them are held out by hash. `--missed`
+Labels come from palazzo.bench and were committed before the rules; half of them are held out by hash. `--missed`
 lists what was missed of the half that rules are tuned on, and what was falsely marked there. `--peer DIR` also
 runs detect-secrets, installed with `pip install --target DIR detect-secrets`, on the same texts. A speed is the
 best of several rounds of processor time: the least that the machine's other work can spoil.
@@ -21,9 +21,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, report
-from tests.guard.labelled_secrets import Case, cases
-from tests.guard.ordinary_lines import LINES, Excerpt, excerpts
 
+from palazzo.bench.guard import covered, ours, quality
+from palazzo.bench.labelled_secrets import cases
+from palazzo.bench.ordinary_lines import LINES, Excerpt, excerpts
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
 from palazzo.guard.secrets import SecretSpan, find_secrets
@@ -31,7 +32,6 @@ from palazzo.guard.secrets import SecretSpan, find_secrets
 ROOT = Path(__file__).resolve().parents[1]
 KEY = b"benchmark"
 ROUNDS = 5
-Finder = Callable[[str], Sequence[tuple[int, int]]]
 
 
 def main() -> None:
@@ -49,41 +49,6 @@ def main() -> None:
         report("Errors on the half that rules are tuned on", list(errors(ordinary)), arguments.json)
     if arguments.peer:
         report("detect-secrets on the same", list(peer(arguments.peer, ordinary)), arguments.json)
-
-
-def ours(text: str) -> list[tuple[int, int]]:
-    """Return the guard's spans."""
-    return [(span.start, span.end) for span in find_secrets(text)]
-
-
-def quality(ordinary: Sequence[Excerpt], finder: Finder = ours) -> Iterator[Row]:
-    """Yield a row for each kind of label, with the figure on either half and the goal."""
-    labelled = list(cases())
-    found = {id(case): covered(case, finder) for case in labelled}
-    for name, structured, goal in (("structured found", True, 99.0), ("generic found", False, 95.0)):
-        row: Row = {"what": name, "goal": f"at least {goal:g}"}
-        for half, held_out in (("tuned on", False), ("held out", True)):
-            of = [case for case in labelled if (case.kind.structured, case.kind.held_out) == (structured, held_out)]
-            row |= {half: round(100 * sum(found[id(case)] for case in of) / len(of), 2), f"of, {half}": len(of)}
-        yield row
-    row = {"what": "ordinary lines marked", "goal": "at most 0.5"}
-    for half, held_out in (("tuned on", False), ("held out", True)):
-        chosen = [excerpt for excerpt in ordinary if excerpt.held_out is held_out]
-        lines = sum(excerpt.text.count("\n") + 1 for excerpt in chosen)
-        marked = sum(len(marked_lines(excerpt.text, finder)) for excerpt in chosen)
-        row |= {half: round(100 * marked / max(1, lines), 3), f"of, {half}": lines}
-    yield row
-
-
-def covered(case: Case, finder: Finder) -> bool:
-    """Whether nothing of the case's secret is left outside a span."""
-    return any(start <= case.start and case.end <= end for start, end in finder(case.text))
-
-
-def marked_lines(text: str, finder: Finder) -> set[int]:
-    """Return the numbers of the lines that hold a span."""
-    spans = finder(text)
-    return {n for start, end in spans for n in range(text.count("\n", 0, start), text.count("\n", 0, end) + 1)}
 
 
 def speed(ordinary: Sequence[Excerpt]) -> Iterator[Row]:

@@ -30,6 +30,7 @@ FLOORS = (
     ("recall",),
     ("attention",),
     ("palace",),
+    ("bench",),
     ("operations",),
     ("hosts",),
     ("mcp", "cli", "web"),

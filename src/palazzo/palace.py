@@ -170,7 +170,7 @@ class Palace:
                 anchors=anchors,
             )
             for tag in tags:
-                deeds.act_on_item(connection, "tag", row, author or trust, now, {"tag": tag})
+                deeds.act_on_item(connection, "tag", row, author or trust, now, {"tag": guard.words(tag)})
         with self.database.snapshot() as connection:
             return Remembered(item, tuple(reading.drawers_of_item(connection, row)))
 
@@ -197,6 +197,8 @@ class Palace:
     # --- parts ---------------------------------------------------------------------------------------------
 
     def _act(self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str]) -> list[str]:
+        guard = Guard.of(self.database)
+        detail = {name: guard.words(said) for name, said in detail.items()}
         with self.database.transaction() as connection:
             rows = [reading.resolve_drawer(connection, prefix) for prefix in drawers]
             ids = [reading.read_drawer(connection, row).id for row in rows]

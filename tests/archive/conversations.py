@@ -81,7 +81,7 @@ def file_version(palace: Palace, text: str, source: Source = GUIDE, place: Place
     with palace.database.transaction() as connection:
         now = palace.clock()
         receipt = door.file(connection, source, place, door.prepare([filing], Guard.of(palace.database)), now)
-        sources.file_revision(connection, sources.file_source(connection, source), receipt.rows[0], now)
+        sources.file_revision(connection, receipt.source, receipt.rows[0], now)
     return uid
 
 

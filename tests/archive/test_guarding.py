@@ -6,16 +6,17 @@ import base64
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import zstandard
 from tests.archive.conversations import PLACE, file_rows, file_version, said
-from tests.guard.labelled_secrets import sample
 
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard, redacted
+from palazzo.archive.relooking import note_whole, relook, wants_look
+from palazzo.bench.labelled_secrets import sample
 from palazzo.derive.verify import verify
 from palazzo.mining.mine import mine
 from palazzo.mining.report import MineReport, MineRequest
@@ -125,3 +126,105 @@ def test_the_search_for_it_would_see_it(palace: Palace, tmp_path: Path) -> None:
     places = places_of(KEY, palace.database.path.parent)
     assert any(name.startswith("pack") for name in places)
     assert any(name.startswith("text") for name in places)
+
+
+def row(n: int, text: str, **fields: object) -> Filing:
+    return said(n, fields.pop("role", "user"), text, **fields)  # type: ignore[arg-type]
+
+
+def test_a_row_and_its_text_lose_the_same_and_say_so(palace: Palace) -> None:
+    (receipt,) = file_rows(palace, [row(1, f"use {TOKEN} then {TOKEN}"), row(2, "nothing here")])
+    text, meta, _ = item(palace, receipt.rows[0])
+    raw = raw_of(palace, receipt.rows[0])
+    assert json.loads(raw)["text"] == text
+    assert raw.endswith(b"}\n")
+    assert meta["redacted"] == {"github-token": 2}
+    assert raw_of(palace, receipt.rows[1]) == row(2, "nothing here").raw
+    assert "redacted" not in item(palace, receipt.rows[1])[1]
+
+
+def test_feeding_again_adds_nothing_with_redaction_on_off_and_on(palace: Palace) -> None:
+    rows = [row(1, f"use {TOKEN}"), row(2, "<private>a</private> b"), row(3, "plain")]
+    for redacts in (True, True, False, True):
+        palace.database.redacts = redacts
+        (receipt,) = file_rows(palace, rows)
+        assert receipt.variants == 0
+    with palace.database.snapshot() as connection:
+        assert next(connection.execute("SELECT count(*) FROM item")) == (3,)
+
+
+def test_a_palace_that_was_fed_without_redaction_knows_its_rows(palace: Palace) -> None:
+    palace.database.redacts = False
+    rows = [row(1, f"use {TOKEN}"), row(2, "<private>a</private> b")]
+    file_rows(palace, rows)
+    palace.database.redacts = True
+    (receipt,) = file_rows(palace, rows)
+    assert (receipt.added, receipt.variants) == (0, 0)
+
+
+def test_private_words_of_people_and_agents_go_and_a_tools_stay(palace: Palace) -> None:
+    hidden = "before <private>the merger</private> after"
+    (receipt,) = file_rows(
+        palace,
+        [
+            row(1, hidden),
+            row(2, hidden, role="assistant"),
+            row(3, hidden, role="tool", parts=[Part("tool_result", 0, len(hidden))]),
+        ],
+    )
+    texts = [item(palace, one)[0] for one in receipt.rows]
+    assert texts == ["before [private] after", "before [private] after", hidden]
+    assert [b"merger" in raw_of(palace, one) for one in receipt.rows] == [False, False, True]
+
+
+def test_documents_titles_and_notes_are_redacted(palace: Palace, tmp_path: Path) -> None:
+    file_version(
+        palace, f"# Guide\n\n{TOKEN}\n", Source(("p", f"{TOKEN}.md"), "document", "file:///x", "", f"On {TOKEN}")
+    )
+    palace.remember(f"the token is {TOKEN}", PLACE, author=f"bot {TOKEN}", anchors=[f"a/{TOKEN}"])
+    palace.remember("I say <private>nothing</private>", PLACE)
+    assert places_of(TOKEN, tmp_path / "palace") == []
+    assert palace.search(Query("github token guide")).hits
+
+
+def test_the_id_of_words_confirms_no_guess(palace: Palace) -> None:
+    key = Guard.of(palace.database).key
+    filing = row(1, f"use {TOKEN}", name=lambda kept: kept.text)
+    assert TOKEN not in redacted(filing, key).id
+
+
+def test_the_key_is_made_with_the_palace_and_stays(palace: Palace, palace_path: Path) -> None:
+    with palace.database.snapshot() as connection:
+        key = redaction.fingerprint_key(connection)
+    assert len(key) == redaction.KEY_BYTES
+    palace.close()
+    with Palace.open(palace_path) as again:
+        assert Guard.of(again.database).key == key
+
+
+def test_the_palace_remembers_which_rules_its_items_were_seen_by(palace: Palace) -> None:
+    for n, redacts in enumerate((False, True, True)):
+        palace.database.redacts = redacts
+        file_rows(palace, [row(n, "words")])
+    with palace.database.snapshot() as connection:
+        first, second = redaction.rules_used(connection)
+    assert (first.rules, first.item) == (redaction.WITHOUT, 1)
+    assert (second.rules > 0, second.item) == (True, 2)
+
+
+def test_looking_again_finds_what_was_let_in_and_tells_no_secret(palace: Palace) -> None:
+    palace.database.redacts = False
+    (receipt,) = file_rows(palace, [row(1, "plain"), row(2, f"use {TOKEN}")])
+    palace.database.redacts = True
+    file_rows(palace, [row(3, f"and {TOKEN}")])
+    with palace.database.snapshot() as connection:
+        assert wants_look(connection)
+        uid = items.read_item(connection, receipt.rows[1]).id
+    seen: list[tuple[int, int]] = []
+    leaks = list(relook(palace.database, lambda done, total: seen.append((done, total))))
+    assert [(leak.item, leak.rule) for leak in leaks] == [(uid, "github-token")]
+    assert TOKEN not in repr(leaks)
+    assert seen[-1] == (3, 3)
+    note_whole(palace.database)
+    with palace.database.snapshot() as connection:
+        assert not wants_look(connection)

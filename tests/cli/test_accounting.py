@@ -18,7 +18,7 @@ TRANSCRIPTS = sorted(
 )
 
 
-SAYS_NOTHING = ("session-2026-11-21T21-04-12a4bcd7",)
+SAYS_NOTHING = ("session-2026-11-21T21-04-12a4bcd7", "ab94bc4f-4ea9-4c0b-9496-5a348b6e09c0")
 """Sessions that hold the host's own instructions and no word of a person."""
 
 

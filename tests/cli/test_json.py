@@ -28,6 +28,8 @@ MINE = {
     "noise",
     "repeated",
     "unreadable",
+    "left_out",
+    "taken_back",
 }
 STATUS = {
     "palace", "version", "schema", "items", "drawers", "facts", "wings", "embedder", "size_bytes", "service",

@@ -131,3 +131,28 @@ def test_a_number_beyond_all_bounds_is_no_time(feeder: Feeder) -> None:
         stamp = data.rpartition(b'"timestamp":')[2].split(b",")[0].split(b"}")[0]
         for row in read(feeder, data.replace(stamp, when)):
             assert row.raw
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{" + b"\n" * 65_000,
+        b'{"sessionId":"g","projectHash":"h"}\n{"id":"m","type":"user","content":"<session_context>'
+        + b"**Workspace Directories:**"
+        + rb"\n" * 400_000
+        + b'"}\n',
+        b'{"timestamp":"x","type":"response_item","payload":{"type":"message","role":"user","content":'
+        + b'[{"type":"input_text","text":"<user_shell_command>'
+        + rb"<command>\n" * 200_000
+        + b'"}]}}\n',
+        b'{"a":' * 200_000,
+        b"[" * 3_000_000,
+    ],
+    ids=["newlines", "directories", "commands", "objects", "brackets"],
+)
+@pytest.mark.parametrize("feeder", TRANSCRIPTS, ids=lambda one: one.kind)
+def test_what_repeats_without_end_is_read_in_one_pass(feeder: Feeder, data: bytes) -> None:
+    """A pattern that looks back at every repetition would not come to an end."""
+    feeder.recognises(Path("session.jsonl"), data[:65536])
+    feeder.identify(Path("session.jsonl"), data[:65536])
+    assert len(read(feeder, data)) <= data.count(b"\n")

@@ -137,7 +137,8 @@ def keeps_its_promises(row: Row) -> None:
     for said in (message.uuid, message.parent, message.thread, message.author, message.cwd, message.branch, row.title):
         said.encode("utf-8", "surrogatepass")
     json.dumps(dict(message.meta))
-    assert not is_raw(message.text, row.raw)
+    if message.role != "author":  # what a person keeps as text may be JSON
+        assert not is_raw(message.text, row.raw)
 
 
 def is_raw(text: str, raw: bytes) -> bool:

@@ -52,6 +52,10 @@ UNITS = {
     "instructions": "# AGENTS.md instructions for x\n<INSTRUCTIONS>",
     "escapes": "\\u003c",
     "not ascii": "語a1",
+    "escaped letters": "\\u0041\\u0062",
+    "escaped slashes": "a\\/b",
+    "base64 of text": "aGVsbG8gd29ybGQgdGV4dCBvayBh",
+    "base64 of text in escaped lines": "aGVsbG8gd29ybGQgdGV4dCBvayBh" * 2 + "aGVsbG8gd29ybGQg" + "\\n",
 }
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "find_secrets": find_secrets,

@@ -11,8 +11,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.guard.labelled_secrets import KINDS, cases, sample
 
+from palazzo.bench.labelled_secrets import KINDS, cases, sample
 from palazzo.guard.private import private_spans
 from palazzo.guard.redact import mark, redact
 from palazzo.guard.redact_rows import redact_json, redact_row
@@ -60,6 +60,7 @@ def test_a_key_that_is_none_is_refused(key: bytes) -> None:
         ("a <private>b", "a [private]"),
         ("a </private> b", "a </private> b"),
         ("a <private/> b", "a <private/> b"),
+        ("write `<private>` before and `</private>` behind it", "write `<private>` before and `</private>` behind it"),
         ("a <privateer>b</privateer>", "a <privateer>b</privateer>"),
         ("<private>a</private><private>b</private>", "[private][private]"),
         ('{"a": "\\u003cprivate\\u003eb\\u003c/private\\u003e"}', '{"a": "[private]"}'),

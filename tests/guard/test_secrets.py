@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.guard.labelled_secrets import KINDS, Case, cases, sample
-from tests.guard.ordinary_lines import excerpts
 
+from palazzo.bench.labelled_secrets import KINDS, Case, cases, sample
+from palazzo.bench.ordinary_lines import excerpts
 from palazzo.guard.secrets import find_secrets
 
 KEY_IN_THE_FIXTURES = "sk-" + "test-EXAMPLE0123456789abcdef0123456789"

@@ -29,7 +29,7 @@ def home(tmp_path: Path) -> Path:
     root = tmp_path.resolve()
     name = ROLLOUT.rpartition("/")[2]
     put(f"codex/{ROLLOUT}", root, f".codex/sessions/2026/11/21/{name}", f".codex/archived_sessions/{name}")
-    [session] = (FIXTURES / "pi/0.73.1").glob("*.jsonl")
+    session = min((FIXTURES / "pi/0.73.1").glob("*.jsonl"))
     put(f"pi/0.73.1/{session.name}", root, f".pi/agent/sessions/--home-dev-acme--/{session.name}")
     [chat, _] = sorted((FIXTURES / "gemini/0.61.0/chats").glob("*.jsonl"))
     put(f"gemini/0.61.0/chats/{chat.name}", root, f".gemini/tmp/acme/chats/{chat.name}")

@@ -37,7 +37,13 @@ def session(path: Path, cwd: Path, words: str) -> Path:
         {"type": "user", "uuid": f"{path.stem}-1", "message": {"role": "user", "content": words}},
         {"type": "assistant", "uuid": f"{path.stem}-2", "message": {"role": "assistant", "content": f"About {words}"}},
     ]
-    common = {"parentUuid": None, "sessionId": path.stem, "cwd": str(cwd), "timestamp": "2026-03-04T10:00:00.000Z", "version": "2.1.330"}
+    common = {
+        "parentUuid": None,
+        "sessionId": path.stem,
+        "cwd": str(cwd),
+        "timestamp": "2026-03-04T10:00:00.000Z",
+        "version": "2.1.330",
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps({**row, **common}) + "\n" for row in rows))
     return path

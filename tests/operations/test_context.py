@@ -73,3 +73,11 @@ def test_long_operations_say_how_far_they_are(tmp_path: Path) -> None:
     assert {one.what for one in seen} == {"reading", "embedding"}
     assert [one.done for one in seen if one.what == "reading"][-1] == 3
     assert all(0 <= one.done <= one.total for one in seen)
+
+
+def test_a_project_cannot_turn_redaction_off_and_the_user_can(tmp_path: Path) -> None:
+    (tmp_path / "palazzo.toml").write_text("redact = false\n")
+    with context(tmp_path, tmp_path) as here:
+        assert here.writing().database.redacts
+    with context(tmp_path, tmp_path, PALAZZO_REDACT="off") as here:
+        assert not here.writing().database.redacts

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import zstandard
 from tests.feeders.host_samples import FIXTURES, sessions_of
 from tests.feeders.opencode_samples import unpack, unpack_storage
 
@@ -104,6 +105,15 @@ def test_a_renamed_rollout_gets_a_name_that_codex_reads(context: Context, tmp_pa
     (name,) = written(tmp_path / "sessions")
     assert name.startswith("2026/11/21/rollout-2026-11-21T")
     assert name.endswith(f"-{original.stem[-36:]}.jsonl")
+
+
+def test_a_rollout_that_codex_has_packed_is_given_back_as_it_was(context: Context, tmp_path: Path) -> None:
+    original = sessions_of("codex")[0]
+    packed = tmp_path / f"{original.name}.zst"
+    packed.write_bytes(zstandard.compress(original.read_bytes()))
+    mine(context, packed)
+    restore(context, original.stem[-36:], tmp_path / "sessions")
+    assert written(tmp_path / "sessions") == {f"2026/11/21/{original.name}": original.read_bytes()}
 
 
 def test_files_are_ones_own_and_as_old_as_what_was_said_last(context: Context, tmp_path: Path) -> None:

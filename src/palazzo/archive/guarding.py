@@ -57,11 +57,14 @@ class Guard:
         """Return filings as they are to be kept. One in which nothing is found is returned as it is."""
         if not self.redacts:
             return list(filings)
-        words = list({word for filing in filings for word in _words_beside(filing)})
-        found = suspects([*map(_told, filings), *words])
-        if any(n >= len(filings) for n in found):
-            found |= set(range(len(filings)))
-        return [redacted(filing, self.key) if n in found else filing for n, filing in enumerate(filings)]
+        beside = [set(_words_beside(filing)) for filing in filings]
+        words = list(set().union(*beside))
+        found = suspects([*map(_told, filings), *(word.encode("utf-8", "surrogatepass") for word in words)])
+        told = {words[n - len(filings)] for n in found if n >= len(filings)}
+        return [
+            redacted(filing, self.key) if n in found or not told.isdisjoint(beside[n]) else filing
+            for n, filing in enumerate(filings)
+        ]
 
     def source(self, source: Source) -> Source:
         """Return a source without the secrets that its title, its name or its address hold."""
@@ -100,11 +103,11 @@ def _source_redacted(source: Source, key: bytes) -> Source:
     )
 
 
-def _told(filing: Filing) -> str:
-    """The text that a filing shows all of: a row's own bytes, else its words."""
+def _told(filing: Filing) -> bytes:
+    """What shows all of a filing's text: a row's own bytes, else the words."""
     if filing.raw is None or filing.kind == "document":
-        return filing.text
-    return filing.raw.decode("utf-8", "surrogateescape")
+        return filing.text.encode("utf-8", "surrogatepass")
+    return filing.raw
 
 
 def _words_beside(filing: Filing) -> Iterator[str]:

@@ -35,6 +35,8 @@ from palazzo.store.items import LaidRow
 _CANDIDATES = 9
 _IN_COLLECTION = "#session="
 """In the address of a session that is not a file of its own."""
+_PACKED = ".jsonl.zst"
+"""How the names of transcripts end that a host has compressed."""
 
 
 class SessionName(NamedTuple):
@@ -57,9 +59,20 @@ class SessionFile:
     records: bool
 
     @property
+    def path(self) -> PurePath:
+        """Where the file was seen last; of a session of a collection, the file that holds them all."""
+        path = path_of(self.uri)
+        return path.with_suffix("") if path.name.endswith(_PACKED) else path
+
+    @property
     def name(self) -> str:
-        """The file's own name; for a record of a collection, that of the file that holds them all."""
-        return path_of(self.uri).name
+        """The file's own name."""
+        return self.path.name
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is only a part of a file. A packed transcript is given back as it was before."""
+        return _IN_COLLECTION in self.uri and self.path == path_of(self.uri)
 
     @property
     def label(self) -> str:

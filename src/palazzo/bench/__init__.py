@@ -1,5 +1,30 @@
-"""Benchmarks that a user can run on their own machine and data: `palazzo bench NAME`.
+"""Benchmarks that anybody can run on their own machine, with the data they need. Knows no face.
 
-A data set becomes `cases`; these are filed through the real mining path into a scratch palace and asked through the
-real search operation; `measures` compares what came back with what should have.
+`BENCHES` names them; each module has `run(report) -> Result`. A new one is a module and a line here.
 """
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Cell = str | float | int
+Progress = Callable[[str, int, int], None]
+
+BENCHES = {"guard": "palazzo.bench.guard"}
+"""Each benchmark's module by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a benchmark says: a title, and rows that all have the same cells."""
+
+    title: str
+    rows: tuple[dict[str, Cell], ...]
+
+
+def run(name: str, report: Progress) -> Result:
+    """Run the benchmark of that name; KeyError when there is none."""
+    found: Callable[[Progress], Result] = importlib.import_module(BENCHES[name]).run
+    return found(report)

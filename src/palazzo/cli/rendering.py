@@ -25,6 +25,7 @@ RENDERERS = {
     "verify": "palazzo.cli.operating:verify",
     "repair": "palazzo.cli.operating:repair",
     "settings": "palazzo.cli.operating:settings",
+    "bench": "palazzo.cli.benching:bench",
 }
 
 

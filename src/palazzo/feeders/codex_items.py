@@ -32,7 +32,7 @@ _HOST_WORDS = (
 )
 """How texts of `user` messages begin that the host wrote."""
 
-_COMMAND = re.compile(r"<command>\n(.*?)\n</command>", re.DOTALL)
+_COMMAND = ("<command>\n", "\n</command>")
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 _RUNNING = re.compile(r"^Process running with session ID (\d+)$", re.MULTILINE)
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
@@ -149,9 +149,10 @@ def _message(item: JsonObject, composer: Composer, summary: bool) -> Spoken:
 
 def _own_command(text: str, composer: Composer) -> Spoken:
     """A command that the person ran (`!ls`), and what it printed."""
-    command = _COMMAND.search(text)
+    begin, end = _COMMAND
+    command, closed, _ = text.partition(begin)[2].partition(end)
     code = _EXIT_CODE.search(text)
-    trust = trust_of_tool("shell", {"command": command[1]}) if command else trust_of_tool("")
+    trust = trust_of_tool("shell", {"command": command}) if closed else trust_of_tool("")
     composer.add("tool_result", text, name="shell", failed=code is not None and code[1] != "0", trust=trust)
     return Spoken("tool", composer)
 

@@ -47,7 +47,7 @@ _REACH = 64 * 1024 * 1024
 """How far back what was said is remembered. A `$set` may repeat the session from its beginning."""
 
 _SPEAKERS = frozenset({"user", "gemini", "info", "warning", "error"})
-_WHOLE = re.compile(rb'(?:\xef\xbb\xbf)?\{\s*\n\s+"sessionId"\s*:\s*"')
+_WHOLE = re.compile(rb'(?:\xef\xbb\xbf)?\{[ \t]*\r?\n\s+"sessionId"\s*:\s*"')
 """How one JSON text begins: indented. A header of the newer form is a line."""
 _HEADER = re.compile(rb'\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
 _STATED = {key: re.compile(rf'"{key}"\s*:\s*"([^"\\]+)"'.encode()) for key in ("sessionId", "kind", "projectHash")}

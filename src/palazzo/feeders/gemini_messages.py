@@ -25,7 +25,7 @@ _FILLER = ("Got it. Thanks for the context!", "Got it. Thanks for the additional
 """What the host lets the model answer to its own context."""
 _SNAPSHOT = "<state_snapshot>"
 
-_DIRECTORY = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- (.+)")
+_DIRECTORY = re.compile(r"\*\*Workspace Directories:\*\*[ \t]*\n[ \t]*- (.+)")
 _EXIT_CODE = re.compile(r"^Exit Code: -?[1-9]\d*\s*$", re.MULTILINE)
 _OWN_SERVER = "mcp_palazzo_"
 

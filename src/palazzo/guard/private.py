@@ -1,7 +1,8 @@
 """Private spans: what stands between `<private>` and `</private>` is never archived.
 
 Tags count in any case, with attributes, with spaces, and with their brackets escaped as JSON may escape them.
-They nest; what is opened and not closed is private to the end. A closing tag without an opening one is text.
+A tag alone between backticks is spoken of and counts for nothing. They nest; what is opened and not closed is
+private to the end. A closing tag without an opening one is text.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tup
     spans: list[tuple[int, int]] = []
     depth = opened = 0
     for tag in private_tags(text, start, end):
+        if text.startswith("`", tag.end()) and text[max(0, tag.start() - 1) : tag.start()] == "`":
+            continue  # spoken of, not used
         if not tag["close"]:
             if not tag["rest"].rstrip().endswith("/"):  # <private/> holds nothing
                 opened = opened if depth else tag.start()

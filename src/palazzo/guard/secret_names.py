@@ -47,7 +47,7 @@ _AFTER_NAME = re.compile(
     r"|(?P<plain>(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}+))",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(r"[.,;)\n]|s\W|iz|ed\b|ing\b", re.IGNORECASE)
+_PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
 """After a word that is none of a secret's name, or the end of a clause."""
 _PASSWORD = re.compile(r"word|wd|phrase|code", re.IGNORECASE)
 

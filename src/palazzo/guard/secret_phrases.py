@@ -78,7 +78,7 @@ def _webhook(text: str, at: int) -> Found | None:
 
 
 def _azure(text: str, at: int) -> Found | None:
-    found = AZURE_CLIENT_SECRET.match(text, max(0, at - 4))
+    found = AZURE_CLIENT_SECRET.match(text, max(0, at - 5)) if text.startswith("Q", at - 1) else None
     return (*found.span(), "azure-client-secret") if found else None
 
 
@@ -98,7 +98,7 @@ PHRASES: tuple[tuple[bytes, Callable[[str, int], Found | None]], ...] = (
     (b"bearer", _bearer),
     (b"-----begin", _private_key),
     (b"hook", _webhook),
-    (b"q~", _azure),
+    (b"~", _azure),
     (b"sig=", _signature),
     (b"curl", _curl_user),
 )

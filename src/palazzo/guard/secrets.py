@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from palazzo.guard import secret_rules
+from palazzo.guard.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.guard.entropy import is_random, may_be_random
 from palazzo.guard.secret_names import NAME_ANCHORS, named_value
 from palazzo.guard.secret_phrases import PHRASES, Found
@@ -53,7 +54,13 @@ def find_spans(text: str, plain: bytes = b"", lowered: bytes = b"") -> list[Foun
     `plain` is the text in ASCII, `lowered` the same in small letters, where the caller has them.
     """
     plain = plain or text.encode("ascii", "replace")
-    return _in_runs(text, plain) + _at_words(text, lowered or plain.lower())
+    found = _in_runs(text, plain) + _at_words(text, lowered or plain.lower())
+    view = unescaped(text)
+    if view is not None:
+        plain = view.text.encode("ascii", "replace")
+        hidden = _in_runs(view.text, plain) + _at_words(view.text, plain.lower())
+        found += [(*view.span(start, end), rule) for start, end, rule in hidden]
+    return found
 
 
 _RUN = b"x" * SHORTEST_RUN
@@ -100,15 +107,7 @@ def _in_runs(text: str, plain: bytes) -> list[Found]:
         end = runs.find(b" ", start + SHORTEST_RUN)
         if end < 0:
             end = len(runs)
-        size = end - start
-        if size > _LONGEST_KNOWN:
-            if size <= LONGEST_RUN and _is_telling(text[start:end]):
-                found += _in_run(text, start, end)
-        elif (
-            not _is_harmless(text[start:end])
-            or text[start - 1 : start] in _BEFORE
-            or (text[start] in "MNO" and text.startswith(".", end))  # as DISCORD does
-        ):
+        if not _is_known(text, start, end):
             found += _in_run(text, start, end)
         start = runs.find(_RUN, end)
     return found
@@ -121,8 +120,20 @@ def _is_telling(run: str) -> bool:
 
 
 _LONGEST_KNOWN = 100
-_BEFORE = frozenset("\\%[;.~:")
-"""What may make a secret of a run that is none by itself: the end of an escape, of the first part of a key."""
+_LED_BY = frozenset(".~:")
+"""What the first part of a key ends with whose long part is a run."""
+
+
+def _is_known(text: str, start: int, end: int) -> bool:
+    """Whether a run is one of those that hold nothing, and nothing before or after it makes more of it."""
+    if end - start > _LONGEST_KNOWN:
+        return end - start > LONGEST_RUN and not may_be_base64_text(text[start : start + SHORTEST_RUN * 2])
+    before = text[start - 1 : start]
+    if before in _LED_BY or (text[start] in "MNO" and text.startswith(".", end)):  # as DISCORD's is
+        return False
+    if before not in _ESCAPES:
+        return _is_harmless(text[start:end])
+    return before == "\\" and text[start] in "nrt" and _is_harmless(text[start + 1 : end])
 
 
 @lru_cache(maxsize=16_384)
@@ -131,25 +142,39 @@ def _is_harmless(run: str) -> bool:
     if not _is_telling(run):
         return True
     shaped = any(hint in run for hint, where, _, _ in _SHAPED if where)
-    return not shaped and not _HEAD_OF_WORD.search(run) and not may_be_random(run)
+    return not (shaped or _HEAD_OF_WORD.search(run) or may_be_random(run) or may_be_base64_text(run))
 
 
 def _in_run(text: str, start: int, end: int) -> list[Found]:
-    if not _is_telling(text[start:end]):
-        return []
     before = text[max(0, start - 1) : start]
     escape = _ESCAPES[before].match(text, start) if before in _ESCAPES else None
     at = escape.end() if escape else start
+    if end - start > LONGEST_RUN:
+        return _in_base64(text, at, end)
+    if not _is_telling(text[start:end]):
+        return []
     found = _headed(text, at, end)
     if before and before in ".~:" and secret_rules.LED_BY.search(text, max(0, start - 40), start + 8):
         found += _led(text, start)
     for hint, where, rule, pattern in _SHAPED:
         if text.find(hint, max(start, end - where), end + 1) >= 0 and (shape := pattern.match(text, at)):
             found.append((shape.start(), shape.end(), rule))
+    if not found and not continues_base64(text, at):
+        found = _in_base64(text, at, end)
     if not found and is_random(text, at, end):
         padding = 2 if text.startswith("==", end) else text.startswith("=", end)
         found.append((at, end + padding, "high-entropy"))
     return found
+
+
+def _in_base64(text: str, start: int, end: int) -> list[Found]:
+    """All of a stretch of base64 that holds a secret."""
+    told = base64_text(text, start, end)
+    if told is None:
+        return []
+    inner, end = told
+    end += 2 if text.startswith("==", end) else text.startswith("=", end)
+    return [(start, end, rule) for _, _, rule in merged(find_spans(inner))[:1]]
 
 
 _SHAPED = (
@@ -185,7 +210,7 @@ def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
     lowered = lowered.replace(b'tokens"', b'.okens"')  # counts of tokens, in every row of some hosts
     for word, look in _WORDS:
-        at = lowered.find(word) if word != b"q~" or b"~" in lowered else -1  # one character is found ten times as fast
+        at = lowered.find(word)
         while at >= 0:
             found = look(text, at)
             if found:

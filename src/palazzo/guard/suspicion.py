@@ -8,33 +8,37 @@ itself may find nothing, but finds nothing in a text that is no suspect.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from palazzo.guard.private import PRIVATE_TAG, private_tags
 from palazzo.guard.secrets import find_spans
 
-_APART = "\n" * 128
-"""Stands between two texts. No rule looks further back than this, so that none takes one text's end for the
-beginning of what it found in the next."""
+_APART = b"\n" * 32
+"""Stands between two texts: more than any rule skips to what comes before a secret, and so much that in the 40
+characters that some look back, no other secret has room before it."""
 
 
-def suspects(texts: Sequence[str]) -> set[int]:
-    """Return the numbers of those texts that want a look of their own."""
+def suspects(texts: Sequence[bytes]) -> set[int]:
+    """Return the numbers of those texts (UTF-8, or any bytes) that want a look of their own."""
     joined = _APART.join(texts)
-    starts = list(accumulate((len(text) + len(_APART) for text in texts), initial=0))
-    return {n for span in _hits(joined) for n in _touched(starts, *span)}
+    text = joined.decode("utf-8", "surrogateescape")
+    hits = list(_hits(text, joined if joined.isascii() else text.encode("ascii", "replace")))
+    if not hits:
+        return set()
+    sizes = (len(one.decode("utf-8", "surrogateescape")) + len(_APART) for one in texts)
+    starts = list(accumulate(sizes, initial=0))
+    return {n for start, end in hits for n in range(_at(starts, start), _at(starts, end - 1) + 1)}
 
 
-def _hits(joined: str) -> Iterator[tuple[int, int]]:
-    plain = joined.encode("ascii", "replace")
+def _hits(text: str, plain: bytes) -> Iterator[tuple[int, int]]:
     lowered = plain.lower()
-    for start, end, _ in find_spans(joined, plain, lowered):
+    for start, end, _ in find_spans(text, plain, lowered):
         yield start, end
     if PRIVATE_TAG in lowered:
-        for tag in private_tags(joined):
+        for tag in private_tags(text):
             yield tag.span()
 
 
-def _touched(starts: Sequence[int], start: int, end: int) -> Iterable[int]:
-    return range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1))
+def _at(starts: Sequence[int], position: int) -> int:
+    return bisect_right(starts, position) - 1

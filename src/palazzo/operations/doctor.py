@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from palazzo import __version__
 from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
-from palazzo.operations.operation import Operation
+from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -28,7 +28,9 @@ LEAST_FREE = 500_000_000
 
 @dataclass(frozen=True, slots=True)
 class DoctorRequest:
-    """Nothing needs to be said."""
+    """What to look at besides what is always looked at."""
+
+    secrets: Annotated[bool, About("Also look through all that is archived for secrets, by today's rules.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class DoctorResult:
 
 def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
     """Look at everything that Palazzo needs here, and say how to mend what is not in order. Changes nothing."""
-    findings = tuple(finding for look in _LOOKS for finding in look(context))
+    looks = (*_LOOKS, _secrets) if request.secrets else _LOOKS
+    findings = tuple(finding for look in looks for finding in look(context))
     return DoctorResult(all(finding.ok for finding in findings), findings)
 
 
@@ -69,6 +72,7 @@ def _palace(context: Context) -> Iterator[Finding]:
         yield Finding("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
         return
     try:
+        from palazzo.archive.relooking import wants_look
         from palazzo.derive import is_outdated
         from palazzo.derive.cut import Cutter
         from palazzo.store import schema
@@ -78,11 +82,31 @@ def _palace(context: Context) -> Iterator[Finding]:
             if is_outdated(connection, Cutter()):
                 told = "drawers were cut by another version of Palazzo; this one cuts them better"
                 yield Finding("drawers", False, told, "palazzo repair --rebuild drawers")
+            if wants_look(connection):
+                told = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
+                yield Finding("secrets", True, told)
     except PalaceMissing as error:
         yield Finding("palace", False, str(error))
     except PalazzoError as error:
         yield Finding("palace", False, str(error), "palazzo verify")
     yield _permissions(path)
+
+
+def _secrets(context: Context) -> Iterator[Finding]:
+    """What today's rules find in the archive, a finding for each; the archive itself is never rewritten."""
+    from palazzo.archive.relooking import note_whole, relook
+
+    if not context.has_palace:
+        return
+    found = 0
+    for leak in relook(context.reading().database, lambda done, total: context.report("looking", done, total)):
+        found += 1
+        mend = "change the secret where it is used; palazzo forget ID keeps its drawer out of every answer"
+        yield Finding("secret", False, f"item {leak.item}: {leak.rule} in {leak.where}", mend)
+    if not found:
+        yield Finding("secrets", True, "none found in what is archived")
+    if os.access(context.palace_path, os.W_OK):
+        note_whole(context.writing().database)
 
 
 def _permissions(path: Path) -> Finding:

@@ -24,6 +24,7 @@ MODULES = {
     "verify": "palazzo.operations.verify",
     "repair": "palazzo.operations.repair",
     "settings": "palazzo.operations.settings",
+    "bench": "palazzo.operations.bench",
 }
 """Each module defines `OPERATION`. The order is that of the command line's help."""
 

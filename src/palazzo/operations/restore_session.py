@@ -119,13 +119,11 @@ def _plan(connection: Connection, context: Context, directory: Path, file: Sessi
             notes.append(f"Take it in with: opencode import '{path}'")
         else:
             notes.append("It was no file of its own: its records are written, one line of JSON each.")
-    elif "#session=" in file.uri:
-        path = directory / f"{plain_name(source.session_id)}{restoring.path_of(file.uri).suffix}"
+    elif file.is_part:
+        path = directory / f"{plain_name(source.session_id)}{file.path.suffix}"
         notes.append("It was a part of a larger file; that part is written.")
     else:
-        lain = Lain(
-            source.kind, source.session_id, restoring.path_of(file.uri), restoring.directory_of(connection, file), began
-        )
+        lain = Lain(source.kind, source.session_id, file.path, restoring.directory_of(connection, file), began)
         path = place_in(directory, lain)
     return _Planned(path, raw, _dated(context, directory, source.kind, ended, notes))
 

@@ -77,10 +77,11 @@ def _of_host(context: Context, host: str, histories: Sequence[History], states: 
     if host not in _SESSIONS:
         return HistoryKept(host, None, *_of_sources(histories, states), None)
     sessions = missing = grown = 0
+    known = {uri.partition("#")[0] for uri in states}  # a packed transcript is remembered by the session in it
     left: list[int] = []
     for history in histories:
         files = list(_files(history.path, _SESSIONS[host]))
-        new = [file for file in files if file.path.as_uri() not in states]
+        new = [file for file in files if file.path.as_uri() not in known]
         changed = [file for file in files if _has_changed(file, states.get(file.path.as_uri()))]
         unwanted = _left_out(context, new)
         sessions, missing, grown = sessions + len(files), missing + len(new) - len(unwanted), grown + len(changed)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _BETWEEN_READINGS = 0.4
 """Seconds from one reading to the next. With what `listening` waits, a change is read within two seconds."""
+_HEED_STOP = 0.5
+"""Seconds after which a stop is heeded at the latest while nothing changes."""
 _LOOK_ROUND = 5.0
 """Seconds between two looks for a host that was installed meanwhile."""
 _CATCH_UP = 600.0
@@ -92,7 +94,7 @@ class Watching:
     def _go_on(self, stop: threading.Event) -> None:
         looked = caught_up = time.monotonic()
         while not stop.is_set():
-            changed = self._changed(_LOOK_ROUND)
+            changed = self._changed(_HEED_STOP)
             if changed:
                 self._read(changed)
                 stop.wait(_BETWEEN_READINGS)

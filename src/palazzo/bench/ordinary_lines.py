@@ -10,6 +10,7 @@ tuning by the same hash.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from pathlib import Path
 
 LINES = 50_000
 LINES_OF_A_FILE = 300
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TEXT = frozenset(
     f".{suffix}"
     for suffix in (
@@ -27,7 +28,7 @@ TEXT = frozenset(
     )
 )
 METADATA = frozenset(["RECORD", "METADATA", "WHEEL", "Makefile", "Setup.local"])
-NOT_ORDINARY = ("/idlelib/", "/tests/guard/", "/test/certdata/")
+NOT_ORDINARY = ("/idlelib/", "/tests/guard/", "/palazzo/bench/", "/test/certdata/")
 """`idlelib` is not installed everywhere; the other two hold secrets on purpose."""
 
 
@@ -55,8 +56,9 @@ def _files() -> list[tuple[str, Path]]:
     for scheme in ("stdlib", "platlib"):
         base = Path(sysconfig.get_path(scheme))
         found |= {f"{scheme}/{path.relative_to(base).as_posix()}": path for path in base.rglob("*") if _wanted(path)}
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout.decode()
-    found |= {f"palazzo/{name}": path for name in listed.split("\0") if _wanted(path := ROOT / name)}
+    git = shutil.which("git")  # without a repository, or without git, its share is left out
+    listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout if git else b""  # noqa: S603 - fixed words
+    found |= {f"palazzo/{name}": path for name in listed.decode().split("\0") if _wanted(path := ROOT / name)}
     ordered = sorted(found.items(), key=lambda named: _hash(named[0]))
     return [(name, path) for name, path in ordered if not any(part in f"/{name}" for part in NOT_ORDINARY)]
 

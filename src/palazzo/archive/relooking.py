@@ -1,0 +1,77 @@
+"""Looking again: what today's rules find in what is archived already. Changes nothing, and never tells a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from palazzo.guard.secrets import RULES_VERSION, find_secrets
+from palazzo.guard.suspicion import suspects
+from palazzo.model import ItemId
+from palazzo.store import items, redaction
+from palazzo.store.database import Connection, Database
+
+_AT_ONCE = 64
+"""Items that are read together: memory is bounded by the largest few."""
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A secret that is archived: in which item, by which rule, and where in its text or in its source's own bytes."""
+
+    item: ItemId
+    rule: str
+    where: str
+
+
+def relook(database: Database, progress: Progress) -> Iterator[Leak]:
+    """Yield what today's rules find in every item, oldest first; the palace then knows that it was looked through."""
+    with database.snapshot() as connection:
+        (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
+    at = 0
+    while at < last:
+        with database.snapshot() as connection:
+            ids = [row for (row,) in connection.execute(_NEXT, (at, last, _AT_ONCE))]
+            leaks = list(_leaks(connection, ids))
+        yield from leaks
+        at = int(ids[-1]) if ids else last
+        progress(at, last)
+
+
+def note_whole(database: Database) -> None:
+    """Remember that all that is archived was looked through by today's rules."""
+    with database.transaction() as connection:
+        (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
+        redaction.note_look(connection, redaction.Looked(RULES_VERSION, int(last)))
+
+
+def wants_look(connection: Connection) -> bool:
+    """Whether something was archived without redaction or under older rules, and not looked through since."""
+    used, look = redaction.rules_used(connection), redaction.last_look(connection)
+    (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
+    seen = look.item if look.rules >= RULES_VERSION else 0
+    ends = [one.item - 1 for one in used[1:]] + [int(last)]
+    return any(one.rules < RULES_VERSION and end > seen for one, end in zip(used, ends, strict=False))
+
+
+_NEXT = "SELECT id FROM item WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
+
+
+def _leaks(connection: Connection, ids: list[int]) -> Iterator[Leak]:
+    texts = items.read_texts(connection, ids)
+    raws = {row: items.read_raw(connection, row) or b"" for row in ids}
+    told = [(row, texts[row].encode("utf-8", "surrogatepass"), "text") for row in ids]
+    told += [(row, raw, "its source's bytes") for row, raw in raws.items()]
+    found: set[tuple[int, str]] = set()
+    for n in sorted(suspects([body for _, body, _ in told])):
+        row, body, where = told[n]
+        for span in find_secrets(body.decode("utf-8", "surrogateescape")):
+            if where == "text" or (row, span.rule) not in found:
+                found.add((row, span.rule))
+                yield Leak(_uid(connection, row), span.rule, f"{where}, characters {span.start:,} to {span.end:,}")
+
+
+def _uid(connection: Connection, row: int) -> ItemId:
+    (uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (row,)))
+    return ItemId(bytes(uid).hex())
