@@ -66,17 +66,19 @@ class Ranked:
 
 
 WEIGHTS = Signals(
-    words=0.50,
-    vector=0.60,
-    beside=0.15,
-    near=0.21,
-    window=0.65,
-    source=0.46,
-    covered=0.73,
+    words=0.45,
+    vector=0.52,
+    beside=0.13,
+    near=0.22,
+    window=0.56,
+    stretch=0.25,
+    source=0.51,
+    others=-0.22,
+    covered=0.81,
     named=0.26,
-    timed=0.52,
-    asks=-0.30,
-    length=1.28,
+    timed=0.26,
+    asks=-0.3,
+    length=1.08,
 )
 _NAMES = tuple(field.name for field in fields(Signals))
 

@@ -15,9 +15,9 @@ INTERCEPT, COSINE_WEIGHT, SHARE_WEIGHT = -3.6, 7.0, 4.0
 of the words 0.87."""
 KEYWORD_INTERCEPT, KEYWORD_SHARE_WEIGHT = -2.0, 6.0
 """The same without vectors."""
-ASK_FLOOR = 0.05
+ASK_FLOOR = 0.0
 """Nothing below it is shown to somebody who asks."""
-RELATIVE_FLOOR = 0.3
+RELATIVE_FLOOR = 0.0
 """Nothing below this share of the best hit is shown."""
 
 
