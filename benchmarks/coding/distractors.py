@@ -8,9 +8,11 @@ the real mining path and has real vectors, so recall may be measured in it.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -29,12 +31,21 @@ from palazzo.palace import Palace
 SEED = 41
 PER_SESSION, PER_DOCUMENT = 150, 6
 """Drawers asked for that bring one session (some 30 drawers), and one document (some 5): a fifth and four fifths."""
+DAY = datetime(2026, 5, 22, 12, tzinfo=UTC).timestamp()
+"""When documents were last written, the corpus' and these: after the last of its sessions."""
 OnProgress = Callable[[int, int], None]
 
 
-def remembering(directory: Path = CACHE) -> Remembering:
+class Kept(Remembering):
+    """Stays open when a palace that used it is closed: the run has several, one after another."""
+
+    def close(self) -> None:
+        """Nothing: it lasts as long as the process."""
+
+
+def remembering(directory: Path = CACHE) -> Kept:
     """Return the bundled model, with the vectors that earlier runs made."""
-    return Remembering(MiniLM(2), directory / "coding-vectors")
+    return Kept(MiniLM(2), directory / "coding-vectors")
 
 
 def distractors(count: int, embedder: Embedder, directory: Path = CACHE, on_progress: OnProgress | None = None) -> Path:
@@ -48,6 +59,8 @@ def distractors(count: int, embedder: Embedder, directory: Path = CACHE, on_prog
     if not filed.exists():
         shutil.rmtree(home, ignore_errors=True)
         corpus.write_corpus(written, count // PER_SESSION, count // PER_DOCUMENT, SEED)
+        for path in (written / "docs").iterdir():
+            os.utime(path, (DAY, DAY))
         with Palace.open(palace_file) as palace:
             mine(palace.database, palace.clock, MineRequest((written / "projects", written / "docs")))
         filed.touch()
