@@ -145,7 +145,7 @@ def by(asked: Sequence[Asked], field: str) -> list[Row]:
 def _row(head: Row, asked: Iterable[Asked], way: str) -> Row:
     answerable = [one for one in asked if one.right]
     means = mean(measure(one.found[way], one.right) for one in answerable)
-    return {**head, "questions": len(answerable), **{name: round(means.get(name, 0.0), 1) for name in SHOWN}}
+    return {**head, "questions": len(answerable), **{name: round(means.get(name) or 0.0, 1) for name in SHOWN}}
 
 
 def unanswered(asked: Sequence[Asked]) -> list[Row]:
