@@ -40,16 +40,13 @@ class BenchRequest:
         ),
     ] = ()
     limit: Annotated[int | None, About("Ask this many questions, drawn by chance.", metavar="QUESTIONS")] = None
-    seed: Annotated[int, About("What chance begins with.")] = 1
-    jobs: Annotated[int, About("Processes that work side by side, each on palaces of its own.")] = 1
+    seed: Annotated[int, About("What chance begins with.", metavar="N")] = 1
+    jobs: Annotated[int, About("Processes that work side by side, each on palaces of its own.", metavar="N")] = 1
 
 
 @dataclass(frozen=True)
 class BenchResult:
-    """What was measured; each kind of benchmark has fields of its own.
-
-    `of` names the benchmarks.
-    """
+    """What was measured; each kind of benchmark has fields of its own, and says what it is a result `of`."""
 
     of: ClassVar[str]
 
