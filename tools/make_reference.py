@@ -81,8 +81,18 @@ def _command(operation: Operation[Any, Any]) -> Iterator[str]:
         yield "|---|---|---|"
         yield from (_row(field) for field in fields)
         yield ""
-    yield f"`--json`: {', '.join(f'`{name}`' for name in _result_fields(operation.result))}."
+    yield from _json(operation.result)
     yield ""
+
+
+def _json(result: type) -> Iterator[str]:
+    """The fields of a result; those of each kind, with what it is `of`, where there are several kinds."""
+    kinds = result.__subclasses__()
+    for n, kind in enumerate(kinds or [result]):
+        if n:
+            yield ""
+        of = f" of {getattr(kind, 'of', '')}" if kinds else ""
+        yield f"`--json`{of}: {', '.join(f'`{name}`' for name in _result_fields(kind))}."
 
 
 def _row(field: RequestField) -> str:

@@ -1,6 +1,6 @@
 """Where Palazzo keeps things on each platform. Standard library only: the hook client reads this too.
 
-Owns the three directories (data, configuration, runtime) and nothing else. Every variable that moves them
+Owns the four directories (data, configuration, state, cache) and nothing else. Every variable that moves them
 is named here.
 """
 
@@ -42,6 +42,16 @@ def state_directory(environment: Mapping[str, str] = os.environ) -> Path:
     if sys.platform == "win32":
         return data_directory(environment) / "logs"
     return Path(environment.get("XDG_STATE_HOME") or home / ".local" / "state") / APPLICATION
+
+
+def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the directory of what can be made again: deleting it costs time alone."""
+    home = _home(environment)
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / APPLICATION
+    if sys.platform == "win32":
+        return data_directory(environment) / "cache"
+    return Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / APPLICATION
 
 
 def default_palace(environment: Mapping[str, str] = os.environ) -> Path:

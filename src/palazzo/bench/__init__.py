@@ -1,19 +1,24 @@
-"""Benchmarks that anybody can run on their own machine, with the data they need. Knows no face.
+"""Benchmarks that anybody can run on their own machine. Knows no face.
 
-`BENCHES` names them; each module has `run(report) -> Result`. A new one is a module and a line here.
+    guard                how good redaction is; its data is here
+    locomo, longmemeval  how well search answers the questions of a public data set that the user holds
+    self                 how well search finds what the user's own palace holds
+
+A data set's module has `TITLE` and `read(document)`, which returns cases; a new one is a module and a line here.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 Cell = str | float | int
 Progress = Callable[[str, int, int], None]
 
-BENCHES = {"guard": "palazzo.bench.guard"}
-"""Each benchmark's module by name."""
+DATA_SETS = {"locomo": "palazzo.bench.locomo", "longmemeval": "palazzo.bench.longmemeval"}
+"""The reader of each data set by its name."""
+BENCHES = ("guard", *DATA_SETS, "self")
+"""Every benchmark's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +27,3 @@ class Result:
 
     title: str
     rows: tuple[dict[str, Cell], ...]
-
-
-def run(name: str, report: Progress) -> Result:
-    """Run the benchmark of that name; KeyError when there is none."""
-    found: Callable[[Progress], Result] = importlib.import_module(BENCHES[name]).run
-    return found(report)

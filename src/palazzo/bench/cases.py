@@ -1,8 +1,8 @@
-"""What a retrieval benchmark consists of, whatever its file looks like."""
+"""What a retrieval benchmark consists of, whatever its file looks like, and how it is handed to mining."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,47 +34,46 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, its type, and the ids of the turns and sessions that hold its answer; none where there is none."""
+    """A question, its type, and the ids of the turns and sessions that hold its answer.
+
+    An `unanswerable` one asks for what nobody said: its turns and sessions are those it was made from, if the file
+    names them. `counted` says whether the data set's own evaluation counts it.
+    """
 
     text: str
     type: str
     turns: frozenset[str]
     sessions: frozenset[str]
+    unanswerable: bool = False
+    counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A haystack and what is asked of it."""
+    """A haystack and what is asked of it. `id` is unique in its file."""
 
     id: str
     talks: tuple[Talk, ...]
     questions: tuple[Question, ...]
 
 
-def session_id(case: Case, talk: Talk) -> str:
-    """Return the id under which a session is archived."""
-    return f"{case.id}/{talk.id}"
-
-
-class Cases:
-    """The sessions of cases as a collection, for mining to read as it reads any other."""
+class Talks:
+    """Sessions as a collection, for mining to read as any other. Each comes with the id that it is archived under."""
 
     kind = KIND
     version = 1
 
-    def __init__(self, cases: tuple[Case, ...]) -> None:
-        self._cases = cases
+    def __init__(self, talks: Sequence[tuple[str, Talk]]) -> None:
+        self._talks = talks
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Never: cases are handed over, not found."""
+        """Never: sessions are handed over, not found."""
         return False
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the sessions of every case."""
-        for case in self._cases:
-            for talk in case.talks:
-                own = session_id(case, talk)
-                yield Session(Identity((KIND, own), own), "1", partial(_rows, talk), f"Session {talk.id}")
+        """Yield every session."""
+        for own, talk in self._talks:
+            yield Session(Identity((KIND, own), own), "1", partial(_rows, talk), f"Session {talk.id}")
 
 
 def _rows(talk: Talk) -> Iterator[Row]:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,54 +18,89 @@ from palazzo import paths
 from palazzo.embed import Embedder
 
 _HASH = 16
+_AT_ONCE = 64
+"""Texts between two writes: what an interruption loses at most."""
+_UNIT = 0.01
+"""How far from one a vector's length may be; a record that a lost disk block left empty is made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    file: int
+    start: int
 
 
 class Remembering:
-    """Wraps an embedder. The file is records of a hash and a vector; several processes may append to it."""
+    """Wraps an embedder, and closes it. `made` and `reused` count texts.
+
+    The directory holds files of records, each a text's hash and its vector. A process reads them all and adds one of
+    its own, so several may work at once, and what a kill left torn is the end of a file that nobody goes on with.
+    """
 
     def __init__(self, embedder: Embedder, directory: Path) -> None:
         self._embedder = embedder
+        self.id, self.dimension, self.max_tokens = embedder.id, embedder.dimension, embedder.max_tokens
+        self.made = self.reused = 0
         self._size = _HASH + 4 * embedder.dimension
-        paths.make_private_directory(directory)
-        self._file = directory / f"{hashlib.sha256(embedder.id.encode()).hexdigest()[:16]}.vectors"
-        self._known: dict[bytes, NDArray[np.float32]] = {}
-        if self._file.exists():
-            data = self._file.read_bytes()
-            for start in range(0, len(data) - self._size + 1, self._size):
-                record = data[start : start + self._size]
-                self._known[record[:_HASH]] = np.frombuffer(record[_HASH:], dtype=np.float32)
-
-    @property
-    def id(self) -> str:
-        """The wrapped embedder's."""
-        return self._embedder.id
-
-    @property
-    def dimension(self) -> int:
-        """The wrapped embedder's."""
-        return self._embedder.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """The wrapped embedder's."""
-        return self._embedder.max_tokens
+        self._own = directory / hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
+        self._known: dict[bytes, _Record] = {}
+        self._files: list[BinaryIO] = []
+        self._writing: BinaryIO | None = None
+        self._lock = threading.Lock()
+        paths.make_private_directory(self._own)
+        for path in sorted(self._own.glob("*.vectors")):
+            self._read(path)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the texts' vectors, making those that are not known."""
-        keys = [hashlib.blake2b(t.encode("utf-8", "surrogatepass"), digest_size=_HASH).digest() for t in texts]
-        new = [n for n, key in enumerate(keys) if key not in self._known]
-        if new:
-            made = self._embedder.embed([texts[n] for n in new])
-            with self._file.open("ab", buffering=0) as stream:
-                for n, vector in zip(new, made, strict=True):
-                    self._known[keys[n]] = vector
-                    stream.write(keys[n] + vector.astype(np.float32).tobytes())
-        return np.stack([self._known[key] for key in keys]) if keys else np.zeros((0, self.dimension), np.float32)
+        parts = [self._some(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Ask the wrapped embedder: a question's time is measured."""
         return self._embedder.embed_query(text)
 
     def close(self) -> None:
-        """Close the wrapped embedder."""
+        """Close the files and the wrapped embedder."""
+        for stream in [*self._files, *([self._writing] if self._writing else [])]:
+            stream.close()
+        self._files, self._known, self._writing = [], {}, None
         self._embedder.close()
+
+    def _some(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH).digest() for text in texts]
+        with self._lock:
+            found = {key: vector for key in dict.fromkeys(keys) if (vector := self._recalled(key)) is not None}
+            new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+            if new:
+                vectors = np.asarray(self._embedder.embed(list(new.values())), np.float32)
+                found.update(zip(new, vectors, strict=True))
+                self._keep(list(new), vectors)
+            self.made, self.reused = self.made + len(new), self.reused + len(texts) - len(new)
+        return np.stack([found[key] for key in keys])
+
+    def _recalled(self, key: bytes) -> NDArray[np.float32] | None:
+        record = self._known.get(key)
+        if record is None:
+            return None
+        stream = self._files[record.file]
+        stream.seek(record.start + _HASH)
+        vector = np.frombuffer(stream.read(self._size - _HASH), np.float32)
+        return vector if abs(float(np.linalg.norm(vector)) - 1) < _UNIT else None
+
+    def _keep(self, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+        if self._writing is None:
+            path = self._own / f"{time.time_ns()}-{os.getpid()}.vectors"
+            self._writing = path.open("xb", buffering=0)
+            self._files.append(path.open("rb"))
+        start = self._writing.tell()
+        self._writing.write(b"".join(key + vector.tobytes() for key, vector in zip(keys, vectors, strict=True)))
+        for n, key in enumerate(keys):
+            self._known[key] = _Record(len(self._files) - 1, start + n * self._size)
+
+    def _read(self, path: Path) -> None:
+        stream = path.open("rb")
+        self._files.append(stream)
+        for start in range(0, path.stat().st_size - self._size + 1, self._size):
+            stream.seek(start)
+            self._known[stream.read(_HASH)] = _Record(len(self._files) - 1, start)

@@ -1,105 +1,254 @@
-"""Running a retrieval benchmark: file the cases, ask the questions, compare with what a bare index gives."""
+"""Running a retrieval benchmark: file the cases, ask the questions, compare with what a bare index gives.
+
+Filing is mining's own path, into a palace in a scratch directory. Who asks is handed in (`Asking`), since search as
+people run it stands on a floor above.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
+import random
+import shutil
+import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
-import numpy as np
-
-from palazzo.archive import identity
-from palazzo.bench.cases import KIND, Case, Cases, Question, Talk, Turn, session_id
-from palazzo.bench.measures import mean, measure
+from palazzo.bench.cases import Case, Question
+from palazzo.bench.haystack import Haystack
+from palazzo.bench.plain import Plain
+from palazzo.bench.remembering import Remembering
 from palazzo.embed import Embedder
-from palazzo.mining.collected import Reading, conversations, take_conversation
-from palazzo.mining.placing import Placing
-from palazzo.mining.wanted import ANY
-from palazzo.operations.context import Context
-from palazzo.operations.search import SearchRequest, search
+from palazzo.model import ItemId
 from palazzo.palace import Palace
-from palazzo.store.plain_index import PlainIndex
 
 DEPTH = 50
 """Hits that are asked for: ten sessions are among them as a rule."""
-_PLENTY = 1_000_000
-"""Tokens; what a hit shows is not measured here."""
+OURS = "palazzo"
+_WARMING = "warming up"
 OnProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """One hit: the session it is of, and the items it shows, in order."""
+
+    session: str
+    items: tuple[ItemId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits of a search, best first, and how many milliseconds it took."""
+
+    hits: tuple[Found, ...]
+    took_ms: float
+
+
+Ask = Callable[[str], Answer]
+
+
+class Asking(Protocol):
+    """Opens a palace to be searched with an embedder, which it leaves open. Goes to other processes, so it pickles."""
+
+    def __call__(self, palace: Path, embedder: Embedder) -> AbstractContextManager[Ask]:
+        """Return what answers questions while the context lasts, with `DEPTH` hits at most."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a benchmark is run; pickles when its parts do.
+
+    `shared` files all cases in one palace. `jobs` is a number of processes; one palace is one process's work.
+    """
+
+    asking: Asking
+    open_embedder: Callable[[], Embedder]
+    cache: Path
+    shared: bool = False
+    jobs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Turns and sessions in the order in which one way of looking brought them, without repetitions."""
+
+    turns: tuple[str, ...]
+    sessions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and what came back: turns and sessions in order, by each way of looking for them, and how long."""
+    """A question, what was wanted, what each way of looking brought, and how long ours took."""
 
     case: str
     question: Question
-    turns: Mapping[str, Sequence[str]]
-    sessions: Mapping[str, Sequence[str]]
+    turns: frozenset[str]
+    sessions: frozenset[str]
+    found: Mapping[str, Ranking]
     took_ms: float
 
 
 @dataclass(slots=True)
 class Outcome:
-    """All questions of a run, and what filing took."""
+    """All questions of a run, in the file's order, and what filing took.
+
+    `seconds` end when all is findable by keyword, `embedding` are those from there until vectors are made, of which
+    `reused` came from the cache.
+    """
 
     asked: list[Asked] = field(default_factory=list)
     drawers: int = 0
-    seconds: float = 0.0
     bytes: int = 0
+    disk: int = 0
+    seconds: float = 0.0
+    embedding: float = 0.0
+    made: int = 0
+    reused: int = 0
+
+    def add(self, other: Outcome) -> None:
+        """Add what another palace brought."""
+        self.asked.extend(other.asked)
+        self.drawers, self.bytes, self.disk = (
+            self.drawers + other.drawers,
+            self.bytes + other.bytes,
+            self.disk + other.disk,
+        )
+        self.seconds, self.embedding = self.seconds + other.seconds, self.embedding + other.embedding
+        self.made, self.reused = self.made + other.made, self.reused + other.reused
 
 
-def run(
-    cases: Sequence[Case],
-    embedder: Embedder,
-    shared: bool = False,
-    without: tuple[str, ...] = (),
-    baselines: bool = True,
-    on_progress: OnProgress = lambda what, done, total: None,
-) -> Outcome:
-    """File the cases and ask their questions: each case in a palace of its own, or all in one that is `shared`."""
+def chosen(cases: Sequence[Case], limit: int | None, seed: int, shared: bool) -> tuple[Case, ...]:
+    """Return the cases with `limit` questions drawn by chance, in their order, and without cases that are not needed.
+
+    In a shared palace all are: they are what the others are found among.
+    """
+    places = [(c, q) for c, case in enumerate(cases) for q in range(len(case.questions))]
+    if limit is None or limit >= len(places):
+        return tuple(cases)
+    drawn = set(random.Random(seed).sample(places, limit))  # noqa: S311 - the same questions each time are wanted
+    left = [
+        replace(case, questions=tuple(one for q, one in enumerate(case.questions) if (c, q) in drawn))
+        for c, case in enumerate(cases)
+    ]
+    return tuple(case for case in left if shared or case.questions)
+
+
+def run(cases: Sequence[Case], plan: Plan, report: OnProgress) -> Outcome:
+    """File the cases and ask their questions: each case in a palace of its own, or all in one."""
+    groups = [tuple(cases)] if plan.shared else [(case,) for case in cases]
+    way = _one_by_one if plan.jobs == 1 or len(groups) < 2 else _side_by_side
     outcome = Outcome()
-    groups = [tuple(cases)] if shared else [(case,) for case in cases]
-    questions = sum(len(case.questions) for case in cases)
     with tempfile.TemporaryDirectory(prefix="palazzo-bench-") as scratch:
-        for number, group in enumerate(groups):
-            on_progress("filing", number, len(groups))
-            path = Path(scratch) / f"{number}" / "palace.db"
-            _file(path, group, embedder, outcome, on_progress)
-            with _Asking(path, embedder) as context:
-                for case in group:
-                    plain = _Plain(case, embedder) if baselines else None
-                    for question in case.questions:
-                        if question.turns or question.sessions:
-                            outcome.asked.append(_ask(context, case, question, shared, without, plain))
-                        on_progress("asking", len(outcome.asked), questions)
+        work = [(group, Path(scratch) / str(number) / "palace.db") for number, group in enumerate(groups)]
+        for one in way(work, plan, report):
+            outcome.add(one)
     return outcome
 
 
-def scores(asked: Iterable[Asked], level: str, way: str = "palazzo") -> dict[str, float]:
-    """Return the mean measures of the questions at `turn` or `session` level, for one way of looking."""
-    rows = []
-    for one in asked:
-        wanted = one.question.turns if level == "turn" else one.question.sessions
-        ranked = (one.turns if level == "turn" else one.sessions).get(way)
-        if wanted and ranked is not None:
-            rows.append(measure(ranked, wanted))
-    return mean(rows)
+Work = tuple[tuple[Case, ...], Path]
+"""Cases, and where their palace is to be."""
 
 
-class _Asking(Context):
-    """A context whose embedder is the run's own."""
-
-    def __init__(self, palace: Path, embedder: Embedder) -> None:
-        super().__init__(palace=palace, cwd=palace.parent, variables={"PALAZZO_SERVICE": "off", "HOME": str(palace)})
-        self._own = embedder
-
-    def open_embedder(self, threads: int = 1) -> Embedder:
-        return _Kept(self._own)
+def _one_by_one(work: Sequence[Work], plan: Plan, report: OnProgress) -> Iterator[Outcome]:
+    with closing(Remembering(plan.open_embedder(), plan.cache)) as embedder:
+        for number, (group, path) in enumerate(work):
+            report("palaces", number, len(work))
+            yield run_group(group, path, plan.asking, embedder, report)
 
 
-class _Kept:
+def _side_by_side(work: Sequence[Work], plan: Plan, report: OnProgress) -> Iterator[Outcome]:
+    """Run each group in one of several processes; outcomes come in the groups' order."""
+    spawning = multiprocessing.get_context("spawn")  # a fork would share the threads of a model that is open here
+    pool = ProcessPoolExecutor(min(plan.jobs, len(work)), spawning, _start, (plan,))
+    try:
+        running = [pool.submit(_in_process, one) for one in work]
+        for done, _ in enumerate(as_completed(running), 1):
+            report("palaces", done, len(work))
+        yield from (one.result() for one in running)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_own: tuple[Plan, Remembering]
+"""What a process of several keeps between groups."""
+
+
+def _start(plan: Plan) -> None:
+    global _own
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ^C ends it at once; the process that waits says so
+    _own = plan, Remembering(plan.open_embedder(), plan.cache)
+
+
+def _in_process(work: Work) -> Outcome:
+    plan, embedder = _own
+    return run_group(*work, plan.asking, embedder, lambda what, done, total: None)
+
+
+def run_group(group: Sequence[Case], path: Path, asking: Asking, embedder: Remembering, report: OnProgress) -> Outcome:
+    """File cases into a new palace at `path`, ask their questions there, and delete it."""
+    haystack = Haystack(group)
+    outcome = file_into(path, haystack, embedder, report)
+    outcome.asked = ask_all(path, group, haystack, asking, embedder, report)
+    shutil.rmtree(path.parent)
+    return outcome
+
+
+def file_into(path: Path, haystack: Haystack, embedder: Remembering, report: OnProgress) -> Outcome:
+    """File a haystack into the palace at `path` and make its vectors."""
+    began, made, reused = time.perf_counter(), embedder.made, embedder.reused
+    with Palace.open(path, embedder=lambda: Kept(embedder)) as palace:
+        filed = haystack.file(palace, path.parent, lambda done, total: report("filing", done, total))
+        findable = time.perf_counter()
+        palace.embed_pending(lambda done, total: report("embedding", done, total))
+    return Outcome(
+        drawers=filed.drawers,
+        bytes=filed.bytes,
+        disk=sum(file.stat().st_size for file in path.parent.iterdir()),
+        seconds=findable - began,
+        embedding=time.perf_counter() - findable,
+        made=embedder.made - made,
+        reused=embedder.reused - reused,
+    )
+
+
+def ask_all(
+    path: Path, group: Sequence[Case], haystack: Haystack, asking: Asking, embedder: Embedder, report: OnProgress
+) -> list[Asked]:
+    """Ask the questions of the cases; the palace is searched once before, for a first search loads its vectors."""
+    questions = sum(len(case.questions) for case in group)
+    asked: list[Asked] = []
+    with closing(Plain(haystack, embedder)) as plain, asking(path, embedder) as ask:
+        ask(_WARMING)
+        for case in group:
+            for question in case.questions:
+                asked.append(_asked(case, question, haystack, ask, plain))
+                report("asking", len(asked), questions)
+    return asked
+
+
+def _asked(case: Case, question: Question, haystack: Haystack, ask: Ask, plain: Plain) -> Asked:
+    answer = ask(question.text)
+    turns = dict.fromkeys(haystack.turn(item) for hit in answer.hits for item in hit.items)
+    sessions = dict.fromkeys(haystack.session(hit.session) for hit in answer.hits)
+    found = {way: Ranking(tuple(t), tuple(s)) for way, (t, s) in plain.rank(question.text, DEPTH).items()}
+    return Asked(
+        case.id,
+        question,
+        haystack.wanted_turns(case, question),
+        haystack.wanted_sessions(case, question),
+        {OURS: Ranking(tuple(turns), tuple(sessions)), **found},
+        answer.took_ms,
+    )
+
+
+class Kept:
     """An embedder that stays open when a palace that used it is closed."""
 
     def __init__(self, embedder: Embedder) -> None:
@@ -107,84 +256,4 @@ class _Kept:
         self.embed, self.embed_query = embedder.embed, embedder.embed_query
 
     def close(self) -> None:
-        """Nothing: the run closes it."""
-
-
-def _file(path: Path, group: tuple[Case, ...], embedder: Embedder, outcome: Outcome, on_progress: OnProgress) -> None:
-    began = time.perf_counter()
-    with Palace.open(path, embedder=lambda: _Kept(embedder)) as palace:
-        for case in group:
-            cases = Cases((case,))
-            reading = Reading(palace.database, cases, path.parent, Placing(palace.database, case.id), palace.clock, ANY)
-            for met in conversations(cases, path.parent, {}, ANY):
-                taken = take_conversation(reading, met, lambda items: None)
-                outcome.drawers += getattr(taken, "drawers", 0)
-                outcome.bytes += getattr(taken, "bytes", 0)
-        outcome.seconds += time.perf_counter() - began
-        palace.embed_pending(lambda done, total: on_progress("embedding", done, total))
-
-
-def _ask(
-    context: Context, case: Case, question: Question, shared: bool, without: tuple[str, ...], plain: _Plain | None
-) -> Asked:
-    began = time.perf_counter()
-    found = search(context, SearchRequest(question.text, limit=DEPTH, budget=_PLENTY, without=without))
-    took = (time.perf_counter() - began) * 1000
-    palace = context.reading()
-    known = _turns_by_item(case)
-    turns: dict[str, None] = {}
-    sessions: dict[str, None] = {}
-    for hit in found.hits:
-        sessions.setdefault(hit.source.session_id.removeprefix(f"{case.id}/"))
-        for span in palace.drawer(hit.id).spans:
-            turns.setdefault(known.get(span.item, span.item))
-    by_turn, by_session = {"palazzo": list(turns)}, {"palazzo": list(sessions)}
-    if plain is not None:
-        for way, ranked in plain.turns(question.text).items():
-            by_turn[way] = ranked
-        for way, ranked in plain.sessions(question.text).items():
-            by_session[way] = ranked
-    return Asked(case.id, question, by_turn, by_session, took)
-
-
-def _turns_by_item(case: Case) -> dict[str, str]:
-    return {
-        identity.message_id(KIND, session_id(case, talk), turn.id): turn.id
-        for talk in case.talks
-        for turn in talk.turns
-    }
-
-
-class _Plain:
-    """What bare FTS5 and bare vectors give: one row and one vector per turn, and per session."""
-
-    def __init__(self, case: Case, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._turns = [turn.id for talk in case.talks for turn in talk.turns]
-        self._sessions = [talk.id for talk in case.talks]
-        lines = [_line(turn) for talk in case.talks for turn in talk.turns]
-        whole = ["\n".join(_line(turn) for turn in talk.turns) for talk in case.talks]
-        self._words = PlainIndex(lines), PlainIndex(whole)
-        self._vectors = embedder.embed(lines), embedder.embed(whole)
-
-    def turns(self, question: str) -> dict[str, list[str]]:
-        return self._rank(question, 0, self._turns)
-
-    def sessions(self, question: str) -> dict[str, list[str]]:
-        return self._rank(question, 1, self._sessions)
-
-    def _rank(self, question: str, level: int, ids: Sequence[str]) -> dict[str, list[str]]:
-        nearest = np.argsort(-(self._vectors[level] @ self._embedder.embed_query(question)), kind="stable")[:DEPTH]
-        return {
-            "bm25": [ids[n] for n in self._words[level].rank(question, DEPTH)],
-            "vector": [ids[int(n)] for n in nearest],
-        }
-
-
-def _line(turn: Turn) -> str:
-    return f"{turn.author}: {turn.text}" if turn.author else turn.text
-
-
-def talks(cases: Sequence[Case]) -> Iterator[Talk]:
-    """Yield every session of every case."""
-    return (talk for case in cases for talk in case.talks)
+        """Nothing: whoever opened it closes it."""

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from palazzo.cli.screen import Screen
-from palazzo.operations.bench import BenchResult
+from collections.abc import Mapping
+
+from palazzo.bench.summaries import Means, Share
+from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.bench import BenchResult, GuardBench, OwnBench, RetrievalBench
+
+_MB = 1_000_000
+_BRIEF = (
+    ("session", "recall@5"),
+    ("session", "recall@10"),
+    ("session", "any@5"),
+    ("turn", "recall@10"),
+    ("turn", "any@10"),
+    ("turn", "ndcg@10"),
+)
+"""What is told of some of the questions."""
 
 
 def bench(screen: Screen, result: BenchResult) -> None:
-    """Show the figures as a table."""
+    """Show the figures as tables."""
+    if isinstance(result, RetrievalBench):
+        _retrieval(screen, result)
+    elif isinstance(result, OwnBench):
+        _own(screen, result)
+    elif isinstance(result, GuardBench):
+        _guard(screen, result)
+
+
+def _guard(screen: Screen, result: GuardBench) -> None:
     screen.say((result.title, "bold"))
     names = tuple(result.rows[0]) if result.rows else ()
     numbers = tuple(n for n, name in enumerate(names) if not isinstance(result.rows[0][name], str))
@@ -16,3 +39,87 @@ def bench(screen: Screen, result: BenchResult) -> None:
         for row in result.rows
     ]
     screen.table(names, rows, right=numbers)
+
+
+def _retrieval(screen: Screen, result: RetrievalBench) -> None:
+    where = "in one palace" if result.shared else "a palace for each"
+    without = f", without {', '.join(result.without)}" if result.without else ""
+    screen.say((f"{result.dataset}: {count(result.questions, 'question')}, {where}{without}", "bold"), ", in percent")
+    ways = list(result.baselines)
+    header = ("", "session", "±", *ways, "turn", "±", *ways)
+    rows = [
+        (
+            name,
+            *(_percent(result.session[name]), _percent(result.margin.session[name])),
+            *(_percent(result.baselines[way].session[name]) for way in ways),
+            *(_percent(result.turn[name]), _percent(result.margin.turn[name])),
+            *(_percent(result.baselines[way].turn[name]) for way in ways),
+        )
+        for name in result.session
+    ]
+    screen.table(header, rows, right=range(1, len(header)))
+    screen.gap()
+    some = {"with unanswerable": result.with_unanswerable, "without unanswerable": result.without_unanswerable}
+    _shares(screen, "questions", result.by_type | some)
+    if result.by_case:
+        screen.gap()
+        _shares(screen, "conversation", result.by_case)
+    screen.gap()
+    screen.table(("", ""), [((name, "dim"), value) for name, value in _facts(result)])
+
+
+def _shares(screen: Screen, what: str, shares: Mapping[str, Share]) -> None:
+    header = (what, "of", *(f"{level} {name}" for level, name in _BRIEF))
+    rows = [
+        (name, f"{one.questions:,}", *(_percent(_level(one, level)[measure]) for level, measure in _BRIEF))
+        for name, one in shares.items()
+    ]
+    screen.table(header, rows, right=range(1, len(header)))
+
+
+def _level(share: Share, level: str) -> Means:
+    return share.session if level == "session" else share.turn
+
+
+def _facts(result: RetrievalBench) -> list[tuple[str, str]]:
+    ingest, latency = result.ingest, result.latency_ms
+    crowded = f", {result.jobs} processes side by side" if result.jobs > 1 else ""
+    facts = [
+        ("search", f"p50 {latency['p50']:,.1f} ms, p95 {latency['p95']:,.1f} ms{crowded}"),
+        (
+            "filing",
+            f"{ingest.drawers:,} drawers, {ingest.bytes / _MB:,.2f} MB of words in {ingest.seconds:,.1f} s "
+            f"({ingest.drawers_per_second:,.0f} a second), {ingest.disk_bytes / _MB:,.1f} MB on disk",
+        ),
+        (
+            "vectors",
+            f"{ingest.embedding_seconds:,.1f} s; {ingest.embedded:,} texts embedded, {ingest.reused:,} from the cache",
+        ),
+    ]
+    if result.unanswerable.questions:
+        share, of = result.unanswerable.nothing_returned, result.unanswerable.questions
+        facts.append(("no answer", f"nothing was returned to {_percent(share)} % of {of:,} questions without one"))
+    return facts
+
+
+def _own(screen: Screen, result: OwnBench) -> None:
+    asked = f"{count(result.questions, 'question')} made from {count(result.drawers, 'drawer')} (seed {result.seed})"
+    screen.say((asked, "bold"), ": how often what a question was made from came back, in percent")
+    names = list(result.found)
+    rows = [
+        (kind, f"{one.questions:,}", *(_percent(one.found[name]) for name in names))
+        for kind, one in result.by_kind.items()
+    ]
+    rows.append(("all", f"{result.questions:,}", *(_percent(result.found[name]) for name in names)))
+    screen.table(("made from", "of", *names), rows, right=range(1, len(names) + 2))
+    screen.say((f"search: p50 {result.latency_ms['p50']:,.1f} ms, p95 {result.latency_ms['p95']:,.1f} ms", "dim"))
+    for one in result.examples:
+        screen.gap()
+        place = f"came back as number {one.rank}" if one.rank else "did not come back"
+        screen.say((one.question, "bold"), f"  ({one.kind}) {place}")
+        for above in one.above:
+            screen.say(f"{INDENT}{above.score:.2f}  ", (above.title, "cyan"), f"  {above.text}")
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"

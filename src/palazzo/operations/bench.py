@@ -2,40 +2,292 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+import importlib
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+from palazzo import paths
+from palazzo.bench import DATA_SETS
+from palazzo.bench.summaries import Levels, Means, Returned, Share, Unanswerable
+from palazzo.errors import UsageError
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
+    from palazzo.bench.cases import Case
+    from palazzo.bench.own import Hit, Tried
+    from palazzo.bench.retrieval import Outcome
     from palazzo.operations.context import Context
+
+STAGES = ("keywords", "vectors", "ranking")
+OWN_QUESTIONS = 300
+"""Questions of `self` where nobody says how many."""
+_EXAMPLES, _ABOVE, _EXCERPT = 10, 3, 160
 
 
 @dataclass(frozen=True, slots=True)
 class BenchRequest:
-    """Which benchmark."""
+    """Which benchmark, and how it is run."""
 
-    name: Annotated[Literal["guard"], About("The benchmark.", positional=True)]
+    name: Annotated[Literal["guard", "locomo", "longmemeval", "self"], About("The benchmark.", positional=True)]
+    file: Annotated[Path | None, About("The data set's own JSON file.", positional=True)] = None
+    shared: Annotated[bool, About("File every conversation in one palace, not each in its own.")] = False
+    without: Annotated[
+        tuple[str, ...],
+        About(
+            "Leave out a stage (keywords, vectors, ranking) or a signal of ranking; may be repeated.", metavar="STAGE"
+        ),
+    ] = ()
+    limit: Annotated[int | None, About("Ask this many questions, drawn by chance.", metavar="QUESTIONS")] = None
+    seed: Annotated[int, About("What chance begins with.", metavar="N")] = 1
+    jobs: Annotated[int, About("Processes that work side by side, each on palaces of its own.", metavar="N")] = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BenchResult:
-    """What was measured: rows that all have the same cells."""
+    """What was measured; each kind of benchmark has fields of its own, and says what it is a result `of`."""
 
+    of: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class GuardBench(BenchResult):
+    """Rows that all have the same cells."""
+
+    of: ClassVar[str] = "guard"
     name: str
     title: str
     rows: tuple[dict[str, str | float | int], ...]
 
 
+@dataclass(frozen=True)
+class Ingest:
+    """What filing took. `seconds` end when all is findable by its words; `embedding_seconds` go on from there.
+
+    `embedded` texts got their vector in this run, `reused` ones had it in the cache. `bytes` are of the data set's
+    words, `disk_bytes` of the palaces.
+    """
+
+    drawers: int
+    seconds: float
+    drawers_per_second: float
+    bytes: int
+    disk_bytes: int
+    embedding_seconds: float
+    embedded: int
+    reused: int
+
+
+@dataclass(frozen=True)
+class RetrievalBench(BenchResult):
+    """Recall on a data set, in percent, and what it took.
+
+    `questions` are those that the data set's own evaluation counts; `with_unanswerable` counts besides them those
+    that have no answer (but sessions that they were made from), `without_unanswerable` none of these. `margin` is half
+    the width of each mean's 95 % interval over questions.
+    """
+
+    of: ClassVar[str] = "locomo and longmemeval"
+    dataset: str
+    questions: int
+    session: Means
+    turn: Means
+    margin: Levels
+    by_type: dict[str, Share]
+    by_case: dict[str, Share]
+    with_unanswerable: Share
+    without_unanswerable: Share
+    unanswerable: Unanswerable
+    baselines: dict[str, Levels]
+    latency_ms: dict[str, float]
+    ingest: Ingest
+    shared: bool
+    without: tuple[str, ...]
+    seed: int
+    jobs: int
+
+
+@dataclass(frozen=True)
+class Above:
+    """A drawer that scored above the one that was wanted."""
+
+    id: str
+    title: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question whose origin was not the first hit: where it was (null: not among ten), and what stood above it."""
+
+    kind: str
+    question: str
+    origins: tuple[str, ...]
+    rank: int | None
+    above: tuple[Above, ...]
+
+
+@dataclass(frozen=True)
+class OwnBench(BenchResult):
+    """How often, in percent, what a question was made from came back."""
+
+    of: ClassVar[str] = "self"
+    drawers: int
+    questions: int
+    seed: int
+    found: Means
+    by_kind: dict[str, Returned]
+    latency_ms: dict[str, float]
+    examples: tuple[Example, ...]
+
+
 def bench(context: Context, request: BenchRequest) -> BenchResult:
-    """Run a benchmark on this machine and print its figures next to the goals. It needs no palace.
+    """Run a benchmark on this machine and print its figures.
 
     guard: what of labelled secrets redaction finds, and what of ordinary lines it marks.
+    locomo, longmemeval: what search finds of a data set's evidence, in palaces made for it, beside plain baselines.
+    self: how often search finds again what your own palace holds; the palace is only read.
     """
-    from palazzo.bench import run
+    _check(request)
+    if request.name == "guard":
+        return _guard(context)
+    if request.name == "self":
+        return _self(context, request)
+    return _retrieval(context, request)
 
-    result = run(request.name, context.report)
-    return BenchResult(request.name, result.title, result.rows)
+
+def _check(request: BenchRequest) -> None:
+    if request.name in DATA_SETS and request.file is None:
+        raise UsageError(f"Give the data set's file: palazzo bench {request.name} FILE.")
+    if request.name not in DATA_SETS and (request.file or request.shared or request.without or request.jobs != 1):
+        raise UsageError(f"'{request.name}' takes no file, and none of --shared, --without and --jobs.")
+    for name, value in (("limit", request.limit), ("jobs", request.jobs)):
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} is {value}; it must be at least 1.")
+    if not request.without:
+        return
+    from palazzo.recall.rank import Signals
+
+    known = (*STAGES, *(field.name for field in fields(Signals)))
+    for stage in request.without:
+        if stage not in known:
+            raise UsageError(f"There is no stage or signal '{stage}'. There are: {', '.join(known)}.")
+    if {"keywords", "vectors"} <= set(request.without):
+        raise UsageError("Without keywords and without vectors nothing is left to search with.")
+
+
+def _guard(context: Context) -> GuardBench:
+    from palazzo.bench import guard
+
+    result = guard.run(context.report)
+    return GuardBench("guard", result.title, result.rows)
+
+
+def _retrieval(context: Context, request: BenchRequest) -> RetrievalBench:
+    from palazzo.bench import figures, retrieval
+    from palazzo.embed.choose import open_embedder
+    from palazzo.operations.scratch_search import Searching
+
+    cases = retrieval.chosen(read_cases(request.name, request.file), request.limit, request.seed, request.shared)
+    threads = 1 if request.jobs > 1 else 2
+    plan = retrieval.Plan(
+        Searching(request.without),
+        partial(open_embedder, replace(context.embedder_spec, threads=threads)),
+        paths.cache_directory(context.variables) / "embeddings",
+        request.shared,
+        request.jobs,
+    )
+    outcome = retrieval.run(cases, plan, context.report)
+    asked, counted = outcome.asked, figures.counted(outcome.asked)
+    ours = figures.levels(counted)
+    return RetrievalBench(
+        dataset=request.name,
+        questions=len(counted),
+        session=ours.session,
+        turn=ours.turn,
+        margin=figures.margins(counted),
+        by_type=figures.by_type(asked),
+        by_case=figures.by_case(counted),
+        with_unanswerable=figures.share(asked),
+        without_unanswerable=figures.share([one for one in asked if not one.question.unanswerable]),
+        unanswerable=figures.unanswerable(asked),
+        baselines=figures.baselines(counted),
+        latency_ms=figures.latency(asked),
+        ingest=_ingest(outcome),
+        shared=request.shared,
+        without=request.without,
+        seed=request.seed,
+        jobs=request.jobs,
+    )
+
+
+def read_cases(name: str, path: Path | None) -> tuple[Case, ...]:
+    """Read a data set's file; UsageError in one sentence when it is not one."""
+    from palazzo.bench.documents import Malformed, load
+
+    assert path is not None  # noqa: S101 - for the type checker: a request without one was refused
+    reader = importlib.import_module(DATA_SETS[name])
+    document = load(path)
+    try:
+        cases: tuple[Case, ...] = reader.read(document)
+    except Malformed as error:
+        raise UsageError(f"{path} is not a {reader.TITLE} file: {error}.") from None
+    if not any(case.questions for case in cases):
+        raise UsageError(f"{path} is not a {reader.TITLE} file: it has no questions.")
+    return cases
+
+
+def _ingest(outcome: Outcome) -> Ingest:
+    return Ingest(
+        drawers=outcome.drawers,
+        seconds=round(outcome.seconds, 3),
+        drawers_per_second=round(outcome.drawers / max(outcome.seconds, 1e-9), 1),
+        bytes=outcome.bytes,
+        disk_bytes=outcome.disk,
+        embedding_seconds=round(outcome.embedding, 3),
+        embedded=outcome.made,
+        reused=outcome.reused,
+    )
+
+
+def _self(context: Context, request: BenchRequest) -> OwnBench:
+    from palazzo.bench import own
+    from palazzo.operations.context import Context
+    from palazzo.operations.search import SearchRequest, search
+
+    quiet = {**context.variables, "PALAZZO_SERVICE": "off"}  # a search would have vectors made that are pending
+    with Context(context.palace_path, context.cwd, quiet) as reading:
+        with reading.reading().database.snapshot() as connection:
+            drawers, probes = own.probes(connection, request.limit or OWN_QUESTIONS, request.seed)
+
+        def ask(question: str) -> tuple[Hit, ...]:
+            return search(reading, SearchRequest(question, limit=own.DEPTH)).hits
+
+        ask(probes[0].question)  # a first search loads the vectors
+        tried = own.ask_all(probes, ask, lambda done, total: context.report("asking", done, total))
+    by_kind = {kind: own.returned([one for one in tried if one.probe.kind == kind]) for kind in own.KINDS}
+    return OwnBench(
+        drawers,
+        len(tried),
+        request.seed,
+        own.returned(tried).found,
+        by_kind,
+        own.latency(tried),
+        tuple(_example(one) for one in own.worst(tried, _EXAMPLES)),
+    )
+
+
+def _example(one: Tried) -> Example:
+    above = one.hits[: one.rank - 1 if one.rank else None][:_ABOVE]
+    return Example(
+        one.probe.kind,
+        one.probe.question,
+        tuple(sorted(one.probe.origins)),
+        one.rank,
+        tuple(Above(hit.id, hit.title, hit.score, " ".join(hit.text[:_EXCERPT].split())) for hit in above),
+    )
 
 
 OPERATION = Operation("bench", BenchRequest, BenchResult, bench)

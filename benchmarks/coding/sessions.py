@@ -1,0 +1,120 @@
+"""Transcripts of the coding suite: hand-written sessions (`corpus/sessions/*.yaml`) as Claude Code's rows.
+
+Owns what a row looks like (2.1.330, without the rows that a host writes for itself) and the ids, which follow from
+the session's name and the row's place. Knows nothing of questions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Row = dict[str, Any]
+CORPUS = Path(__file__).parent / "corpus"
+_IDS = uuid.UUID("6f1d6b52-7f2a-4f0e-9a57-3d0b2c1a9e44")
+_BETWEEN = timedelta(seconds=47)
+_WRITTEN = "has been updated successfully. (file state is current in your context — no need to Read it back)"
+
+
+def session_id(name: str) -> str:
+    """Return the id under which the session called `name` is filed."""
+    return str(uuid.uuid5(_IDS, name))
+
+
+def read_sessions(corpus: Path = CORPUS) -> list[Row]:
+    """Return the sessions as they stand in YAML: `id`, `cwd`, `branch`, `begin`, `steps`."""
+    return [one for file in sorted((corpus / "sessions").glob("*.yaml")) for one in yaml.safe_load(file.read_text())]
+
+
+def write_sessions(directory: Path, corpus: Path = CORPUS) -> dict[str, Path]:
+    """Write a transcript for each session, under its project's slug, and return them by the session's name."""
+    written = {}
+    for session in read_sessions(corpus):
+        path = directory / session["cwd"].replace("/", "-") / f"{session_id(session['id'])}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = list(_rows(session))
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+        last = datetime.fromisoformat(rows[-1]["timestamp"]).timestamp()
+        os.utime(path, (last, last))
+        written[session["id"]] = path
+    return written
+
+
+def _rows(session: Row) -> Iterator[Row]:
+    now, parent, number = _begin(session), None, 0
+    for step in session["steps"]:
+        for kind, message, more in _messages(session, step, number):
+            row = {
+                "parentUuid": parent,
+                "isSidechain": False,
+                "type": kind,
+                "message": message,
+                "uuid": str(uuid.uuid5(_IDS, f"{session['id']} {number}")),
+                "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                "userType": "external",
+                "entrypoint": "cli",
+                "cwd": session["cwd"],
+                "sessionId": session_id(session["id"]),
+                "version": "2.1.330",
+                "gitBranch": session["branch"],
+            }
+            parent, number, now = row["uuid"], number + 1, now + _BETWEEN
+            yield row | more
+
+
+def _begin(session: Row) -> datetime:
+    begin = session["begin"]
+    return (begin if isinstance(begin, datetime) else datetime.fromisoformat(begin)).replace(tzinfo=UTC)
+
+
+def _messages(session: Row, step: Row, number: int) -> Iterator[tuple[str, Row, Row]]:
+    """Yield (row type, message, further fields) of one step: one for words, two for a tool."""
+    if "u" in step:
+        yield "user", {"role": "user", "content": [{"type": "text", "text": step["u"].strip()}]}, {}
+        return
+    place = f"{session['id']} {number}"
+    answer = f"msg_{uuid.uuid5(_IDS, f'answer {place}').hex[:24]}"
+    if "a" in step:
+        yield "assistant", _said(answer, {"type": "text", "text": step["a"].strip()}, "end_turn"), {}
+        return
+    call = f"toolu_{uuid.uuid5(_IDS, f'call {place}').hex[:24]}"
+    name, arguments, shown, recorded = _shell(step) if "sh" in step else _edit(session, step)
+    yield "assistant", _said(answer, {"type": "tool_use", "id": call, "name": name, "input": arguments}, "tool_use"), {}
+    result = {"type": "tool_result", "tool_use_id": call, "content": shown, "is_error": False}
+    yield "user", {"role": "user", "content": [result]}, {"toolUseResult": recorded}
+
+
+def _said(name: str, block: Row, stop_reason: str) -> Row:
+    return {
+        "id": name,
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "content": [block],
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1000, "output_tokens": 50},
+    }
+
+
+def _shell(step: Row) -> tuple[str, Row, str, Row]:
+    output = step["out"].rstrip("\n")
+    recorded = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
+    return "Bash", {"command": step["sh"], "description": "Run a command"}, output, recorded
+
+
+def _edit(session: Row, step: Row) -> tuple[str, Row, str, Row]:
+    path, old, new = f"{session['cwd']}/{step['edit']}", step["old"].rstrip("\n"), step["new"].rstrip("\n")
+    recorded: Row = {"filePath": path, "oldString": old, "newString": new, "originalFile": old, "userModified": False}
+    if not old:
+        created: Row = {"type": "create", "filePath": path, "content": new, "structuredPatch": [], "originalFile": None}
+        return "Write", {"file_path": path, "content": new}, f"File created successfully at: {path}", created
+    arguments = {"replace_all": False, "file_path": path, "old_string": old, "new_string": new}
+    return "Edit", arguments, f"The file {path} {_WRITTEN}", recorded | {"replaceAll": False}

@@ -1,0 +1,56 @@
+"""What a palace holds that questions can be made from: headings, first turns, any drawer. For benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from palazzo.store.database import Connection
+
+
+def section_titles(connection: Connection) -> list[str]:
+    """Return the titles of live sections that one source alone has, in their own order."""
+    rows = connection.execute(
+        "SELECT title FROM drawer WHERE kind = 'section' AND retired_at IS NULL AND title <> ''"
+        " GROUP BY title HAVING count(DISTINCT source) = 1 ORDER BY title"
+    )
+    return [str(title) for (title,) in rows]
+
+
+def drawers_titled(connection: Connection, title: str) -> frozenset[str]:
+    """Return the ids of the live sections of that title."""
+    rows = connection.execute(
+        "SELECT uid FROM drawer WHERE kind = 'section' AND retired_at IS NULL AND title = ?", (title,)
+    )
+    return frozenset(bytes(uid).hex() for (uid,) in rows)
+
+
+def first_turns(connection: Connection) -> list[int]:
+    """Return the row id of what a person said first in each session, by the items' ids."""
+    rows = connection.execute(
+        "SELECT id, uid, min(ordinal) FROM item WHERE kind = 'message' AND standing = 'said' AND role = 'user'"
+        " GROUP BY source ORDER BY uid"
+    )
+    return [int(row) for row, _, _ in rows]
+
+
+def drawers_of(connection: Connection, item: int) -> frozenset[str]:
+    """Return the ids of the live drawers that hold something of an item."""
+    rows = connection.execute(
+        "SELECT uid FROM drawer WHERE retired_at IS NULL AND id IN (SELECT drawer FROM drawer_span WHERE item = ?)",
+        (item,),
+    )
+    return frozenset(bytes(uid).hex() for (uid,) in rows)
+
+
+def live_drawers(connection: Connection) -> list[int]:
+    """Return the row ids of all live drawers, by their ids."""
+    return [int(row) for (row,) in connection.execute("SELECT id FROM drawer WHERE retired_at IS NULL ORDER BY uid")]
+
+
+def ids_of(connection: Connection, rows: Iterable[int]) -> frozenset[str]:
+    """Return the ids of those drawers that are live."""
+    found = set()
+    for row in rows:
+        for (uid,) in connection.execute("SELECT uid FROM drawer WHERE retired_at IS NULL AND id = ?", (row,)):
+            found.add(bytes(uid).hex())
+    return frozenset(found)

@@ -1,0 +1,1 @@
+"""Benchmarks of search: what they read, how they measure, what they ask."""
