@@ -6,7 +6,8 @@
 The conversations are mined into a copy of that palace, by the path of `palazzo bench locomo --shared`, and asked over
 everything. Each question is asked under every postings budget in turn, by all stages and by keyword alone, so rows are
 of one run. Foreign vectors are synthetic and lie nowhere near a question: by vector LoCoMo has no neighbours, and the
-rows by keyword alone are those that show all that pruning loses.
+rows by keyword alone are those that show all that pruning loses. `pruned` is the share of questions whose words have
+more postings than the budget allows, `other hits` of those whose hits differ from what all postings bring.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ from palazzo.bench.retrieval import DEPTH, chosen, file_into
 from palazzo.embed import Embedder
 from palazzo.embed.choose import EmbedderSpec, open_embedder
 from palazzo.palace import Palace
+from palazzo.recall import keywords
 from palazzo.recall import search as recall
 from palazzo.recall.keywords import POSTINGS_BUDGET
-from palazzo.recall.query import Query
+from palazzo.recall.query import Query, understand
 from palazzo.recall.vectors import VectorIndex
 
-BUDGETS = (float("inf"), POSTINGS_BUDGET, POSTINGS_BUDGET // 4)
+BUDGETS = (float("inf"), POSTINGS_BUDGET, POSTINGS_BUDGET // 4, POSTINGS_BUDGET // 20)
+"""The smaller ones show where pruning begins to cost: few questions have more postings here than the budget allows."""
 STAGES = {"all": frozenset[str](), "keywords": frozenset(["vectors"])}
 
 
@@ -108,6 +111,7 @@ class Tried:
     turns: list[dict[str, float]] = field(default_factory=list)
     sessions: list[dict[str, float]] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
+    hits: list[tuple[str, ...]] = field(default_factory=list)
 
 
 def measure_all(path: Path, cases: Sequence[Case], haystack: Haystack, embedder: Embedder) -> list[Row]:
@@ -116,16 +120,28 @@ def measure_all(path: Path, cases: Sequence[Case], haystack: Haystack, embedder:
     with Palace.open(path, "read", lambda: embedder) as palace:
         _, index = palace._ready()  # a budget is no option of a search that people run
         asked = _questions(cases)
+        postings: list[int] = []
         for n, (case, question) in enumerate([asked[0], *asked]):  # the first time the index is loaded
             for (stages, budget), one in tried.items():
                 took, turns, sessions = _ask(palace, index, embedder, haystack, question, STAGES[stages], budget)
                 if n:
                     one.took.append(took)
+                    one.hits.append(tuple(turns))
                     one.turns.append(measure(turns, haystack.wanted_turns(case, question)))
                     one.sessions.append(measure(sessions, haystack.wanted_sessions(case, question)))
+            if n:
+                postings.append(_postings(palace, question))
             print(f"\r{n} of {len(asked)} questions ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    return [_row(stages, budget, one) for (stages, budget), one in tried.items()]
+    return [
+        _row(stages, budget, one, postings, tried[stages, BUDGETS[0]].hits) for (stages, budget), one in tried.items()
+    ]
+
+
+def _postings(palace: Palace, question: Question) -> int:
+    """Return in how many drawers the words of a question are, counted with repetitions."""
+    with palace.database.snapshot() as connection:
+        return sum(keywords.find(connection, understand(Query(question.text)), [], 1).frequencies.values())
 
 
 def _questions(cases: Sequence[Case]) -> list[tuple[Case, Question]]:
@@ -154,11 +170,14 @@ def _ask(
     return took, list(turns), list(dict.fromkeys(haystack.session(drawer.source.session_id) for drawer in drawers))
 
 
-def _row(stages: str, budget: float, tried: Tried) -> Row:
+def _row(stages: str, budget: float, tried: Tried, postings: Sequence[int], whole: Sequence[tuple[str, ...]]) -> Row:
+    other = [mine != theirs for mine, theirs in zip(tried.hits, whole, strict=True)]
     turns, sessions = mean(tried.turns), mean(tried.sessions)
     return {
         "stages": stages,
         "postings budget": "all" if budget == float("inf") else f"{budget:,.0f}",
+        "pruned": round(100 * sum(number > budget for number in postings) / len(postings), 1),
+        "other hits": round(100 * sum(other) / len(other), 1),
         "session recall@5": sessions["recall@5"],
         "session recall@10": sessions["recall@10"],
         "turn recall@10": turns["recall@10"],
