@@ -13,10 +13,12 @@ from tests.archive.conversations import PLACE, file_rows, file_version, said
 from palazzo.bench import own
 from palazzo.bench.own import Probe
 from palazzo.errors import PalazzoError
+from palazzo.model import Source
 from palazzo.operations.bench import BenchRequest, OwnBench, bench
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
 
+HANDBOOK = Source(("shop", "handbook.md"), "document", "file:///shop/handbook.md")
 SUBJECTS = ("ferry", "glacier", "orchard", "harbour", "lantern", "meadow", "quarry", "saddle", "turbine", "violin")
 
 
@@ -62,6 +64,13 @@ def test_a_question_is_made_of_each_kind_and_knows_its_origin(stocked: Palace) -
     for probe in names:
         assert 1 <= len(probe.origins) <= own.RARE
         assert all(probe.question in stocked.drawer(drawer).text for drawer in probe.origins)
+
+
+def test_a_heading_that_stands_elsewhere_too_is_asked_for_with_those_above_it(stocked: Palace) -> None:
+    file_version(stocked, "# Handbook\n\n" + section("ferry"), HANDBOOK)
+    asked = {probe.question for probe in made(stocked, 200) if "ferry" in probe.question and probe.kind == "heading"}
+    assert len(asked) == 2
+    assert all("›" in question for question in asked)
 
 
 def test_what_many_drawers_hold_is_no_identifier(stocked: Palace) -> None:

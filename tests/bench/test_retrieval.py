@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -19,6 +20,7 @@ from palazzo.bench.cases import Case, Turn
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.remembering import Remembering
 from palazzo.bench.retrieval import OURS, Outcome, Plan, chosen, file_into, run
+from palazzo.errors import PalazzoError
 from palazzo.operations.scratch_search import Searching
 
 
@@ -80,6 +82,18 @@ def test_the_baselines_rank_the_same_words(plan: Plan) -> None:
 def test_processes_side_by_side_find_the_same(plan: Plan) -> None:
     cases = locomo.read(data_sets.locomo())
     assert rankings(ran(cases, replace(plan, jobs=2))) == rankings(ran(cases, plan))
+
+
+class Fatal(HashedWords):
+    """Takes its process with it, as running out of memory does."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        os._exit(9)
+
+
+def test_a_process_that_is_killed_ends_the_run_with_a_sentence(plan: Plan) -> None:
+    with pytest.raises(PalazzoError, match="fewer --jobs"):
+        ran(locomo.read(data_sets.locomo()), replace(plan, jobs=2, open_embedder=Fatal))
 
 
 class Silent(HashedWords):

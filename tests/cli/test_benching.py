@@ -63,12 +63,15 @@ def test_ones_own_palace(palazzo: Command, shop: Path) -> None:
     for n in range(30):
         palazzo.json("remember", f"Ticket {n}: the handler is on_order_{n}.")
     found = palazzo.json("bench", "self", "--limit", "9", "--seed", "2")
-    assert set(found) == {"drawers", "questions", "seed", "found", "by_kind", "latency_ms", "examples"}
+    assert set(found) == {"drawers", "questions", "seed", "index", "found", "by_kind", "latency_ms", "examples"}
     assert set(found["by_kind"]) == {"heading", "first turn", "identifier"}
     assert set(found["found"]) == {"found@1", "found@5", "found@10", "mrr"}
+    assert found["index"] == "keyword-only"
     again = palazzo.json("bench", "self", "--limit", "9", "--seed", "2")
     assert (again["found"], again["examples"]) == (found["found"], found["examples"])
-    assert "identifier" in palazzo("bench", "self", "--limit", "9").out
+    shown = palazzo("bench", "self", "--limit", "9").out
+    assert "identifier" in shown
+    assert "by keyword alone" in shown
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """How well search finds again what the user's own palace holds, without labels: each question is made by rule.
 
-    heading      a section's heading, which no other source has    wanted: the sections of that heading
-    first turn   the first sentence of a session                   wanted: the drawers that say it
-    identifier   a name, path or code that at most three drawers have    wanted: those drawers
+    heading      a section's heading, and those above it where it stands elsewhere too; wanted is that section
+    first turn   the first sentence of a session; wanted are the drawers that say it
+    identifier   a name, path or code that at most three drawers have; wanted are those
 
 Such questions share their words with what is wanted. They show what search loses, not how clever it is.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -158,13 +159,21 @@ def _some(source: Iterator[Probe | None], number: int, tries: int) -> list[Probe
 
 
 def _headings(connection: Connection, draw: random.Random) -> Iterator[Probe | None]:
-    titles = samples.section_titles(connection)
+    """Ask for a heading as it stands where it is the only one, and for all the headings above it besides where not."""
+    all_titles = samples.section_titles(connection)
+    standing = Counter(_last(title) for title, _ in all_titles)
+    titles = [title for title, sources in all_titles if sources == 1]
     draw.shuffle(titles)
     for title in titles:
-        heading = title.rpartition(" › ")[2]
-        asks = heading if len(words.terms(heading)) >= _LEAST_WORDS else title
+        heading = _last(title)
+        alone = standing[heading] == 1 and len(words.terms(heading)) >= _LEAST_WORDS
+        asks = heading if alone else title
         enough = len(words.terms(asks)) >= _LEAST_WORDS
         yield Probe("heading", asks, samples.drawers_titled(connection, title)) if enough else None
+
+
+def _last(title: str) -> str:
+    return title.rpartition(" › ")[2]
 
 
 def _first_turns(connection: Connection, draw: random.Random) -> Iterator[Probe | None]:

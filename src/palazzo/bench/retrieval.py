@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from palazzo.bench.haystack import Haystack
 from palazzo.bench.plain import Plain
 from palazzo.bench.remembering import Remembering
 from palazzo.embed import Embedder
+from palazzo.errors import PalazzoError
 from palazzo.model import ItemId
 from palazzo.palace import Palace
 
@@ -172,6 +174,11 @@ def _side_by_side(work: Sequence[Work], plan: Plan, report: OnProgress) -> Itera
         for done, _ in enumerate(as_completed(running), 1):
             report("palaces", done, len(work))
         yield from (one.result() for one in running)
+    except BrokenProcessPool:
+        raise PalazzoError(
+            f"One of the benchmark's {plan.jobs} processes was ended by the system, perhaps for its memory: run it "
+            "again with fewer --jobs; vectors that were made are kept."
+        ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -113,6 +113,10 @@ def _own(screen: Screen, result: OwnBench) -> None:
     rows.append(("all", f"{result.questions:,}", *(_percent(result.found[name]) for name in names)))
     screen.table(("made from", "of", *names), rows, right=range(1, len(names) + 2))
     screen.say((f"search: p50 {result.latency_ms['p50']:,.1f} ms, p95 {result.latency_ms['p95']:,.1f} ms", "dim"))
+    if result.note:
+        screen.say((result.note, "yellow"))
+    elif result.index == "building":
+        screen.say(("Vectors are still being made: what is new was looked for by its words alone.", "yellow"))
     for one in result.examples:
         screen.gap()
         place = f"came back as number {one.rank}" if one.rank else "did not come back"

@@ -12,7 +12,7 @@ from palazzo import paths
 from palazzo.bench import DATA_SETS
 from palazzo.bench.summaries import Levels, Means, Returned, Share, Unanswerable
 from palazzo.errors import UsageError
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.bench.cases import Case
@@ -137,10 +137,12 @@ class OwnBench(BenchResult):
     drawers: int
     questions: int
     seed: int
+    index: Literal["ready", "keyword-only", "building"]
     found: Means
     by_kind: dict[str, Returned]
     latency_ms: dict[str, float]
     examples: tuple[Example, ...]
+    note: Annotated[str, PERSON_ONLY] = ""
 
 
 def bench(context: Context, request: BenchRequest) -> BenchResult:
@@ -265,17 +267,19 @@ def _self(context: Context, request: BenchRequest) -> OwnBench:
         def ask(question: str) -> tuple[Hit, ...]:
             return search(reading, SearchRequest(question, limit=own.DEPTH)).hits
 
-        ask(probes[0].question)  # a first search loads the vectors
+        first = search(reading, SearchRequest(probes[0].question))  # it loads the vectors
         tried = own.ask_all(probes, ask, lambda done, total: context.report("asking", done, total))
     by_kind = {kind: own.returned([one for one in tried if one.probe.kind == kind]) for kind in own.KINDS}
     return OwnBench(
         drawers,
         len(tried),
         request.seed,
+        first.index,
         own.returned(tried).found,
         by_kind,
         own.latency(tried),
         tuple(_example(one) for one in own.worst(tried, _EXAMPLES)),
+        first.note,
     )
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from palazzo.store.database import Connection
 
 
-def section_titles(connection: Connection) -> list[str]:
-    """Return the titles of live sections that one source alone has, in their own order."""
+def section_titles(connection: Connection) -> list[tuple[str, int]]:
+    """Return the titles of live sections, in their own order, and how many sources have each."""
     rows = connection.execute(
-        "SELECT title FROM drawer WHERE kind = 'section' AND retired_at IS NULL AND title <> ''"
-        " GROUP BY title HAVING count(DISTINCT source) = 1 ORDER BY title"
+        "SELECT title, count(DISTINCT source) FROM drawer WHERE kind = 'section' AND retired_at IS NULL AND title <> ''"
+        " GROUP BY title ORDER BY title"
     )
-    return [str(title) for (title,) in rows]
+    return [(str(title), int(number)) for title, number in rows]
 
 
 def drawers_titled(connection: Connection, title: str) -> frozenset[str]:
