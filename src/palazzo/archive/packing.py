@@ -50,6 +50,10 @@ _CANDIDATE = re.compile(bytes((1, 1, 1, 0, 1, 0, 0, 1, 0, 0)))
 """Cannot overlap itself, so that where it is found does not depend on where the search began."""
 _CHOSEN = 8
 """One candidate in so many is a landmark, by the checksum of its window: else words that each row has would be one."""
+_GAPS = (16, 128, 512, 2048)
+"""Bytes behind the end of a repeat at which it is looked for again: what an edit put there is shorter than one."""
+_FURTHER = 8192
+"""Bytes of the other pack in which it is looked for: what an edit took away is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +158,26 @@ def _copies(connection: Connection, reader: PackReader, new: NewPack) -> list[_C
         except (zstandard.ZstdError, LookupError, ValueError):
             continue  # a damaged pack: `verify` tells of it, and nothing new is entrusted to it
         copy = _grown(new.body, start, end, base, own, at)
-        if copy.size >= SHORTEST_COPY:
+        while copy.size >= SHORTEST_COPY:
             copies.append(copy)
             bases.add(base)
             end = copy.end
+            copy = _resumed(new.body, copy, own)
     return copies
+
+
+def _resumed(body: bytes, last: _Copy, own: bytes) -> _Copy:
+    """Return how the copy goes on behind a difference, without bytes where it does not: most are a line or two."""
+    after = last.at + last.size
+    for gap in _GAPS:
+        start = last.end + gap
+        if start + _WINDOW > len(body):
+            break
+        at = own.find(body[start : start + _WINDOW], after, after + _FURTHER)
+        copy = _grown(body, start, last.end, last.base, own, at) if at >= 0 else None
+        if copy is not None and copy.size >= SHORTEST_COPY:
+            return copy
+    return _Copy(last.end, 0, last.base, after)
 
 
 def _grown(body: bytes, start: int, least: int, base: int, own: bytes, at: int) -> _Copy:
