@@ -241,12 +241,12 @@ _COUNTED = {
     "drawers": "SELECT count(*) FROM drawer WHERE retired_at IS NULL",
     "passages": "SELECT count(*) FROM passage",
     "texts": "SELECT count(DISTINCT hash) FROM passage",
-    "pack bodies": "SELECT sum(length(body)) FROM pack",
+    "pack bodies": "SELECT sum(length(body) + coalesce(length(layout), 0)) FROM pack",
     "text bodies": "SELECT sum(length(text)) FROM item",
     "vector bodies": "SELECT sum(length(body)) FROM vector",
 }
 _PARTS = {
-    "pages of packs": ("pack", "sqlite_autoindex_pack"),
+    "pages of packs": ("pack", "sqlite_autoindex_pack", "landmark"),
     "pages of items": ("item", "sqlite_autoindex_item"),
     "pages of the keyword index": ("keyword",),
     "pages of vectors": ("vector",),

@@ -60,7 +60,7 @@ class Outcome:
         return not self.answer.startswith("sound")
 
 
-ARCHIVED = {"item": "*", "pack": "id, size, body", "link": "*"}
+ARCHIVED = {"item": "*", "pack": "id, size, layout, body", "link": "*"}
 """What the chain vouches for."""
 
 

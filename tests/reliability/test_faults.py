@@ -62,7 +62,18 @@ def truth(palace: Palace) -> tuple[object, ...]:
     with palace.database.snapshot() as connection:
         counts = [
             list(connection.execute(f"SELECT count(*) FROM {table}"))
-            for table in ("item", "link", "act", "act_span", "revision", "pack", "source", "room")
+            for table in (
+                "item",
+                "link",
+                "act",
+                "act_span",
+                "revision",
+                "pack",
+                "pack_reference",
+                "landmark",
+                "source",
+                "room",
+            )
         ]
     live = sorted((drawer.text, drawer.place.wing, drawer.tags) for drawer in drawers(palace))
     return (*map(str, counts), str(live))

@@ -17,7 +17,8 @@ import zstandard
 
 from palazzo.store import items
 from palazzo.store.database import Connection
-from palazzo.store.items import ItemRow, Link, PackReader
+from palazzo.store.items import ItemRow, Link
+from palazzo.store.packs import PackReader
 
 OWN_DEVICE = 1
 """Row id of this palace's own device; others arrive by sync."""

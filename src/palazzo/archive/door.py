@@ -10,24 +10,19 @@ twice; a row that repeats an id with other bytes is kept beside the first.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import zstandard
-
-from palazzo.archive import chain, identity
+from palazzo.archive import chain, identity, packing
 from palazzo.archive.guarding import Guard
+from palazzo.archive.packing import NewPack, Spot
 from palazzo.model import ItemId, ItemKind, Micros, Part, Place, Role, Source, Standing, Trust
 from palazzo.store import changes, items, places, redaction, sources
 from palazzo.store.database import Connection, well_formed
 from palazzo.store.items import ItemRow
-
-PACK_BYTES = 256 * 1024
-"""Raw bytes compressed together. Larger packs save little more and make reading one row slower."""
-_LEVEL = 3
+from palazzo.store.packs import PackReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +61,8 @@ class Prepared:
     guard: Guard
     came: tuple[Filing, ...]
     filings: tuple[Filing, ...]
-    packs: tuple[tuple[bytes, int, bytes], ...]
-    where: tuple[tuple[int, int, int] | None, ...]
+    packs: tuple[NewPack, ...]
+    where: tuple[Spot | None, ...]
 
     @property
     def is_changed(self) -> bool:
@@ -98,31 +93,8 @@ def with_origin(filing: Filing, branch: str, commit: str) -> Filing:
 def prepare(filings: Sequence[Filing], guard: Guard) -> Prepared:
     """Redact `filings` and compress their raw bytes into packs. Needs no lock, and is most of the work."""
     came, filings = filings, guard.filings(filings)
-    packs: list[tuple[bytes, int, bytes]] = []
-    where: list[tuple[int, int, int] | None] = []
-    chunk: list[bytes] = []
-    size = 0
-    compressor = zstandard.ZstdCompressor(level=_LEVEL)
-
-    def close() -> None:
-        nonlocal size
-        body = b"".join(chunk)
-        packs.append((hashlib.blake2b(body, digest_size=16).digest(), len(body), compressor.compress(body)))
-        chunk.clear()
-        size = 0
-
-    for filing in filings:
-        if filing.raw is None:
-            where.append(None)
-            continue
-        if size and size + len(filing.raw) > PACK_BYTES:
-            close()
-        where.append((len(packs), size, len(filing.raw)))
-        chunk.append(filing.raw)
-        size += len(filing.raw)
-    if chunk:
-        close()
-    return Prepared(guard, tuple(came), tuple(filings), tuple(packs), tuple(where))
+    packs, where = packing.pack([filing.raw for filing in filings])
+    return Prepared(guard, tuple(came), tuple(filings), packs, where)
 
 
 def file(connection: Connection, source: Source, place: Place, prepared: Prepared, now: Micros) -> Receipt:
@@ -131,9 +103,7 @@ def file(connection: Connection, source: Source, place: Place, prepared: Prepare
     source_row = sources.file_source(connection, source)
     room = places.room_id(connection, place)
     plan = _Plan(connection, source_row, prepared)
-    pack_rows = [
-        items.insert_pack(connection, *pack) if n in plan.packs else None for n, pack in enumerate(prepared.packs)
-    ]
+    pack_rows = packing.store(connection, prepared.packs, plan.packs)
     fresh = [n for n, row in enumerate(plan.rows) if row is None]
     rows: list[ItemRow] = []
     entries: list[tuple[bytes, bytes]] = []
@@ -179,7 +149,7 @@ class _Plan:
 
     def _keep_variants(self, connection: Connection) -> None:
         """A known id with other bytes is another row: keep it, as noise beside the first."""
-        packs = items.PackReader(connection)
+        packs = PackReader(connection)
         for n, row in enumerate(self.rows):
             raw = self.filings[n].raw
             if row is None or raw is None:
@@ -241,7 +211,7 @@ def _repetitions(
     return found
 
 
-def _stored_raw(connection: Connection, packs: items.PackReader, row: int) -> bytes | None:
+def _stored_raw(connection: Connection, packs: PackReader, row: int) -> bytes | None:
     for pack, start, size in connection.execute("SELECT pack, raw_start, raw_size FROM item WHERE id = ?", (row,)):
         return None if pack is None else packs.read(pack, start, size)
     return None
@@ -257,7 +227,7 @@ def _row(
     source: int,
     room: int,
     packs: Sequence[int | None],
-    spot: tuple[int, int, int] | None,
+    spot: Spot | None,
     now: Micros,
 ) -> ItemRow:
     text, codec = items.encode_text(filing.text)

@@ -31,6 +31,7 @@ from palazzo.model import Micros, Source
 from palazzo.store import items, overview, sources
 from palazzo.store.database import Connection
 from palazzo.store.items import LaidRow
+from palazzo.store.packs import PackReader
 
 _CANDIDATES = 9
 _IN_COLLECTION = "#session="
@@ -81,7 +82,7 @@ class SessionFile:
 
     def read(self, connection: Connection) -> bytes:
         """Return the bytes."""
-        packs = items.PackReader(connection)
+        packs = PackReader(connection)
         end = b"\n" if self.records else b""
         parts = (packs.read(row.pack, row.start, row.size) for row in self.rows)
         return b"".join(part if part.endswith(end) else part + end for part in parts)

@@ -1,4 +1,4 @@
-"""Items, the packs that hold their raw bytes, and the device's chain. Only `archive/` writes here."""
+"""Items, where their raw bytes are kept, and the device's chain. Only `archive/` writes here."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import NamedTuple
 
-import zstandard
-
 from palazzo.model import Item, ItemId, Micros, Part, Place
 from palazzo.store import sources
 from palazzo.store.database import Connection
+from palazzo.store.packs import PackReader
 
 PLAIN, DEFLATED = 0, 1
 """Codecs of `item.text`: UTF-8 (surrogates passed), or the same through zlib, which the standard library reads."""
@@ -125,41 +124,12 @@ def read_texts(connection: Connection, rows: Iterable[int]) -> dict[int, str]:
     return texts
 
 
-class PackReader:
-    """Reads slices of packs, keeping the last one: neighbouring items share it."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._held, self._body = -1, b""
-
-    def read(self, pack: int, start: int, size: int) -> bytes:
-        """Return `size` bytes from `start` of the pack's own bytes; LookupError when the pack is gone."""
-        if pack != self._held:
-            self._body, self._held = self._decompress(pack), pack
-        return self._body[start : start + size]
-
-    def _decompress(self, pack: int) -> bytes:
-        for body, size in self._connection.execute("SELECT body, size FROM pack WHERE id = ?", (pack,)):
-            return zstandard.ZstdDecompressor().decompress(body, max_output_size=size) if size else b""
-        raise LookupError(f"pack {pack} is missing")
-
-
 def read_raw(connection: Connection, row: int) -> bytes | None:
     """Return an item's own bytes as its source wrote them, or None where it has none."""
     rows = connection.execute("SELECT pack, raw_start, raw_size FROM item WHERE id = ?", (row,))
     for pack, start, size in rows:
         return None if pack is None else PackReader(connection).read(pack, start, size)
     return None
-
-
-def insert_pack(connection: Connection, digest: bytes, size: int, body: bytes) -> int:
-    """Store a pack unless the same bytes are there; return its row id."""
-    for (row,) in connection.execute("SELECT id FROM pack WHERE hash = ?", (digest,)):
-        return int(row)
-    (row,) = next(
-        connection.execute("INSERT INTO pack(hash, size, body) VALUES(?,?,?) RETURNING id", (digest, size, body))
-    )
-    return int(row)
 
 
 def insert_repetitions(connection: Connection, rows: Iterable[tuple[int, int, int]]) -> None:

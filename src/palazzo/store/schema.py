@@ -108,7 +108,12 @@ _TRUTH = [
     " project TEXT NOT NULL DEFAULT '')",
     "CREATE INDEX source_session ON source(session_id) WHERE session_id <> ''",
     # Raw bytes of neighbouring rows are compressed together: alone, rows of a kilobyte hardly compress.
-    "CREATE TABLE pack(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, body BLOB NOT NULL)",
+    # `layout` says what a pack is put together from where that is not its own bytes alone (`store/packs`).
+    "CREATE TABLE pack(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, layout BLOB,"
+    " body BLOB NOT NULL)",
+    "CREATE TABLE pack_reference(base INTEGER NOT NULL REFERENCES pack, pack INTEGER NOT NULL REFERENCES pack,"
+    " PRIMARY KEY(base, pack)) WITHOUT ROWID",
+    "CREATE TABLE landmark(key INTEGER PRIMARY KEY, pack INTEGER NOT NULL REFERENCES pack, start INTEGER NOT NULL)",
     "CREATE TABLE item(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, source INTEGER NOT NULL REFERENCES source,"
     " kind TEXT NOT NULL, role TEXT NOT NULL, standing TEXT NOT NULL, author TEXT NOT NULL, thread TEXT NOT NULL,"
     " ordinal INTEGER NOT NULL, created_at INTEGER NOT NULL, recorded_at INTEGER NOT NULL, trust TEXT NOT NULL,"

@@ -1,0 +1,245 @@
+"""Packing: raw bytes of rows go into packs, and what the palace holds already is named instead of held again.
+
+    raw bytes ──pack──> NewPack ──store──> row ids
+           outside the lock     inside it
+
+An agent reads one file ten times, a compaction copies the history so far, an export holds last month's conversations
+once more: long repeats, in other rows, at any offset. They are found by *landmarks*: places that the bytes themselves
+choose, about one in 8 KiB, known by a hash of the 64 bytes there (Manber's sampling; zstd's long-distance matching
+and rsync do the like). Where a new pack has a landmark that is known, the bytes on both sides of it are compared with
+the pack that has it, and as far as they are equal they become a reference. So a repeat is taken whole, to the byte,
+wherever it begins; and as bytes are compared, never hashes alone, nobody can make two texts pass for one.
+
+Chunks cut at such places would need a row for each chunk and be shared only where whole; a landmark needs a row too,
+and one of them is enough for a repeat of any length.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import zstandard
+
+from palazzo.store import packs
+from palazzo.store.database import Connection
+from palazzo.store.packs import ITSELF, Landmark, PackReader, Segment
+
+PACK_BYTES = 256 * 1024
+"""Raw bytes compressed together. Larger packs save little more and make reading one row slower."""
+LONGEST_SEARCHED = 4 * 1024 * 1024
+"""Bytes of a pack (a single long row) up to which repeats are looked for: what remains is compressed in the lock."""
+SHORTEST_COPY = 512
+"""Bytes from which a repeat is worth a reference: compressed they would take some 80, a segment takes 16."""
+MOST_BASES = 16
+"""Other packs that one may refer to. Each is decompressed in the lock (0.3 ms), and again by who reads all of it."""
+LEAST_SAVED = 128
+"""Bytes that references must save. Below it a pack stands better by itself."""
+
+_WINDOW = 64
+"""Bytes that a landmark is known by."""
+_CLASSES = bytes(
+    (int.from_bytes(hashlib.blake2b(b"landmark2", digest_size=32).digest()) >> byte) & 1 for byte in range(256)
+)
+"""Each byte as 0 or 1, by chance. Of six such tables this one is nearest to one place in 1,024 for Python, JSON,
+base64 and random bytes alike."""
+_CANDIDATE = re.compile(bytes((1, 1, 1, 0, 1, 0, 0, 1, 0, 0)))
+"""Cannot overlap itself, so that where it is found does not depend on where the search began."""
+_CHOSEN = 8
+"""One candidate in so many is a landmark, by the checksum of its window: else words that each row has would be one."""
+_GAPS = (16, 128, 512, 2048)
+"""Bytes behind the end of a repeat at which it is looked for again: what an edit put there is shorter than one."""
+_FURTHER = 8192
+"""Bytes of the other pack in which it is looked for: what an edit took away is shorter."""
+_BLOCK = 4096
+"""Bytes compared at once, going back: turning them round costs a nanosecond each."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPack:
+    """A pack that may have to be stored: its bytes, those compressed, their digest, and its landmarks in order."""
+
+    digest: bytes
+    body: bytes
+    compressed: bytes
+    landmarks: tuple[Landmark, ...]
+
+
+Spot = tuple[int, int, int]
+"""Where raw bytes are: number of the pack, start, size."""
+
+
+def pack(raws: Sequence[bytes | None]) -> tuple[tuple[NewPack, ...], tuple[Spot | None, ...]]:
+    """Join raw bytes into packs; return the packs and each one's spot. Needs no lock."""
+    made: list[NewPack] = []
+    where: list[Spot | None] = []
+    joined: list[bytes] = []
+    size = 0
+    for raw in raws:
+        if raw is None:
+            where.append(None)
+            continue
+        if size and size + len(raw) > PACK_BYTES:
+            made.append(_new(b"".join(joined)))
+            joined.clear()
+            size = 0
+        where.append((len(made), size, len(raw)))
+        joined.append(raw)
+        size += len(raw)
+    if joined:
+        made.append(_new(b"".join(joined)))
+    return tuple(made), tuple(where)
+
+
+def store(connection: Connection, made: Sequence[NewPack], wanted: Collection[int]) -> list[int | None]:
+    """Store those packs whose numbers are wanted, in this transaction; return row ids by number."""
+    reader = PackReader(connection)
+    return [_store(connection, reader, new) if n in wanted else None for n, new in enumerate(made)]
+
+
+def landmarks(body: bytes) -> Iterator[Landmark]:
+    """Yield the landmarks of some bytes in order. What they are depends on the 64 bytes there and on nothing else."""
+    last = len(body) - _WINDOW
+    for found in _CANDIDATE.finditer(body.translate(_CLASSES)):
+        start = found.start()
+        window = body[start : start + _WINDOW]
+        if start <= last and zlib.crc32(window) % _CHOSEN == 0:
+            yield Landmark(int.from_bytes(hashlib.blake2b(window, digest_size=8).digest(), signed=True), start)
+
+
+def _new(body: bytes) -> NewPack:
+    marks = tuple(landmarks(body)) if len(body) <= LONGEST_SEARCHED else ()
+    return NewPack(hashlib.blake2b(body, digest_size=16).digest(), body, packs.compress(body), marks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """Bytes of a new pack from `start` that stand in the own bytes of `base` from `at`."""
+
+    start: int
+    size: int
+    base: int
+    at: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+
+def _store(connection: Connection, reader: PackReader, new: NewPack) -> int:
+    row = packs.find_pack(connection, new.digest)
+    if row is not None:
+        return row
+    copies = _copies(connection, reader, new)
+    layout, own = _laid_out(new.body, copies)
+    compressed = packs.compress(own) if copies else new.compressed
+    if copies and len(compressed) + LEAST_SAVED > len(new.compressed):
+        copies, layout, compressed = [], [], new.compressed
+    row = packs.insert_pack(connection, new.digest, len(new.body), compressed, layout)
+    packs.insert_landmarks(connection, row, _own_landmarks(new.landmarks, copies))
+    return row
+
+
+def _copies(connection: Connection, reader: PackReader, new: NewPack) -> list[_Copy]:
+    """Find what the palace holds already of a pack's bytes: in order, without overlap, each as long as can be."""
+    known = packs.find_landmarks(connection, {mark.key for mark in new.landmarks})
+    copies: list[_Copy] = []
+    bases: set[int] = set()
+    end = 0
+    for key, start in new.landmarks:
+        if key not in known or start < end:
+            continue
+        base, at = known[key]
+        if base not in bases and len(bases) >= MOST_BASES:
+            continue
+        try:
+            own = reader.own(base)
+        except (zstandard.ZstdError, LookupError, ValueError):
+            continue  # a damaged pack: `verify` tells of it, and nothing new is entrusted to it
+        copy = _grown(new.body, start, end, base, own, at)
+        while copy.size >= SHORTEST_COPY:
+            copies.append(copy)
+            bases.add(base)
+            end = copy.end
+            copy = _resumed(new.body, copy, own)
+    return copies
+
+
+def _resumed(body: bytes, last: _Copy, own: bytes) -> _Copy:
+    """Return how the copy goes on behind a difference, without bytes where it does not: most are a line or two."""
+    after = last.at + last.size
+    for gap in _GAPS:
+        start = last.end + gap
+        if start + _WINDOW > len(body):
+            break
+        at = own.find(body[start : start + _WINDOW], after, after + _FURTHER)
+        copy = _grown(body, start, last.end, last.base, own, at) if at >= 0 else None
+        if copy is not None and copy.size >= SHORTEST_COPY:
+            return copy
+    return _Copy(last.end, 0, last.base, after)
+
+
+def _grown(body: bytes, start: int, least: int, base: int, own: bytes, at: int) -> _Copy:
+    """Return the longest run of equal bytes through `start` and `at` that begins no earlier than `least`."""
+    ahead = _equal_ahead(body, start, own, at)
+    if ahead < _WINDOW:
+        return _Copy(start, 0, base, at)
+    behind = _equal_behind(body, start, own, at, min(start - least, at))
+    return _Copy(start - behind, behind + ahead, base, at - behind)
+
+
+def _equal_ahead(one: bytes, i: int, other: bytes, j: int) -> int:
+    """Return how many bytes from `i` and from `j` on are equal."""
+    most, equal, step = min(len(one) - i, len(other) - j), 0, _WINDOW
+    while step and equal < most:
+        size = min(step, most - equal)
+        if one[i + equal : i + equal + size] == other[j + equal : j + equal + size]:
+            equal, step = equal + size, step * 2
+        else:
+            step = size // 2
+            most = equal + size - 1  # the difference lies before
+    return equal
+
+
+def _equal_behind(one: bytes, i: int, other: bytes, j: int, most: int) -> int:
+    """Return how many bytes before `i` and before `j` are equal, at most `most`."""
+    equal = 0
+    while equal < most:
+        size = min(_BLOCK, most - equal)
+        before, there = one[i - equal - size : i - equal], other[j - equal - size : j - equal]
+        if before != there:
+            return equal + _equal_ahead(before[::-1], 0, there[::-1], 0)
+        equal += size
+    return equal
+
+
+def _laid_out(body: bytes, copies: Sequence[_Copy]) -> tuple[list[Segment], bytes]:
+    """Return the segments of a pack with these copies, and the bytes that stay its own."""
+    layout: list[Segment] = []
+    own: list[bytes] = []
+    size = done = 0
+    for copy in [*copies, _Copy(len(body), 0, ITSELF, 0)]:
+        if copy.start > done:
+            layout.append(Segment(ITSELF, size, copy.start - done))
+            own.append(body[done : copy.start])
+            size += copy.start - done
+        if copy.size:
+            layout.append(Segment(copy.base, copy.at, copy.size))
+        done = copy.end
+    return (layout if copies else []), b"".join(own)
+
+
+def _own_landmarks(marks: Sequence[Landmark], copies: Sequence[_Copy]) -> Iterator[Landmark]:
+    """Yield the landmarks whose windows lie wholly in own bytes, by where they are there."""
+    ahead = iter(copies)
+    copy = next(ahead, None)
+    copied = 0
+    for key, start in marks:
+        while copy is not None and copy.end <= start:
+            copied += copy.size
+            copy = next(ahead, None)
+        if copy is None or start + _WINDOW <= copy.start:
+            yield Landmark(key, start - copied)

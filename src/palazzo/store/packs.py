@@ -1,0 +1,203 @@
+"""Packs: raw bytes of rows, compressed together. What other packs hold already is not held again.
+
+    pack.body       the pack's own bytes, compressed
+    pack.layout     NULL where these are the whole pack; else the segments that it is put together from
+    pack_reference  which packs name own bytes of which
+    landmark        places in own bytes, by a hash of what stands there: where repeats are looked for
+
+A segment names *own* bytes, of this pack or of another, so reading follows one step and never two. Own bytes keep
+their offsets for as long as they are there. Landmarks only propose: who finds one compares the bytes, and without
+them nothing is lost but later savings. Only `archive/` writes here.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import zstandard
+
+from palazzo.store.database import Connection
+
+HELD_BYTES = 4 * 1024 * 1024
+"""Own bytes that a reader keeps: a pack of the usual size and all that it may refer to."""
+ITSELF = 0
+"""In a segment, stands for the pack that the segment is of."""
+_LEVEL = 3
+_SEGMENT = struct.Struct("<QII")
+
+
+class Segment(NamedTuple):
+    """`size` bytes from `start` of the own bytes of `pack`, which may be ITSELF."""
+
+    pack: int
+    start: int
+    size: int
+
+
+class Landmark(NamedTuple):
+    """A place at `start` of a body or of a pack's own bytes, known by `key`, a signed number of 64 bits."""
+
+    key: int
+    start: int
+
+
+def compress(own: bytes) -> bytes:
+    """Return own bytes as `pack.body` keeps them."""
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(own)
+
+
+def find_pack(connection: Connection, digest: bytes) -> int | None:
+    """Return the row id of the pack with these bytes, None where there is none."""
+    for (row,) in connection.execute("SELECT id FROM pack WHERE hash = ?", (digest,)):
+        return int(row)
+    return None
+
+
+def insert_pack(connection: Connection, digest: bytes, size: int, body: bytes, layout: Sequence[Segment] = ()) -> int:
+    """Store a pack of `size` bytes that is not there yet; return its row id. `body` is what `compress` made."""
+    (row,) = next(
+        connection.execute(
+            "INSERT INTO pack(hash, size, layout, body) VALUES(?,?,?,?) RETURNING id",
+            (digest, size, _dump(layout), body),
+        )
+    )
+    _refer(connection, int(row), layout)
+    return int(row)
+
+
+def insert_landmarks(connection: Connection, pack: int, landmarks: Iterable[Landmark]) -> None:
+    """Remember places in the own bytes of a pack; of two with one key the first stays."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO landmark(key, pack, start) VALUES(?,?,?)",
+        ((key, pack, start) for key, start in landmarks),
+    )
+
+
+def find_landmarks(connection: Connection, keys: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Return (pack, start in its own bytes) of those landmarks that are known."""
+    wanted = list(keys)
+    found: dict[int, tuple[int, int]] = {}
+    for first in range(0, len(wanted), 500):
+        part = wanted[first : first + 500]
+        marks = ",".join("?" * len(part))
+        for key, pack, start in connection.execute(
+            f"SELECT key, pack, start FROM landmark WHERE key IN ({marks})", part
+        ):
+            found[int(key)] = (int(pack), int(start))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A pack as a reader keeps it. `ends` are the segments' ends in the whole pack."""
+
+    own: bytes
+    layout: tuple[Segment, ...]
+    ends: tuple[int, ...]
+
+
+class PackReader:
+    """Reads slices of packs, keeping those used last within HELD_BYTES: neighbouring items share them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._held: OrderedDict[int, _Held] = OrderedDict()
+        self._size = 0
+
+    def read(self, pack: int, start: int, size: int) -> bytes:
+        """Return `size` bytes from `start` of the pack.
+
+        Raises LookupError when it or one that it refers to is gone, ValueError or ZstdError when one is damaged.
+        """
+        held = self._pack(pack)
+        if not held.layout:
+            return held.own[start : start + size]
+        return b"".join(self._pieces(pack, held, start, start + size))
+
+    def own(self, pack: int) -> bytes:
+        """Return all own bytes of a pack. Raises what `read` does."""
+        return self._pack(pack).own
+
+    def _pieces(self, pack: int, held: _Held, start: int, end: int) -> Iterator[bytes]:
+        """The bytes from `start` to `end`, segment by segment. A pack that the slice does not touch is not read."""
+        for n in range(bisect_right(held.ends, start), len(held.layout)):
+            base, at, size = held.layout[n]
+            begins = held.ends[n] - size
+            if begins >= end:
+                return
+            own = held.own if base in (ITSELF, pack) else self.own(base)
+            yield own[at + max(start - begins, 0) : at + min(end - begins, size)]
+
+    def _pack(self, pack: int) -> _Held:
+        held = self._held.get(pack)
+        if held is not None:
+            self._held.move_to_end(pack)
+            return held
+        held = _read(self._connection, pack)
+        self._held[pack] = held
+        self._size += len(held.own)
+        while self._size > HELD_BYTES and len(self._held) > 1:
+            _, dropped = self._held.popitem(last=False)
+            self._size -= len(dropped.own)
+        return held
+
+
+def referring_packs(connection: Connection, pack: int) -> list[int]:
+    """Return the packs that refer to own bytes of this one."""
+    rows = connection.execute("SELECT pack FROM pack_reference WHERE base = ? ORDER BY pack", (pack,))
+    return [int(row) for (row,) in rows]
+
+
+def release(connection: Connection, pack: int) -> None:
+    """Make every pack that refers to this one hold those bytes itself, and forget its landmarks.
+
+    After it the pack's own bytes can be changed or removed without harm to another pack. What a pack takes over goes
+    behind its own bytes, so that their offsets stay and references to them hold.
+    """
+    reader = PackReader(connection)
+    for referring in referring_packs(connection, pack):
+        held = _read(connection, referring)
+        own = bytearray(held.own)
+        layout: list[Segment] = []
+        for segment in held.layout:
+            if segment.pack == pack:
+                layout.append(Segment(ITSELF, len(own), segment.size))
+                own += reader.own(pack)[segment.start : segment.start + segment.size]
+            else:
+                layout.append(segment)
+        connection.execute(
+            "UPDATE pack SET layout = ?, body = ? WHERE id = ?", (_dump(layout), compress(bytes(own)), referring)
+        )
+        connection.execute("DELETE FROM pack_reference WHERE base = ? AND pack = ?", (pack, referring))
+    connection.execute("DELETE FROM landmark WHERE pack = ?", (pack,))
+
+
+def _refer(connection: Connection, pack: int, layout: Iterable[Segment]) -> None:
+    bases = {segment.pack for segment in layout} - {ITSELF}
+    connection.executemany(
+        "INSERT INTO pack_reference(base, pack) VALUES(?,?)", ((base, pack) for base in sorted(bases))
+    )
+
+
+def _read(connection: Connection, pack: int) -> _Held:
+    for body, size, stored in connection.execute("SELECT body, size, layout FROM pack WHERE id = ?", (pack,)):
+        layout = _load(pack, stored) if stored is not None else ()
+        own = zstandard.ZstdDecompressor().decompress(body, max_output_size=size) if size else b""
+        return _Held(own, layout, tuple(accumulate(segment.size for segment in layout)))
+    raise LookupError(f"pack {pack} is missing")
+
+
+def _load(pack: int, stored: bytes) -> tuple[Segment, ...]:
+    if len(stored) % _SEGMENT.size:
+        raise ValueError(f"the layout of pack {pack} is damaged")
+    return tuple(Segment(*fields) for fields in _SEGMENT.iter_unpack(stored))
+
+
+def _dump(layout: Sequence[Segment]) -> bytes | None:
+    return b"".join(_SEGMENT.pack(*segment) for segment in layout) if layout else None
