@@ -13,6 +13,8 @@ from palazzo.text.questions import asks_when
 
 LARGEST_LIMIT = 10_000
 DEFAULT_LIMIT = 5
+_LEAST_OF_NAME = 3
+_WORD = re.compile(r"[\w-]+")
 DEFAULT_BUDGET = 2000
 """Tokens that the hits of one answer may take together."""
 
@@ -49,6 +51,12 @@ class Understood:
     sentence: str
     named: frozenset[str] = frozenset()
     asks_when: bool = False
+    words: frozenset[str] = frozenset()
+
+    def names_wing(self, wing: str) -> bool:
+        """Whether the question names a wing, or a part of its name that is long enough to be a name."""
+        name = wing.lower()
+        return name in self.words or any(part in self.words for part in name.split("-") if len(part) > _LEAST_OF_NAME)
 
 
 def check(query: Query) -> None:
@@ -77,6 +85,7 @@ def understand(query: Query, authors: Iterable[str] = ()) -> Understood:
         sentence=" ".join(sentence.split()) or question,
         named=frozenset(named),
         asks_when=asks_when(question),
+        words=frozenset(_WORD.findall(question.lower())),
     )
 
 

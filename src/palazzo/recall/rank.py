@@ -46,6 +46,10 @@ class Signals:
     """The fused scores of its source's other candidates, each counting half of the one before, of the best."""
     covered: float = 0.0
     """The share of what the words asked for are worth (IDF) that its source has, somewhere in it."""
+    place: float = 0.0
+    """Whether the question names its wing."""
+    tool: float = 0.0
+    """Whether it is what a tool was told and answered: it holds the words, prose has the reason."""
     named: float = 0.0
     """Whether the question names its author."""
     timed: float = 0.0
@@ -66,18 +70,20 @@ class Ranked:
 
 
 WEIGHTS = Signals(
-    words=0.45,
-    vector=0.52,
-    beside=0.13,
-    near=0.22,
-    window=0.56,
+    words=0.40,
+    vector=0.70,
+    beside=0.08,
+    near=0.15,
+    window=0.48,
     stretch=0.25,
-    source=0.51,
+    source=0.75,
     others=-0.22,
-    covered=0.81,
+    covered=0.92,
+    place=1.00,
+    tool=-0.40,
     named=0.26,
     timed=0.26,
-    asks=-0.3,
+    asks=-0.30,
     length=1.08,
 )
 _NAMES = tuple(field.name for field in fields(Signals))
@@ -165,6 +171,8 @@ def _signals(
         source=scale.source(placed.source),
         others=scale.others(placed.source),
         covered=around.covered.get(placed.source, 0.0),
+        place=1.0 if understood.names_wing(placed.wing) else 0.0,
+        tool=1.0 if placed.kind == "tool" else 0.0,
         named=1.0 if placed.author and placed.author in understood.named else 0.0,
         timed=1.0 if understood.asks_when and placed.marks & Marks.SPEAKS_OF_TIME else 0.0,
         asks=1.0 if placed.marks & Marks.ASKS else 0.0,

@@ -81,7 +81,8 @@ def search(
     fused = fuse.fuse(cosines, dict(found.ranked))
     ranked = _reranked(connection, understood, fused, found, index, dense.vector, asked.without)
     hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
-    shown = present.within_budget(hits, asked.budget)
+    answers = max((hit.score for hit in hits), default=0.0) >= score.ASK_FLOOR
+    shown = present.within_budget(hits if answers else [], asked.budget)
     return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note)
 
 
@@ -164,18 +165,16 @@ def _reranked(
 def _hits(
     connection: Connection, ranked: list[Ranked], found: KeywordCandidates, scope: _Scope, asked: Query
 ) -> Iterator[Hit]:
-    best = 0.0
     for one in ranked:
         candidate = one.candidate
-        relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling)
-        if not score.passes(relevance, best):
+        relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
+        if relevance < score.LEAST:
             continue
         if not drawers.is_live(connection, candidate.row):
             continue  # threads share the index: one with a newer snapshot has brought it further than this one sees
         drawer = read_drawer(connection, candidate.row)
         if scope.filtered_later and not _wanted(drawer.created_at, drawer.branch, asked):
             continue
-        best = max(best, relevance)
         yield Hit(drawer, relevance, drawer.text, False, _why(one, found))
 
 

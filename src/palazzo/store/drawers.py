@@ -257,13 +257,15 @@ class Placed:
     author: str
     size: int
     marks: int
+    wing: str
 
 
 def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
     """Return where those of the drawers stand that are live."""
     found = connection.execute(
-        "SELECT id, source, kind, author, size, marks FROM drawer"
-        " WHERE id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
+        "SELECT drawer.id, source, kind, author, size, marks, wing.name FROM drawer"
+        " JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
+        " WHERE drawer.id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps(list(rows)),),
     )
     return {int(row[0]): Placed(*row) for row in found}
