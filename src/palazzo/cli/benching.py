@@ -9,15 +9,8 @@ from palazzo.cli.screen import INDENT, Screen, count
 from palazzo.operations.bench import BenchResult, GuardBench, OwnBench, RetrievalBench
 
 _MB = 1_000_000
-_BRIEF = (
-    ("session", "recall@5"),
-    ("session", "recall@10"),
-    ("session", "any@5"),
-    ("turn", "recall@10"),
-    ("turn", "any@10"),
-    ("turn", "ndcg@10"),
-)
-"""What is told of some of the questions."""
+_BRIEF = (("session", "recall@5"), ("session", "recall@10"), ("turn", "recall@10"), ("turn", "ndcg@10"))
+"""What is told of some of the questions: as much as a terminal of 80 columns holds."""
 
 
 def bench(screen: Screen, result: BenchResult) -> None:
@@ -69,7 +62,7 @@ def _retrieval(screen: Screen, result: RetrievalBench) -> None:
 
 
 def _shares(screen: Screen, what: str, shares: Mapping[str, Share]) -> None:
-    header = (what, "of", *(f"{level} {name}" for level, name in _BRIEF))
+    header = (what, "of", *(f"{level}\n{name}" for level, name in _BRIEF))
     rows = [
         (name, f"{one.questions:,}", *(_percent(_level(one, level)[measure]) for level, measure in _BRIEF))
         for name, one in shares.items()
