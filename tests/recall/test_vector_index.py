@@ -154,8 +154,8 @@ def filled(palace: Palace) -> Callable[[NDArray[np.float32]], VectorIndex]:
             vectors.insert_vectors(connection, row, embed.quantise(hashes, matrix))
             connection.executemany(
                 "INSERT INTO drawer(id, uid, kind, source, thread, ordinal, turn, room, role, author, title,"
-                " created_at, recorded_at, trust, branch, commit_id, locator)"
-                " VALUES(?, ?, 'note', 1, '', 0, 0, ?, '', '', '', ?, 0, 'user', '', '', '')",
+                " created_at, recorded_at, trust, branch, commit_id, locator, size, marks)"
+                " VALUES(?, ?, 'note', 1, '', 0, 0, ?, '', '', '', ?, 0, 'user', '', '', '', 1, 0)",
                 ((n, digest, n % 100, n) for n, digest in enumerate(hashes, 1)),
             )
             connection.executemany(

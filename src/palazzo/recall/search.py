@@ -168,8 +168,6 @@ def _hits(
     for one in ranked:
         candidate = one.candidate
         relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
-        if relevance < score.LEAST:
-            continue
         if not drawers.is_live(connection, candidate.row):
             continue  # threads share the index: one with a newer snapshot has brought it further than this one sees
         drawer = read_drawer(connection, candidate.row)

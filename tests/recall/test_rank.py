@@ -1,0 +1,93 @@
+"""Ranking by what stands around a candidate."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from palazzo.recall.around import Around
+from palazzo.recall.fuse import Candidate
+from palazzo.recall.query import Understood
+from palazzo.recall.rank import WEIGHTS, Ranked, Signals, rank, total, weights_without
+from palazzo.store.drawers import Placed
+from palazzo.text.questions import Marks
+
+QUESTION = Understood((), (), "q", named=frozenset({"Mara"}), asks_when=True, words=frozenset({"shop"}))
+PLAIN = Placed(1, source=1, kind="exchange", author="", size=300, marks=0, wing="w")
+
+
+def around(*placed: Placed, **more: object) -> Around:
+    rows = tuple(one.row for one in placed)
+    empty = Around(rows, {one.row: one for one in placed}, {}, {}, {}, {}, {})
+    return replace(empty, **more)  # type: ignore[arg-type]
+
+
+def order(ranked: list[Ranked]) -> list[int]:
+    return [one.candidate.row for one in ranked]
+
+
+def candidates(count: int) -> list[Candidate]:
+    """Equal in everything."""
+    return [Candidate(row, 0.5, 2.0, 1.0) for row in range(1, count + 1)]
+
+
+def alike(count: int, **of_the_first: object) -> list[Placed]:
+    others = [replace(PLAIN, row=row, source=row) for row in range(2, count + 1)]
+    return [replace(PLAIN, **of_the_first), *others]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [{"author": "Mara"}, {"marks": int(Marks.SPEAKS_OF_TIME)}, {"wing": "shop"}],
+    ids=["its author is named", "it speaks of a time", "its wing is named"],
+)
+def test_what_speaks_for_a_drawer_puts_it_first(first: dict[str, object]) -> None:
+    assert order(rank(QUESTION, candidates(3), around(*alike(3, **first))))[0] == 1
+
+
+@pytest.mark.parametrize(
+    "first",
+    [{"marks": int(Marks.ASKS)}, {"kind": "tool"}, {"size": 5}],
+    ids=["it asks itself", "it is a tool's", "it is a few letters"],
+)
+def test_what_speaks_against_it_puts_it_last(first: dict[str, object]) -> None:
+    assert order(rank(QUESTION, candidates(3), around(*alike(3, **first))))[-1] == 1
+
+
+def test_a_neighbour_of_good_hits_comes_in_without_having_been_found() -> None:
+    found = [Candidate(1, 0.6, 3.0, 1.0), Candidate(3, 0.6, 3.0, 1.0), Candidate(4, 0.1, None, 0.1)]
+    placed = [replace(PLAIN, row=row) for row in (1, 2, 3)] + [replace(PLAIN, row=4, source=9)]
+    neighbours = {1: ((), (2,)), 2: ((1,), (3,)), 3: ((2,), ()), 4: ((), ())}
+    ranked = rank(QUESTION, found, around(*placed, neighbours=neighbours, windows={2: 0.6}, cosines={2: 0.4}))
+    assert order(ranked).index(2) < order(ranked).index(4)
+    beside = next(one for one in ranked if one.candidate.row == 2)
+    assert (beside.signals.beside, beside.signals.words) == (2.0, 0.0)
+
+
+def test_the_source_that_covers_the_question_goes_first() -> None:
+    assert order(rank(QUESTION, candidates(2), around(*alike(2), covered={1: 0.2, 2: 0.9})))[0] == 2
+
+
+def test_candidates_that_were_not_looked_at_follow_in_their_order() -> None:
+    found = [Candidate(row, 0.5, 2.0, 1.0 / row) for row in (1, 2, 3, 4)]
+    assert order(rank(QUESTION, found, around(*alike(2))))[2:] == [3, 4]
+
+
+def test_nothing_found_ranks_nothing() -> None:
+    assert rank(QUESTION, [], around()) == []
+
+
+def test_without_vectors_or_words_the_rest_decides() -> None:
+    by_words = [Candidate(1, None, 1.0, 0.5), Candidate(2, None, 2.0, 1.0)]
+    by_vector = [Candidate(1, 0.2, None, 0.5), Candidate(2, 0.4, None, 1.0)]
+    for found in (by_words, by_vector):
+        assert order(rank(QUESTION, found, around(*alike(2)))) == [2, 1]
+
+
+def test_each_signal_can_be_left_out_to_see_what_it_does() -> None:
+    everything = Signals(**dict.fromkeys((field.name for field in fields(Signals)), 1.0))
+    for field in fields(Signals):
+        left = total(everything, weights_without({field.name}))
+        assert left == pytest.approx(total(everything) - getattr(WEIGHTS, field.name))
+    assert weights_without({"vectors", "no such signal"}) == WEIGHTS
