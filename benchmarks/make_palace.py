@@ -27,10 +27,10 @@ from pathlib import Path
 import apsw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks import corpus
 from benchmarks.measuring import CACHE, MB, Row, report
 from benchmarks.synthetic import SyntheticVectors
 
+from benchmarks import corpus
 from palazzo.archive import door, identity
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard

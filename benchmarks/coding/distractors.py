@@ -17,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks import corpus
 from benchmarks.measuring import CACHE
 
+from benchmarks import corpus
 from palazzo.bench.remembering import Remembering
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder

@@ -33,9 +33,10 @@ def talk(palace: Palace) -> list[int]:
 
 def test_neighbours_are_the_nearest_on_each_side(palace: Palace, talk: list[int]) -> None:
     with palace.database.snapshot() as connection:
-        assert drawers.beside(connection, talk[2], 2) == ((talk[1], talk[0]), (talk[3], talk[4]))
-        assert drawers.beside(connection, talk[0], 2) == ((), (talk[1], talk[2]))
-        assert drawers.beside(connection, 999, 2) == ((), ())
+        assert drawers.beside(connection, [talk[2], 999, talk[0]]) == {
+            talk[2]: ((talk[1], talk[0]), (talk[3], talk[4])),
+            talk[0]: ((), (talk[1], talk[2], talk[3])),
+        }
 
 
 def test_a_drawer_that_was_forgotten_is_no_neighbour(palace: Palace, talk: list[int]) -> None:
@@ -43,7 +44,7 @@ def test_a_drawer_that_was_forgotten_is_no_neighbour(palace: Palace, talk: list[
         (uid,) = next(connection.execute("SELECT uid FROM drawer WHERE id = ?", (talk[1],)))
     palace.forget([uid.hex()])
     with palace.database.snapshot() as connection:
-        assert drawers.beside(connection, talk[2], 1) == ((talk[0],), (talk[3],))
+        assert drawers.beside(connection, [talk[2]]) == {talk[2]: ((talk[0],), (talk[3], talk[4]))}
         assert set(drawers.placed(connection, talk)) == {talk[0], *talk[2:]}
 
 
@@ -65,5 +66,8 @@ def test_a_window_s_cosine_is_that_of_the_mean_of_its_vectors(palace: Palace, ta
         index.follow(connection)
     mean = vectors[0] + vectors[1] + vectors[2]
     expected = float(mean @ query / np.linalg.norm(mean))
-    found = index.window_cosines({talk[1]: talk[:3], 7: [999]}, query)
-    assert found == {talk[1]: pytest.approx(expected, abs=0.01)}
+    found = index.window_cosines(({talk[1]: talk[:3], 7: [999]}, {talk[0]: talk[:1]}), query)
+    assert found == [
+        {talk[1]: pytest.approx(expected, abs=0.01)},
+        {talk[0]: pytest.approx(float(vectors[0] @ query), abs=0.01)},
+    ]

@@ -16,8 +16,8 @@ from palazzo.store.database import Connection
 from palazzo.store.drawers import Placed
 from palazzo.text.words import match_expression
 
-REACH = 2
-"""Neighbours on each side whose words count."""
+_SOURCES_OF = 120
+"""Candidates whose source is asked for: those further down are no source's best."""
 _OFTEN = 5_000
 """Drawers from which a word is too common to be looked up source by source: it tells little, and takes long."""
 
@@ -46,10 +46,9 @@ def look_around(
     vector: NDArray[np.float32] | None,
 ) -> Around:
     """Look at the `best` candidates closely, and at the `others` only as far as their source."""
-    neighbours: dict[int, Sides] = {row: drawers.beside(connection, row, REACH) for row in best}
-    beside = {other for sides in neighbours.values() for side in sides for other in side[:1]} - set(best)
-    neighbours.update({row: drawers.beside(connection, row, REACH) for row in beside})
-    placed = drawers.placed(connection, [*best, *beside, *others])
+    neighbours = _neighbours(drawers.beside(connection, best))
+    beside = set(neighbours) - set(best)
+    placed = drawers.placed(connection, [*best, *beside, *others[:_SOURCES_OF]])
     rows = tuple(row for row in (*best, *sorted(beside)) if row in placed)
     sources = sorted({placed[row].source for row in rows})
     cosines: dict[int, float] = {}
@@ -57,10 +56,22 @@ def look_around(
     stretches: dict[int, float] = {}
     if index is not None and vector is not None:
         cosines = index.cosines_of(rows, vector)
-        near = {row: (row, *neighbours[row][0][:1], *neighbours[row][1][:1]) for row in rows}
-        far = {row: (row, *neighbours[row][0], *neighbours[row][1]) for row in rows}
-        windows, stretches = index.window_cosines(near, vector), index.window_cosines(far, vector)
+        sides = {row: neighbours.get(row, ((), ())) for row in rows}
+        near = {row: (row, *before[:1], *after[:1]) for row, (before, after) in sides.items()}
+        far = {row: (row, *before[:2], *after[:2]) for row, (before, after) in sides.items()}
+        windows, stretches = index.window_cosines((near, far), vector)
     return Around(rows, placed, neighbours, cosines, windows, stretches, _covered(connection, found, sources))
+
+
+def _neighbours(beside: Mapping[int, Sides]) -> dict[int, Sides]:
+    """Return the neighbours of the best, and from these those of their next neighbours, which are not asked for."""
+    found: dict[int, Sides] = {row: (before[:2], after[:2]) for row, (before, after) in beside.items()}
+    for row, (before, after) in beside.items():
+        if before:
+            found.setdefault(before[0], (before[1:3], (row, *after[:1])))
+        if after:
+            found.setdefault(after[0], ((row, *before[:1]), after[1:3]))
+    return found
 
 
 def _covered(connection: Connection, found: KeywordCandidates, sources: Sequence[int]) -> dict[int, float]:

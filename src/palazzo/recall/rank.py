@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter, mul
 
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
@@ -87,6 +88,7 @@ WEIGHTS = Signals(
     length=1.08,
 )
 _NAMES = tuple(field.name for field in fields(Signals))
+_values = attrgetter(*_NAMES)
 
 
 def rank(
@@ -114,7 +116,7 @@ def weights_without(names: Collection[str]) -> Signals:
 
 def total(signals: Signals, weights: Signals = WEIGHTS) -> float:
     """Return the weighted sum of the signals."""
-    return float(sum(getattr(signals, name) * getattr(weights, name) for name in _NAMES))
+    return float(sum(map(mul, _values(signals), _values(weights))))
 
 
 class _Scale:

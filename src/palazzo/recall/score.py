@@ -14,7 +14,7 @@ import math
 INTERCEPT, COSINE_WEIGHT, SHARE_WEIGHT, COVERED_WEIGHT = -6.16, 4.53, 2.13, 2.43
 KEYWORD_INTERCEPT, KEYWORD_SHARE_WEIGHT, KEYWORD_COVERED_WEIGHT = -4.86, 4.67, 2.16
 """The same without vectors."""
-ASK_FLOOR = 0.01
+ASK_FLOOR = 0.003
 """An answer whose best hit is below is none: words and meaning both missed. A floor that refused most of the coding
 suite's unanswerable questions would refuse four answerable ones in ten (`benchmarks/shortfalls.md`)."""
 PROACTIVE_FLOOR = 0.35

@@ -9,6 +9,7 @@ Vectors are only ever appended. What is retired is marked dead, and when many ar
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,24 +100,30 @@ class VectorIndex:
             owners = self._drawers[slots]
         return dict(_best_of_each(owners, scores))
 
-    def window_cosines(self, windows: Mapping[int, Sequence[int]], query: NDArray[np.float32]) -> dict[int, float]:
-        """Return by key the cosine of the mean of a window's vectors: of each drawer its best passage's."""
+    def window_cosines(
+        self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
+    ) -> list[dict[int, float]]:
+        """Return by key, for each kind of window, the cosine of its mean vector: of each drawer its best passage's."""
         with self._lock:
-            every = list(dict.fromkeys(drawer for members in windows.values() for drawer in members))
+            every = list(dict.fromkeys(drawer for kind in kinds for members in kind.values() for drawer in members))
             slots = self._slots_of(every)
-            vectors_ = self._codes[slots].astype(np.float32) * self._scales[slots][:, None]
+            members_ = self._codes[slots].astype(np.float32) * self._scales[slots][:, None]
             owners = self._drawers[slots].tolist()
-        cosines = vectors_ @ query
+        cosines = (members_ @ query).tolist()
         best: dict[int, int] = {}
         for n, owner in enumerate(owners):
             if owner not in best or cosines[n] > cosines[best[owner]]:
                 best[owner] = n
-        found = {}
-        for key, members in windows.items():
-            chosen = [best[member] for member in members if member in best]
-            if chosen:
-                mean = vectors_[chosen].sum(axis=0)
-                found[key] = float(mean @ query) / max(float(np.linalg.norm(mean)), 1e-9)
+        products = (members_ @ members_.T).tolist()
+        found = []
+        for kind in kinds:
+            cosine: dict[int, float] = {}
+            for key, drawers in kind.items():
+                chosen = [best[drawer] for drawer in drawers if drawer in best]
+                if chosen:
+                    length = math.sqrt(max(sum(products[a][b] for a in chosen for b in chosen), 1e-12))
+                    cosine[key] = sum(cosines[n] for n in chosen) / length
+            found.append(cosine)
         return found
 
     # --- scanning ------------------------------------------------------------------------------------------

@@ -271,17 +271,33 @@ def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
     return {int(row[0]): Placed(*row) for row in found}
 
 
-def beside(connection: Connection, row: int, reach: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return up to `reach` live drawers of its kind and thread before and after a drawer, the nearest first."""
-    near = (
-        "SELECT other.id FROM drawer AS own JOIN drawer AS other ON other.source = own.source"
-        " AND other.thread = own.thread WHERE own.id = ?1 AND other.kind = own.kind AND other.retired_at IS NULL"
+def beside(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return for each drawer up to `REACH` live ones of its kind and thread before and after it, the nearest first."""
+    found = connection.execute(_BESIDE, (json.dumps(list(rows)),))
+    return {
+        int(row): (
+            tuple(int(one) for one in near[:REACH] if one is not None),
+            tuple(int(one) for one in near[REACH:] if one is not None),
+        )
+        for row, *near in found
+    }
+
+
+REACH = 3
+"""Neighbours on each side that are told of."""
+_SIDES = (("<", "DESC"), (">", "ASC"))
+_BESIDE = (
+    "SELECT own.id, "
+    + ", ".join(
+        "(SELECT other.id FROM drawer AS other WHERE other.source = own.source AND other.thread = own.thread"
+        " AND other.kind = own.kind AND other.retired_at IS NULL"
+        f" AND other.ordinal {sign}= own.ordinal AND (other.ordinal, other.id) {sign} (own.ordinal, own.id)"
+        f" ORDER BY other.ordinal {order}, other.id {order} LIMIT 1 OFFSET {n})"
+        for sign, order in _SIDES
+        for n in range(REACH)
     )
-    before = f"{near} AND (other.ordinal, other.id) < (own.ordinal, own.id) ORDER BY other.ordinal DESC, other.id DESC"
-    after = f"{near} AND (other.ordinal, other.id) > (own.ordinal, own.id) ORDER BY other.ordinal, other.id"
-    sides = (connection.execute(f"{sql} LIMIT ?2", (row, reach)) for sql in (before, after))
-    first, second = (tuple(int(other) for (other,) in side) for side in sides)
-    return first, second
+    + " FROM json_each(?1) AS asked JOIN drawer AS own ON own.id = asked.value"
+)
 
 
 def authors(connection: Connection) -> list[str]:
