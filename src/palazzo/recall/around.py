@@ -18,7 +18,7 @@ from palazzo.text.words import match_expression
 
 _SOURCES_OF = 120
 """Candidates whose source is asked for: those further down are no source's best."""
-_OFTEN = 5_000
+_OFTEN = 2_000
 """Drawers from which a word is too common to be looked up source by source: it tells little, and takes long."""
 
 Sides = tuple[tuple[int, ...], tuple[int, ...]]

@@ -19,8 +19,8 @@ from palazzo.recall.fuse import Candidate
 from palazzo.recall.query import Understood
 from palazzo.text.questions import Marks
 
-RERANKED = 40
-"""Candidates that are looked at closely, their neighbours besides. 30 do as well as all on LoCoMo."""
+RERANKED = 30
+"""Candidates that are looked at closely, their neighbours besides. As many do as well as all on LoCoMo."""
 _LONG_ENOUGH = 200
 """Characters from which a text's length says no more about it."""
 
