@@ -21,6 +21,8 @@ from palazzo.text.questions import Marks
 
 RERANKED = 30
 """Candidates that are looked at closely, their neighbours besides. As many do as well as all on LoCoMo."""
+_UNTOLD = 0.5
+"""What a cosine counts that has no other to be held against."""
 _LONG_ENOUGH = 200
 """Characters from which a text's length says no more about it."""
 
@@ -124,6 +126,7 @@ class _Scale:
 
     def __init__(self, candidates: Sequence[Candidate], around: Around) -> None:
         cosines = [one.cosine for one in candidates if one.cosine is not None]
+        self.has_cosines = bool(cosines)
         self._least = min(cosines, default=0.0)
         self._width = max(cosines, default=0.0) - self._least
         self._words = max((one.bm25 for one in candidates if one.bm25 is not None), default=0.0)
@@ -140,7 +143,7 @@ class _Scale:
     def cosine(self, value: float | None) -> float:
         if value is None:
             return 0.0
-        return max(0.0, (value - self._least) / self._width) if self._width > 1e-9 else 1.0
+        return max(0.0, (value - self._least) / self._width) if self._width > 1e-9 else _UNTOLD
 
     def words(self, candidate: Candidate | None) -> float:
         if candidate is None or candidate.bm25 is None:
@@ -163,13 +166,19 @@ def _signals(
     before, after = around.neighbours.get(row, ((), ()))
     candidate = by_row.get(row)
     own = candidate.cosine if candidate is not None and candidate.cosine is not None else around.cosines.get(row)
+    words = scale.words(candidate)
+    vector, window, stretch = (
+        scale.cosine(cosine) for cosine in (own, around.windows.get(row), around.stretches.get(row))
+    )
+    if own is None and scale.has_cosines:  # its vector is still to be made: what is not known must not count against it
+        vector, window, stretch = (max(known, words) for known in (vector, window, stretch))
     return Signals(
-        words=scale.words(candidate),
-        vector=scale.cosine(own),
+        words=words,
+        vector=vector,
         beside=sum(scale.words(by_row.get(other)) for other in (*before[:1], *after[:1])),
         near=sum(scale.words(by_row.get(other)) for other in (*before[1:2], *after[1:2])),
-        window=scale.cosine(around.windows.get(row)),
-        stretch=scale.cosine(around.stretches.get(row)),
+        window=window,
+        stretch=stretch,
         source=scale.source(placed.source),
         others=scale.others(placed.source),
         covered=around.covered.get(placed.source, 0.0),

@@ -167,6 +167,8 @@ def _hits(
 ) -> Iterator[Hit]:
     for one in ranked:
         candidate = one.candidate
+        if candidate.bm25 is None and candidate.cosine is None:
+            continue  # it stands beside a hit, and nothing else is known to speak for it
         relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
         if not drawers.is_live(connection, candidate.row):
             continue  # threads share the index: one with a newer snapshot has brought it further than this one sees
