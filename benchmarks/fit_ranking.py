@@ -28,11 +28,13 @@ from benchmarks.measuring import CACHE, Row, report
 
 from palazzo.archive.reading import read_drawer
 from palazzo.bench import locomo, retrieval
+from palazzo.bench.cases import Case, Question
+from palazzo.bench.haystack import Haystack
 from palazzo.bench.measures import mean, measure
-from palazzo.bench.retrieval import Answer, Ask, Found
+from palazzo.bench.plain import Plain
+from palazzo.bench.retrieval import Answer, Ask, Asked, Found
 from palazzo.embed import Embedder
 from palazzo.embed.choose import EmbedderSpec, open_embedder
-from palazzo.model import ItemId
 from palazzo.operations.scratch_search import _Scratch
 from palazzo.operations.search import SearchRequest, search
 from palazzo.recall import rank
@@ -43,11 +45,10 @@ STEPS, RATE, L2, SHARPNESS = 250, 0.05, 1e-3, 4.0
 
 @dataclass(slots=True)
 class Recorded:
-    """What was looked at for one question: signals by row, and each row's items and session."""
+    """What was looked at for one question: signals by row, and each row's items and session as hits."""
 
     signals: list[tuple[float, ...]] = field(default_factory=list)
-    items: list[tuple[ItemId, ...]] = field(default_factory=list)
-    sessions: list[str] = field(default_factory=list)
+    hits: list[Found] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,10 @@ class Recording:
                     for one in ranked:
                         drawer = read_drawer(connection, one.candidate.row)
                         kept.signals.append(astuple(one.signals))
-                        kept.items.append(tuple(span.item for span in drawer.spans))
-                        kept.sessions.append(drawer.source.session_id)
+                        items = tuple(span.item for span in drawer.spans)
+                        kept.hits.append(Found(drawer.source.session_id, items))
                 self.found.append(kept)
-                pairs = zip(kept.sessions, kept.items, strict=True)
-                return Answer(tuple(Found(session, items) for session, items in pairs), 0.0)
+                return Answer(tuple(kept.hits), 0.0)
 
             yield ask
 
@@ -114,28 +114,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def record(document: Sequence[Mapping[str, object]]) -> list[Example]:
     """Ask every question of the data set and keep what was looked at."""
     recording = Recording()
-    cache = CACHE / "embeddings"
-    plan = retrieval.Plan(recording, lambda: open_embedder(EmbedderSpec(threads=2)), cache)
-    outcome = retrieval.run(locomo.read(document), plan, lambda what, done, total: None)
-    examples = []
-    for asked, kept in zip(outcome.asked, recording.found, strict=True):
-        if not asked.turns:
-            continue
-        # The run names every item once, in the order in which it came: so do we.
-        distinct = list(dict.fromkeys(item for items in kept.items for item in items))
-        turn_of = dict(zip(distinct, asked.found["palazzo"].turns, strict=True))
-        every = list(dict.fromkeys(kept.sessions))
-        session_of = dict(zip(every, asked.found["palazzo"].sessions, strict=True))
-        examples.append(
-            Example(
-                asked.case,
-                np.array(kept.signals),
-                tuple(tuple(turn_of[item] for item in items) for items in kept.items),
-                tuple(session_of[session] for session in kept.sessions),
-                asked.turns,
-                asked.sessions,
-            )
-        )
+    examples: list[Example] = []
+    own = retrieval._asked
+
+    def keeping(case: Case, question: Question, haystack: Haystack, ask: Ask, plain: Plain) -> Asked:
+        asked = own(case, question, haystack, ask, plain)
+        kept = recording.found[-1]
+        if asked.turns:
+            turns = tuple(tuple(haystack.turn(item) for item in hit.items) for hit in kept.hits)
+            sessions = tuple(haystack.session(hit.session) for hit in kept.hits)
+            examples.append(Example(case.id, np.array(kept.signals), turns, sessions, asked.turns, asked.sessions))
+        return asked
+
+    retrieval._asked = keeping
+    try:
+        plan = retrieval.Plan(recording, lambda: open_embedder(EmbedderSpec(threads=2)), CACHE / "embeddings")
+        retrieval.run(locomo.read(document), plan, lambda what, done, total: None)
+    finally:
+        retrieval._asked = own
     return examples
 
 

@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, report
@@ -43,7 +44,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     ordinary = list(excerpts(arguments.lines))
-    report("Secrets found and ordinary lines marked, in percent", list(quality(ordinary)), arguments.json)
+    report(
+        "Secrets found and ordinary lines marked, in percent",
+        cast("list[Row]", list(quality(ordinary))),
+        arguments.json,
+    )
     report("Speed, in MB/s", list(speed(ordinary)), arguments.json)
     if arguments.missed:
         report("Errors on the half that rules are tuned on", list(errors(ordinary)), arguments.json)
@@ -132,7 +137,7 @@ def peer(directory: Path, ordinary: Sequence[Excerpt]) -> Iterator[Row]:
         return spans
 
     with default_settings():
-        yield from list(quality([], theirs))[:2]
+        yield from cast("list[Row]", list(quality([], theirs)))[:2]
         text = "\n".join(kinds(ordinary)["Python"])[:200_000]
         begun = time.process_time()
         theirs(text)

@@ -87,7 +87,7 @@ def _command(operation: Operation[Any, Any]) -> Iterator[str]:
 
 def _json(result: type) -> Iterator[str]:
     """The fields of a result; those of each kind, with what it is `of`, where there are several kinds."""
-    kinds = result.__subclasses__()
+    kinds: list[type] = result.__subclasses__()
     for n, kind in enumerate(kinds or [result]):
         if n:
             yield ""
