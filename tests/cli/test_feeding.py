@@ -56,6 +56,13 @@ def test_a_dry_run_shows_what_there_is_and_makes_no_palace(palazzo: Command, age
     assert not list(agents.rglob("palace.db"))
 
 
+def test_a_note_beside_a_sub_agent_s_transcript_is_not_told_of(palazzo: Command, agents: Path) -> None:
+    shutil.copytree(FIXTURES / "claude-code/2.1.330", agents / ".claude/projects/-home-dev-acme", dirs_exist_ok=True)
+    assert list((agents / ".claude/projects").rglob("agent-*.meta.json"))
+    fed = palazzo.json("feed", "claude-code")
+    assert (fed["sources"], fed["skipped"]) == (3, [])
+
+
 def test_only_the_named_host_is_fed(palazzo: Command, agents: Path) -> None:
     assert [one["host"] for one in palazzo.json("feed", "pi")["histories"]] == ["pi"]
 

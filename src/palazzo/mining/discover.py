@@ -29,6 +29,7 @@ Mode = Literal["auto", "docs", "all", "convos"]
 
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json"}
+_NOTE_OF_A_SUB_AGENT = ".meta.json"
 _WRITTEN_BY_HAND = frozenset({".md", ".markdown", ".txt", ".text", ".log"})
 _MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb", ".zst"}
 _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json", "session", "message"}) | {
@@ -212,6 +213,8 @@ def _read_as(entry: Entry, rules: Rules, policy: Policy | None, readers: Readers
 def _conversations(entry: Entry, rules: Rules, readers: Readers) -> Found | None:
     """Judge whether a file holds conversations; None where it may yet be a document."""
     suffix = entry.path.suffix.lower()
+    if entry.path.name.endswith(_NOTE_OF_A_SUB_AGENT) and entry.path.parent.name == "subagents":
+        return Skip(entry.path, "Claude Code's own note beside a sub-agent's transcript", expected=True)
     if suffix in _MAY_BE_TRANSCRIPTS | _MAY_BE_COLLECTIONS:
         known = readers.known(entry.path, entry.status)
         if known:
