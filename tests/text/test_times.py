@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.model import Micros
-from palazzo.text.times import parse_timestamp, parse_when, to_iso
+from palazzo.text.times import parse_as_of, parse_end, parse_start, parse_stretch, parse_timestamp, parse_when, to_iso
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -65,6 +65,74 @@ def test_iso_is_read_back_to_the_millisecond(milliseconds: int) -> None:
 )
 def test_a_time_as_it_is_said(said: str, meant: str) -> None:
     assert to_iso(parse_when(said, NOW)) == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "start", "end"),
+    [
+        ("2026-03-01", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"),
+        ("2026-03-01 10:22", "2026-03-01T10:22:00Z", "2026-03-01T10:22:00Z"),
+        ("2026-03-01 Europe/Rome", "2026-02-28T23:00:00Z", "2026-03-01T23:00:00Z"),
+        ("2026-03-29 europe/rome", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"),  # a day of 23 hours
+        ("2026-07-01T10:22 [Europe/Rome]", "2026-07-01T08:22:00Z", "2026-07-01T08:22:00Z"),
+        ("2026-W10", "2026-03-02T00:00:00Z", "2026-03-09T00:00:00Z"),
+        ("2026-02", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"),
+        ("2026", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+        ("Q1 2026", "2026-01-01T00:00:00Z", "2026-04-01T00:00:00Z"),
+        ("2025-Q4", "2025-10-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("yesterday", "2026-03-03T00:00:00Z", "2026-03-04T00:00:00Z"),
+        ("last week", "2026-02-23T00:00:00Z", "2026-03-02T00:00:00Z"),
+        ("next month", "2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z"),
+        ("last quarter", "2025-10-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("next friday", "2026-03-06T00:00:00Z", "2026-03-07T00:00:00Z"),
+        ("next wednesday", "2026-03-11T00:00:00Z", "2026-03-12T00:00:00Z"),
+        ("March", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"),
+        ("april", "2025-04-01T00:00:00Z", "2025-05-01T00:00:00Z"),
+        ("last march", "2025-03-01T00:00:00Z", "2025-04-01T00:00:00Z"),
+        ("next March", "2027-03-01T00:00:00Z", "2027-04-01T00:00:00Z"),
+        ("Sept 2025", "2025-09-01T00:00:00Z", "2025-10-01T00:00:00Z"),
+        ("March 3", "2026-03-03T00:00:00Z", "2026-03-04T00:00:00Z"),
+        ("5th of March", "2025-03-05T00:00:00Z", "2025-03-06T00:00:00Z"),
+        ("Mar 1, 2026", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"),
+        ("9999-12-31", "9999-12-31T00:00:00Z", "9999-12-31T23:59:59.999Z"),
+    ],
+)
+def test_words_name_a_stretch_of_time(said: str, start: str, end: str) -> None:
+    assert tuple(map(to_iso, parse_stretch(said, NOW))) == (start, end)
+
+
+def test_what_begins_does_so_with_the_stretch_and_what_ends_ends_with_it() -> None:
+    assert to_iso(parse_start("since March", NOW)) == "2026-03-01T00:00:00Z"
+    assert to_iso(parse_start("after 2026-03-01", NOW)) == "2026-03-02T00:00:00Z"
+    assert to_iso(parse_end("until last Friday", NOW)) == "2026-02-28T00:00:00Z"
+    assert to_iso(parse_end("2026-03-01", NOW)) == "2026-03-02T00:00:00Z"
+    assert to_iso(parse_end("before 2026-03-01", NOW)) == "2026-03-01T00:00:00Z"
+    assert to_iso(parse_end("2026-03-01 10:22", NOW)) == "2026-03-01T10:22:00Z"
+
+
+def test_as_of_a_day_is_its_end_and_as_of_today_is_now() -> None:
+    assert parse_as_of("2026-03-01", NOW) == micros("2026-03-02T00:00:00Z") - 1
+    assert parse_as_of("as of today", NOW) == NOW
+    assert parse_as_of("March", NOW) == NOW
+    assert to_iso(parse_as_of("2026-03-01T10:22Z", NOW)) == "2026-03-01T10:22:00Z"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("2026-03-01 10:22 Mars/Olympus", "'Mars/Olympus' is not a time zone that is known here"),
+        ("2026-03-01 Europe", "'Europe' is not a time zone"),  # a directory of zones
+        ("2026-03-29 02:30 Europe/Rome", "clocks in Europe/Rome were put forward over it"),
+        ("2026-03-01T10:22+25:00", "is not a time"),
+        ("February 30", "is not a time"),
+        ("3 March 4", "is not a time"),
+        ("2026-02-30 Europe/Rome", "is not a time"),
+        ("in 99999 y", "is not a time"),
+    ],
+)
+def test_zones_and_dates_that_do_not_exist_are_refused(said: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        parse_stretch(said, NOW)
 
 
 def test_a_month_back_from_a_long_one_ends_with_the_short_one() -> None:

@@ -2,14 +2,18 @@
 
 This module owns the grammar of times. It never asks for the current time (the caller says what `now` is)
 and never for the machine's time zone: a time without a zone is UTC.
+
+Words name a *stretch*: `2026-03-01` a day, `March` a month, `10:22` of a day an instant. What is meant by it depends
+on what it is said of: something began with the stretch's first moment and ended with its last.
 """
 
 from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import NamedTuple
+from zoneinfo import ZoneInfo, available_timezones
 
 from palazzo.model import Micros
 
@@ -28,38 +32,102 @@ def to_iso(micros: Micros) -> str:
     return f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}{fraction}Z"
 
 
-def parse_when(text: str, now: Micros) -> Micros:
-    """Read the time that a person or an agent means by `text`; `now` is what relative times count from.
+class Stretch(NamedTuple):
+    """What words about time name, half-open; of an instant both ends are the same."""
+
+    start: Micros
+    end: Micros
+
+
+def parse_stretch(text: str, now: Micros) -> Stretch:
+    """Read what stretch of time a person or an agent means by `text`; `now` is what relative times count from.
 
     Accepted, in any case:
 
-    * ISO-8601: `2026-03-04`, `2026-03-04 10:22`, `2026-03-04T10:22:31.5+01:00`, `2026-W10-3`. A date alone
-      is its midnight; `2026-03` and `2026` are the first midnight of the month or year;
+    * ISO-8601: `2026-03-04`, `2026-03-04 10:22`, `2026-03-04T10:22:31.5+01:00`, `2026-W10-3`, `2026-W10`; also
+      `2026-03` and `2026`. A zone may be named: `2026-03-04 10:22 Europe/Rome`;
+    * a date in English: `March 4`, `4 March 2026`, `Mar 4, 2026`, `March 2026`, `March`, `Q1 2026`;
     * an age: `3h`, `2 days ago`, `an hour ago`, `1w` (units s, m, h, d, w, mo, y and their English names;
       `m` is minutes), or the same ahead: `in 2 days`. Months and years are calendar ones;
-    * `now`, and the names of days and spans, each meaning its first instant: `today`, `yesterday`,
-      `tomorrow`, `monday` or `last monday` (the latest one before today), `this week`, `last week` (its
-      Monday), `this month`, `last month`, `this year`, `last year`.
+    * `now`, and the names of days and spans: `today`, `yesterday`, `tomorrow`, `monday` or `last monday` (the
+      latest one before today), `this week`, `last month`, `next year`, `next friday`. What names no year is the
+      latest one that has begun.
 
     Raises ValueError, with one sentence naming what is accepted, for anything else.
     """
-    said = " ".join(text.split()).casefold()
+    plain = " ".join(text.split())
+    zoned = _IN_A_ZONE.fullmatch(plain)
     try:
-        for reading in (_iso_moment, _partial_date):
-            moment = reading(said)
-            if moment is not None:
-                return _micros(moment)
-        for relative in (_named, _counted):
-            moment = relative(said, _moment(now))
-            if moment is not None:
-                return _micros(moment)
+        if zoned:
+            return _bounds(_iso(zoned[1].casefold(), _zone(zoned[2])))
+        for reading in (_iso, _partial_date):
+            found = reading(plain.casefold())
+            if found is not None:
+                return _bounds(found)
+        for relative in (_named, _in_english, _counted):
+            found = relative(plain.casefold(), _moment(now))
+            if found is not None:
+                return _bounds(found)
+    except _NoSuchTime:
+        raise
     except (OverflowError, ValueError):  # a year such as 99999, or month 13
         pass
-    shown = text if len(text) <= 60 else f"{text[:60]}…"
     raise ValueError(
-        f"'{shown}' is not a time: give a date (2026-03-04), a date and time (2026-03-04T10:22Z), "
+        f"'{_shown(text)}' is not a time: give a date (2026-03-04), a date and time (2026-03-04T10:22Z), "
         "an age (3h, 2 days ago) or a name (now, today, yesterday, monday, last week)."
     )
+
+
+def parse_when(text: str, now: Micros) -> Micros:
+    """Read a time as `parse_stretch` does, and return its first moment."""
+    return parse_stretch(text, now).start
+
+
+def parse_start(text: str, now: Micros) -> Micros:
+    """Read when something began: `2026-03-01`, `since March`, `after last Friday`. Raises ValueError.
+
+    It is the first moment of what was named; after it, the moment that it has ended.
+    """
+    word, rest = _leading(text, _START_WORDS)
+    stretch = parse_stretch(rest, now)
+    return stretch.end if word == "after" else stretch.start
+
+
+def parse_end(text: str, now: Micros) -> Micros:
+    """Read when something ended, as the first moment at which it no longer was. Raises ValueError.
+
+    The stretch that was named belongs to it: `2026-03-01` and `until March 1` are the midnight after that day;
+    `before March 1` is the midnight before it.
+    """
+    word, rest = _leading(text, _END_WORDS)
+    stretch = parse_stretch(rest, now)
+    return stretch.start if word == "before" else stretch.end
+
+
+def parse_as_of(text: str, now: Micros) -> Micros:
+    """Read the moment at which somebody wants to see how things stood. Raises ValueError.
+
+    Of a day that has passed it is the last moment, so that what happened on that day counts; of the day (week, …)
+    that it is now, it is now.
+    """
+    _, rest = _leading(text, ("as of ", "on ", "at ", "in "))
+    start, end = parse_stretch(rest, now)
+    if start <= now < end:
+        return now
+    return Micros(max(start, end - 1))
+
+
+_START_WORDS = ("since ", "from ", "starting ", "as of ", "after ", "on ")
+_END_WORDS = ("until ", "till ", "through ", "up to ", "to ", "by ", "before ", "on ")
+
+
+def _leading(text: str, words: tuple[str, ...]) -> tuple[str, str]:
+    """Split off the word that says which end of a stretch is meant."""
+    said = text.strip()
+    for word in words:
+        if said.casefold().startswith(word):
+            return word.strip(), said[len(word) :]
+    return "", said
 
 
 def parse_timestamp(value: object) -> Micros | None:
@@ -127,6 +195,20 @@ def _micros(moment: datetime) -> Micros:
 
 _SPACE_BEFORE_ZONE = re.compile(r"(?<=[0-9]) (?=[+-][0-9]{2}:?[0-9]{2}$|z$|utc$)", re.IGNORECASE)
 _ISO_START = re.compile(r"[0-9]{4}-?[0-9wW]")
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4}-?w[0-9]{2}-?[0-9]")
+_ISO_WEEK = re.compile(r"[0-9]{4}-?w[0-9]{2}")
+
+Span = tuple[datetime, datetime]
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _bounds(span: Span | None) -> Stretch:
+    if span is None:
+        raise ValueError("no time")
+    return Stretch(_micros(span[0]), _micros(span[1]))
 
 
 def _iso_moment(text: str) -> datetime | None:
@@ -143,55 +225,138 @@ def _iso_moment(text: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-_PARTIAL = re.compile(r"([0-9]{4})(?:-([0-9]{1,2}))?")
-
-
-def _partial_date(said: str) -> datetime | None:
-    match = _PARTIAL.fullmatch(said)
-    return datetime(int(match[1]), int(match[2] or 1), 1, tzinfo=UTC) if match else None
-
-
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
-def _day(now: datetime) -> datetime:
-    return now.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _week(now: datetime) -> datetime:
-    return _day(now) - timedelta(days=now.weekday())
-
-
-def _month(now: datetime) -> datetime:
-    return _day(now).replace(day=1)
-
-
-def _year(now: datetime) -> datetime:
-    return _month(now).replace(month=1)
-
-
-_NAMES: dict[str, Callable[[datetime], datetime]] = {
-    "now": lambda now: now,
-    "today": _day,
-    "yesterday": lambda now: _day(now) - timedelta(days=1),
-    "tomorrow": lambda now: _day(now) + timedelta(days=1),
-    "this week": _week,
-    "last week": lambda now: _week(now) - timedelta(days=7),
-    "this month": _month,
-    "last month": lambda now: _months_on(_month(now), -1),
-    "this year": _year,
-    "last year": lambda now: _months_on(_year(now), -12),
-}
-
-
-def _named(said: str, now: datetime) -> datetime | None:
-    if said in _NAMES:
-        return _NAMES[said](now)
-    weekday = said.removeprefix("last ").removeprefix("on ")
-    if weekday not in _WEEKDAYS:
+def _iso(said: str, zone: tzinfo = UTC) -> Span | None:
+    moment = _iso_moment(said)
+    if moment is None:
         return None
-    days = (now.weekday() - _WEEKDAYS.index(weekday)) % 7 or 7
-    return _day(now) - timedelta(days=days)
+    if zone is not UTC:
+        moment = _there(moment.replace(tzinfo=None), zone)
+    if _ISO_DAY.fullmatch(said):
+        return moment, _later(moment, days=1)
+    return (moment, _later(moment, days=7)) if _ISO_WEEK.fullmatch(said) else (moment, moment)
+
+
+def _later(moment: datetime, days: int = 0, months: int = 0) -> datetime:
+    """The end of a stretch that began at `moment`; the end of time where there is none."""
+    try:
+        return _months_on(moment, months) + timedelta(days=days)
+    except (OverflowError, ValueError):
+        return datetime.max.replace(tzinfo=UTC)
+
+
+# --- zones -------------------------------------------------------------------------------------------------
+
+_IN_A_ZONE = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}(?:[tT ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)?)"
+    r" ?\[?([A-Za-z][A-Za-z0-9_+/-]{1,40})\]?"
+)
+
+
+class _NoSuchTime(ValueError):
+    """A zone that is unknown, or a time that its clocks never showed."""
+
+
+def _zone(name: str) -> tzinfo:
+    """The zone of that name, in any case."""
+    if name.casefold() in ("utc", "gmt"):
+        return UTC
+    for candidate in (name, *(known for known in available_timezones() if known.casefold() == name.casefold())):
+        try:
+            return ZoneInfo(candidate)
+        except (KeyError, OSError, ValueError):  # also a directory of the zones' database, such as `Europe`
+            continue
+    raise _NoSuchTime(
+        f"'{name}' is not a time zone that is known here: write the offset from UTC (2026-03-04T10:22+01:00), or a "
+        "name such as Europe/Rome."
+    )
+
+
+def _there(local: datetime, zone: tzinfo) -> datetime:
+    """What a clock in `zone` shows, as a moment."""
+    moment = local.replace(tzinfo=zone)
+    if moment.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != local:
+        raise _NoSuchTime(f"'{local}' is not a time: clocks in {zone} were put forward over it.")
+    return moment
+
+
+# --- names -------------------------------------------------------------------------------------------------
+
+_PARTIAL = re.compile(r"([0-9]{4})(?:-([0-9]{1,2}))?")
+_QUARTER = re.compile(r"(?:q([1-4])[ ,]{1,2}([0-9]{4})|([0-9]{4})[ -]?q([1-4]))")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTHS_BY_NAME = {name: n for n, name in enumerate(_MONTH_NAMES, 1)} | {
+    name[:3]: n for n, name in enumerate(_MONTH_NAMES, 1)
+} | {"sept": 9}  # fmt: skip
+_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_WHICH = {"this": 0, "last": -1, "next": 1}
+
+
+def _partial_date(said: str) -> Span | None:
+    quarter = _QUARTER.fullmatch(said)
+    if quarter:
+        start = datetime(int(quarter[2] or quarter[3]), 3 * int(quarter[1] or quarter[4]) - 2, 1, tzinfo=UTC)
+        return start, _later(start, months=3)
+    match = _PARTIAL.fullmatch(said)
+    if match is None:
+        return None
+    start = datetime(int(match[1]), int(match[2] or 1), 1, tzinfo=UTC)
+    return start, _later(start, months=1 if match[2] else 12)
+
+
+def _named(said: str, now: datetime) -> Span | None:
+    """Read `now`, `yesterday`, `last week`, `monday`."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if said == "now":
+        return now, now
+    if said in _DAYS:
+        day = today + timedelta(days=_DAYS[said])
+        return day, _later(day, days=1)
+    which, _, unit = said.rpartition(" ")
+    if unit in _WEEKDAYS and which in ("", "last", "on", "next"):
+        ahead = (_WEEKDAYS.index(unit) - now.weekday()) % 7
+        day = today + timedelta(days=(ahead or 7) if which == "next" else ahead - 7)
+        return day, _later(day, days=1)
+    if which not in _WHICH:
+        return None
+    return _calendar(unit, today, _WHICH[which])
+
+
+def _calendar(unit: str, today: datetime, offset: int) -> Span | None:
+    if unit == "week":
+        start = today + timedelta(days=7 * offset - today.weekday())
+        return start, _later(start, days=7)
+    month = today.replace(day=1)
+    months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
+    if months is not None:
+        start = _months_on(month.replace(month=month.month - (month.month - 1) % months), offset * months)
+        return start, _later(start, months=months)
+    if unit in _MONTHS_BY_NAME and offset:
+        away = (_MONTHS_BY_NAME[unit] - month.month) % 12
+        start = _months_on(month, (away or 12) if offset > 0 else away - 12)
+        return start, _later(start, months=1)
+    return None
+
+
+_DATE = re.compile(
+    r"(?:(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?(?P<month>[a-z]{3,9})\.?"
+    r"(?: (?P<after>[0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? (?P<year>[0-9]{4}))?"
+)
+
+
+def _in_english(said: str, now: datetime) -> Span | None:
+    """Read `March 4`, `4th of March 2026`, `March 2026`, `March`."""
+    match = _DATE.fullmatch(said)
+    if match is None or match["month"] not in _MONTHS_BY_NAME or (match["day"] and match["after"]):
+        return None
+    month, day = _MONTHS_BY_NAME[match["month"]], int(match["day"] or match["after"] or 0)
+    start = datetime(int(match["year"] or now.year), month, day or 1, tzinfo=UTC)
+    if not match["year"] and start > now:
+        start = start.replace(year=start.year - 1)
+    return start, _later(start, days=1 if day else 0, months=0 if day else 1)
 
 
 _COUNTED = re.compile(r"(in )?(?:([0-9]{1,9})|an?)( ?)([a-z]+)( ago)?")
@@ -208,7 +373,7 @@ _UNITS = {
 }
 
 
-def _counted(said: str, now: datetime) -> datetime | None:
+def _counted(said: str, now: datetime) -> Span | None:
     """Read `3h`, `2 days ago`, `an hour ago`, `in 2 days`."""
     match = _COUNTED.fullmatch(said)
     if match is None or (match[1] and match[5]):
@@ -217,9 +382,10 @@ def _counted(said: str, now: datetime) -> datetime | None:
     if unit is None or (not match[2] and not match[3]):  # `ah` is no hour
         return None
     count = int(match[2] or 1) * (1 if match[1] else -1)
-    if unit in _MONTHS:
-        return _months_on(now, count * _MONTHS[unit])
-    return now + timedelta(seconds=count * _SECONDS[unit])
+    moment = (
+        _months_on(now, count * _MONTHS[unit]) if unit in _MONTHS else now + timedelta(seconds=count * _SECONDS[unit])
+    )
+    return moment, moment
 
 
 def _months_on(moment: datetime, months: int) -> datetime:
