@@ -29,6 +29,7 @@ FLOORS = (
     ("derive",),
     ("recall",),
     ("attention",),
+    ("undo",),
     ("palace",),
     ("bench",),
     ("operations",),

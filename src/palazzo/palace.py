@@ -18,16 +18,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from palazzo.archive import deeds, notes, reading
+from palazzo import undo
+from palazzo.archive import deeds, identity, notes, reading
 from palazzo.archive.guarding import Guard
 from palazzo.derive import embed, follow, rebuild
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable
 from palazzo.model import Drawer, ItemId, Micros, Place, Trust
-from palazzo.store import schema
+from palazzo.store import groups, schema
 from palazzo.store.acts import ActKind
-from palazzo.store.database import Database, Mode
+from palazzo.store.database import Connection, Database, Mode
+from palazzo.store.groups import Group
 
 if TYPE_CHECKING:
     from palazzo.recall.query import Query
@@ -156,6 +158,7 @@ class Palace:
         guard = Guard.of(self.database)
         with self.database.transaction() as connection:
             now = self.clock()
+            group = self._begin(connection, author or trust, "remember", now)
             item, row = notes.file_note(
                 connection,
                 text,
@@ -169,22 +172,39 @@ class Palace:
                 commit=commit,
                 anchors=anchors,
             )
+            groups.add(connection, group, "note", [row])
+            groups.count(connection, group, 1)
             for tag in tags:
-                deeds.act_on_item(connection, "tag", row, author or trust, now, {"tag": guard.words(tag)})
+                deeds.act_on_item(connection, "tag", row, author or trust, now, {"tag": guard.words(tag)}, group)
         with self.database.snapshot() as connection:
             return Remembered(item, tuple(reading.drawers_of_item(connection, row)))
 
-    def forget(self, drawers: Sequence[str], actor: str = "user", reason: str = "") -> list[str]:
+    def begin_group(self, actor: str, verb: str) -> int:
+        """Begin a change group for what takes several transactions; give it to each of the verbs below."""
+        with self.database.transaction() as connection:
+            return self._begin(connection, actor, verb, self.clock())
+
+    def forget(
+        self, drawers: Sequence[str], actor: str = "user", reason: str = "", group: int | None = None
+    ) -> list[str]:
         """Retire drawers (ids or unique prefixes), all or none; return their ids in full."""
-        return self._act("forget", drawers, actor, {"reason": reason})
+        return self._act("forget", drawers, actor, {"reason": reason}, group)
 
-    def move(self, drawers: Sequence[str], place: Place, actor: str = "user") -> list[str]:
+    def move(self, drawers: Sequence[str], place: Place, actor: str = "user", group: int | None = None) -> list[str]:
         """File drawers elsewhere; ids and text stay as they are."""
-        return self._act("move", drawers, actor, {"wing": place.wing, "room": place.room})
+        return self._act("move", drawers, actor, {"wing": place.wing, "room": place.room}, group)
 
-    def tag(self, drawers: Sequence[str], tag: str, actor: str = "user") -> list[str]:
+    def tag(self, drawers: Sequence[str], tag: str, actor: str = "user", group: int | None = None) -> list[str]:
         """Put a tag on drawers."""
-        return self._act("tag", drawers, actor, {"tag": tag})
+        return self._act("tag", drawers, actor, {"tag": tag}, group)
+
+    def undo(self, actor: str = "user", prefix: str | None = None, progress: undo.Progress | None = None) -> Group:
+        """Take back the actor's last change group, or the one whose id begins with `prefix`; return it.
+
+        Finishes one that was interrupted first. Raises NotFound when there is nothing to take back, UsageError for a
+        group that was undone or is itself an undoing.
+        """
+        return undo.undo(self.database, self.clock, actor, prefix, progress)
 
     def embed_pending(self, progress: embed.Progress | None = None, stop: Callable[[], bool] | None = None) -> int:
         """Make the vectors that are still pending; return how many."""
@@ -196,13 +216,21 @@ class Palace:
 
     # --- parts ---------------------------------------------------------------------------------------------
 
-    def _act(self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str]) -> list[str]:
+    def _begin(self, connection: Connection, actor: str, verb: str, now: Micros) -> int:
+        return groups.begin(connection, bytes.fromhex(identity.new_id(now)), actor, verb, now, "")
+
+    def _act(
+        self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str], group: int | None
+    ) -> list[str]:
         guard = Guard.of(self.database)
         detail = {name: guard.words(said) for name, said in detail.items()}
         with self.database.transaction() as connection:
+            now = self.clock()
+            own = self._begin(connection, actor, kind, now) if group is None else group
             rows = [reading.resolve_drawer(connection, prefix) for prefix in drawers]
             ids = [reading.read_drawer(connection, row).id for row in rows]
-            deeds.act_on_drawers(connection, kind, rows, actor, self.clock(), detail)
+            deeds.act_on_drawers(connection, kind, rows, actor, now, detail, own)
+            groups.count(connection, own, len(ids))
             return [str(drawer) for drawer in ids]
 
     def _ready(self) -> tuple[Embedder, VectorIndex]:

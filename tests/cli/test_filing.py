@@ -95,6 +95,18 @@ def test_a_note_is_forgotten_by_the_id_that_remember_gave(palazzo: Command, home
     assert palazzo.json("forget", note["id"], "--yes")["forgotten"] == note["drawers"]
 
 
+def test_forgetting_a_wing_is_one_change_and_undo_takes_it_back(palazzo: Command, shop: Path) -> None:
+    before = palazzo.json("search", "port")["hits"]
+    palazzo.json("forget", "--wing", "shop", "--yes")
+    listed = palazzo.json("undo", "--list")["changes"]
+    assert [(change["verb"], change["undone"]) for change in listed[:1]] == [("forget", False)]
+    assert palazzo.json("undo")["undone"]["id"] == listed[0]["id"]
+    assert [hit["id"] for hit in palazzo.json("search", "port")["hits"]] == [hit["id"] for hit in before]
+    ran = palazzo("undo", listed[0]["id"])
+    assert ran.code == 2
+    assert "undone already" in ran.error
+
+
 def test_all_of_a_source_and_all_of_a_wing(palazzo: Command, shop: Path, home: Path) -> None:
     assert len(palazzo.json("forget", "--source", "docs/deploy.md", "--yes")["forgotten"]) == 2
     assert len(palazzo.json("forget", "--source", "docs", "--yes")["forgotten"]) == 1

@@ -114,6 +114,8 @@ COMMANDS = [
     ["remember", "Another note."],
     ["forget", "ID", "--dry-run"],
     ["forget", "ID", "--yes"],
+    ["undo", "--list"],
+    ["undo"],
     ["status"],
     ["doctor"],
     ["verify"],

@@ -1,4 +1,7 @@
-"""Doing acts: forget, move, tag. An act addresses the spans of drawers, so it outlives every rebuild."""
+"""Doing acts: forget, move, tag. An act addresses the spans of drawers, so it outlives every rebuild.
+
+`group` is the change group that an act belongs to, by which it can be undone; rules that act by themselves have none.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +21,38 @@ def act_on_drawers(
     actor: str,
     now: Micros,
     detail: Mapping[str, str],
+    group: int | None = None,
 ) -> int:
     """Record one act on the drawers of these row ids; return the act's row id."""
     spans = [span for row in dict.fromkeys(rows) for span in _spans(connection, row)]
-    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans)
+    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans, group)
 
 
 def act_on_item(
-    connection: Connection, kind: ActKind, row: int, actor: str, now: Micros, detail: Mapping[str, str]
+    connection: Connection,
+    kind: ActKind,
+    row: int,
+    actor: str,
+    now: Micros,
+    detail: Mapping[str, str],
+    group: int | None = None,
 ) -> int:
     """Record one act on all of an item's text, whatever drawers it is cut into; return the act's row id."""
-    return act_on_items(connection, kind, [row], actor, now, detail)
+    return act_on_items(connection, kind, [row], actor, now, detail, group)
 
 
 def act_on_items(
-    connection: Connection, kind: ActKind, rows: Sequence[int], actor: str, now: Micros, detail: Mapping[str, str]
+    connection: Connection,
+    kind: ActKind,
+    rows: Sequence[int],
+    actor: str,
+    now: Micros,
+    detail: Mapping[str, str],
+    group: int | None = None,
 ) -> int:
     """Record one act on all of the text of these items; return the act's row id."""
     spans = [_whole(connection, row) for row in dict.fromkeys(rows)]
-    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans)
+    return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans, group)
 
 
 def _whole(connection: Connection, item: int) -> ActSpan:

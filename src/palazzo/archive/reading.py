@@ -70,7 +70,7 @@ def read_drawer(connection: Connection, row: int) -> Drawer:
 
 def resolve_drawer(connection: Connection, prefix: str) -> int:
     """Return the row id of the drawer that `prefix` names; NotFound or AmbiguousId otherwise."""
-    found = drawers.find_drawers(connection, *_bounds(prefix), 9)
+    found = drawers.find_drawers(connection, *id_bounds(prefix), 9)
     if len(found) > 1:
         raise AmbiguousId(prefix, [uid.hex() for _, uid in found])
     if not found:
@@ -80,7 +80,7 @@ def resolve_drawer(connection: Connection, prefix: str) -> int:
 
 def resolve(connection: Connection, prefix: str) -> tuple[str, int]:
     """Return ('drawer' | 'item', row id) of what `prefix` names; NotFound or AmbiguousId otherwise."""
-    low, high = _bounds(prefix)
+    low, high = id_bounds(prefix)
     named = [("drawer", row, uid) for row, uid in drawers.find_drawers(connection, low, high, 9)]
     for uid in items.resolve_item_prefix(connection, low, high, 9):
         named.append(("item", items.known_items(connection, [uid])[uid], uid))
@@ -126,7 +126,8 @@ def neighbours(connection: Connection, row: int, count: int) -> tuple[list[int],
     return [int(r) for (r,) in before][::-1], [int(r) for (r,) in after]
 
 
-def _bounds(prefix: str) -> tuple[bytes, bytes]:
+def id_bounds(prefix: str) -> tuple[bytes, bytes]:
+    """Return the least and the greatest id that begins with `prefix`; NotFound when no id can."""
     digits = prefix.lower().replace("-", "")
     if len(digits) < _SHORTEST_PREFIX or len(digits) > 32 or any(c not in "0123456789abcdef" for c in digits):
         raise NotFound(

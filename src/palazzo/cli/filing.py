@@ -1,4 +1,4 @@
-"""How init, mine, remember and forget look to a person."""
+"""How init, mine, remember, forget and undo look to a person."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from palazzo.operations.forget import ForgetResult
 from palazzo.operations.init import InitResult
 from palazzo.operations.mine import MineResult
 from palazzo.operations.remember import RememberResult
+from palazzo.operations.undo import Change, UndoResult
 
 _MOST_LISTED = 10
 
@@ -89,3 +90,23 @@ def forget(screen: Screen, result: ForgetResult) -> None:
         screen.say((f"{INDENT}{drawer}  ", "dim"), text)
     if len(result.forgotten) > len(result.sample):
         screen.say((f"{INDENT}and {len(result.forgotten) - len(result.sample):,} more", "dim"))
+
+
+def undo(screen: Screen, result: UndoResult) -> None:
+    """Show what was taken back, or the last changes."""
+    if result.undone is not None:
+        screen.say(("Took back  ", "bold"), _done(result.undone), (f"  ({result.undone.at})", "dim"))
+    elif not result.changes:
+        screen.say("Nothing was changed yet: there is nothing to undo.")
+    else:
+        rows = [
+            ((change.at, "dim"), change.actor, _done(change), "undone" if change.undone else "", (change.id, "dim"))
+            for change in result.changes
+        ]
+        screen.table(("when", "who", "what", "", "id"), rows)
+
+
+def _done(change: Change) -> str:
+    """What a change did: its verb, to what, and to how many where that was more than one."""
+    verb = f"undo of {change.summary}" if change.undoes is not None else f"{change.verb} {change.summary}".strip()
+    return f"{verb} ({change.size:,})" if change.size > 1 else verb

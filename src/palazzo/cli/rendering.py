@@ -20,6 +20,7 @@ RENDERERS = {
     "feed": "palazzo.cli.feeding:feed",
     "remember": "palazzo.cli.filing:remember",
     "forget": "palazzo.cli.filing:forget",
+    "undo": "palazzo.cli.filing:undo",
     "status": "palazzo.cli.operating:status",
     "doctor": "palazzo.cli.operating:doctor",
     "verify": "palazzo.cli.operating:verify",

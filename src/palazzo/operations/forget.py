@@ -43,7 +43,7 @@ class ForgetResult:
 def forget(context: Context, request: ForgetRequest) -> ForgetResult:
     """Retire drawers, so that no search finds them again and no rebuild brings them back.
 
-    The archive keeps the words; their ids still resolve.
+    The archive keeps the words; their ids still resolve, and 'palazzo undo' brings them back.
     """
     chosen = [bool(request.ids), request.source is not None, request.wing is not None]
     if sum(chosen) != 1:
@@ -53,8 +53,9 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
         sample = _sample(connection, ids)
     if not request.dry_run:
         palace = context.writing()
+        group = palace.begin_group("user", "forget")
         for start in range(0, len(ids), AT_ONCE):
-            palace.forget(ids[start : start + AT_ONCE])
+            palace.forget(ids[start : start + AT_ONCE], group=group)
             context.report("forgetting", min(start + AT_ONCE, len(ids)), len(ids))
     return ForgetResult(tuple(ids), request.dry_run, sample)
 

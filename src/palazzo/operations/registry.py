@@ -19,6 +19,7 @@ MODULES = {
     "wake_up": "palazzo.operations.wake_up",
     "remember": "palazzo.operations.remember",
     "forget": "palazzo.operations.forget",
+    "undo": "palazzo.operations.undo",
     "status": "palazzo.operations.status",
     "doctor": "palazzo.operations.doctor",
     "verify": "palazzo.operations.verify",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from palazzo.model import Micros
-from palazzo.store import changes
+from palazzo.store import changes, groups
 from palazzo.store.database import Connection
 
 ActKind = Literal["forget", "move", "tag", "leave-out", "take-in"]
@@ -44,24 +44,30 @@ def file_act(
     at: Micros,
     detail: Mapping[str, str],
     spans: Iterable[ActSpan],
+    group: int | None = None,
 ) -> int:
-    """Record an act on spans; return its row id."""
+    """Record an act on spans; return its row id. `group` is the change group that it belongs to, if any."""
     (row,) = next(
         connection.execute(
-            "INSERT INTO act(uid, kind, actor, at, detail) VALUES(?,?,?,?,?) RETURNING id",
-            (uid, kind, actor, at, json.dumps(dict(detail))),
+            "INSERT INTO act(uid, kind, actor, at, detail, grp) VALUES(?,?,?,?,?,?) RETURNING id",
+            (uid, kind, actor, at, json.dumps(dict(detail)), group),
         )
     )
     connection.executemany(
         "INSERT INTO act_span(act, n, item_uid, start, end, drawer_uid) VALUES(?,?,?,?,?,?)",
         ((row, n, span.item_uid, span.start, span.end, span.drawer_uid) for n, span in enumerate(spans)),
     )
+    if group is not None:
+        groups.add(connection, group, "act", [int(row)])
     changes.append(connection, "act", [int(row)])
     return int(row)
 
 
 def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Act, ActSpan]]:
-    """Return the acts that touch any of the items, oldest first, with the spans they touch in their order."""
+    """Return the acts that touch any of the items, oldest first, with the spans they touch in their order.
+
+    Acts that were undone are not among them.
+    """
     if not any(True for _ in connection.execute("SELECT 1 FROM act LIMIT 1")):
         return []
     wanted = list(item_uids)
@@ -70,7 +76,8 @@ def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Ac
         part = wanted[start : start + 500]
         rows = connection.execute(
             "SELECT act.id, n, kind, actor, at, detail, item_uid, start, end, drawer_uid FROM act_span"
-            f" JOIN act ON act.id = act_span.act WHERE item_uid IN ({','.join('?' * len(part))})",
+            f" JOIN act ON act.id = act_span.act WHERE item_uid IN ({','.join('?' * len(part))})"
+            " AND (grp IS NULL OR grp NOT IN (SELECT undoes FROM change_group WHERE undoes IS NOT NULL))",
             part,
         )
         for row, n, kind, actor, at, detail, uid, begin, end, drawer in rows:

@@ -131,7 +131,13 @@ _TRUTH = [
     "CREATE TABLE link(device INTEGER NOT NULL REFERENCES device, seq INTEGER NOT NULL, item_uid BLOB NOT NULL,"
     " digest BLOB NOT NULL, hash BLOB NOT NULL, absent TEXT, PRIMARY KEY(device, seq)) WITHOUT ROWID",
     "CREATE TABLE act(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL, actor TEXT NOT NULL,"
-    " at INTEGER NOT NULL, detail TEXT NOT NULL)",
+    " at INTEGER NOT NULL, detail TEXT NOT NULL, grp INTEGER REFERENCES change_group)",
+    # What one command did, so that it can be taken back; `undoes` says of an undoing what it took back.
+    "CREATE TABLE change_group(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, actor TEXT NOT NULL,"
+    " at INTEGER NOT NULL, verb TEXT NOT NULL, size INTEGER NOT NULL DEFAULT 0,"
+    " summary TEXT NOT NULL, undoes INTEGER UNIQUE REFERENCES change_group)",
+    "CREATE TABLE group_member(grp INTEGER NOT NULL REFERENCES change_group, n INTEGER NOT NULL, kind TEXT NOT NULL,"
+    " ref INTEGER NOT NULL, PRIMARY KEY(grp, n)) WITHOUT ROWID",
     # `n` counts an act's spans in the order of the drawers they were: a forgotten drawer reads as it did.
     "CREATE TABLE act_span(act INTEGER NOT NULL REFERENCES act, n INTEGER NOT NULL, item_uid BLOB NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, drawer_uid BLOB NOT NULL, PRIMARY KEY(act, n)) WITHOUT ROWID",

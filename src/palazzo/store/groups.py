@@ -1,0 +1,141 @@
+"""Change groups: what one command of a person or agent did to the palace, kept together so that it can be undone.
+
+A group has members in the order in which they were done: acts, notes, versions of facts. Undoing writes a group of
+its own that says which it `undoes`; nothing is deleted. Mining makes no groups (what it brought is forgotten by its
+source), and an erase cannot be undone, so it makes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+MemberKind = Literal["act", "note", "fact+", "fact-", "link+", "link-", "predicate", "undone"]
+"""`+` is a row that was recorded, `-` one that was retired; `ref` is its row id in the table of its kind. An undoing
+has an `undone` for each member that it took back, with that member's number."""
+
+_COLUMNS = (
+    "SELECT id, uid, actor, at, verb, size, summary, undoes,"
+    " EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id) FROM change_group"
+)
+
+
+class Member(NamedTuple):
+    """One thing that a group did."""
+
+    kind: MemberKind
+    ref: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One command's changes: `size` of them, `summary` says to what where `verb` and `size` do not say enough.
+
+    `undoes` is the group that it took back, `undone` whether it was taken back itself.
+    """
+
+    row: int
+    uid: str
+    actor: str
+    at: Micros
+    verb: str
+    size: int
+    summary: str
+    undoes: int | None
+    undone: bool
+
+
+def begin(
+    connection: Connection, uid: bytes, actor: str, verb: str, at: Micros, summary: str, undoes: int | None = None
+) -> int:
+    """Begin a group; return its row id. `summary` is for people: a few words, redacted, or nothing."""
+    (row,) = next(
+        connection.execute(
+            "INSERT INTO change_group(uid, actor, at, verb, summary, undoes) VALUES(?,?,?,?,?,?) RETURNING id",
+            (uid, actor, at, verb, summary, undoes),
+        )
+    )
+    return int(row)
+
+
+def add(connection: Connection, group: int, kind: MemberKind, refs: Iterable[int]) -> None:
+    """Say that a group did these."""
+    connection.executemany(
+        "INSERT INTO group_member(grp, n, kind, ref)"
+        " VALUES(?1, (SELECT coalesce(max(n), -1) + 1 FROM group_member WHERE grp = ?1), ?2, ?3)",
+        ((group, kind, ref) for ref in refs),
+    )
+
+
+def members(connection: Connection, group: int) -> list[Member]:
+    """Return what a group did, in order."""
+    rows = connection.execute("SELECT kind, ref FROM group_member WHERE grp = ? ORDER BY n", (group,))
+    return [Member(kind, int(ref)) for kind, ref in rows]
+
+
+def unfinished(connection: Connection) -> Group | None:
+    """Return an undoing that was interrupted, None when there is none."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE undoes IS NOT NULL AND"
+        " (SELECT count(*) FROM group_member WHERE grp = change_group.id AND kind = 'undone')"
+        " < (SELECT count(*) FROM group_member WHERE grp = change_group.undoes) LIMIT 1"
+    )
+    return next((_group(row) for row in rows), None)
+
+
+def count(connection: Connection, group: int, size: int) -> None:
+    """Say that a group changed so many things more."""
+    connection.execute("UPDATE change_group SET size = size + ? WHERE id = ?", (size, group))
+
+
+def read(connection: Connection, row: int) -> Group:
+    """Return a group by its row id."""
+    return _group(next(connection.execute(f"{_COLUMNS} WHERE id = ?", (row,))))
+
+
+def last_standing(connection: Connection, actor: str) -> Group | None:
+    """Return the actor's last group that was not undone and is no undoing; None when there is none."""
+    for group in standing(connection, actor, 1):
+        return group
+    return None
+
+
+def standing(connection: Connection, actor: str | None, limit: int) -> list[Group]:
+    """Return the last groups that were not undone and are no undoing, newest first; of everybody for None."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE undoes IS NULL AND (?1 IS NULL OR actor = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id)"
+        " ORDER BY id DESC LIMIT ?2",
+        (actor, limit),
+    )
+    return [_group(row) for row in rows]
+
+
+def recent(connection: Connection, limit: int) -> list[Group]:
+    """Return the last groups of everybody, undone ones and undoings too, newest first."""
+    return [_group(row) for row in connection.execute(f"{_COLUMNS} ORDER BY id DESC LIMIT ?", (limit,))]
+
+
+def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Group]:
+    """Return the groups whose id is in [low, high], at most `limit`."""
+    rows = connection.execute(f"{_COLUMNS} WHERE uid BETWEEN ? AND ? ORDER BY uid LIMIT ?", (low, high, limit))
+    return [_group(row) for row in rows]
+
+
+def _group(row: tuple[Any, ...]) -> Group:
+    own, uid, actor, at, verb, size, summary, undoes, undone = row
+    return Group(
+        row=int(own),
+        uid=bytes(uid).hex(),
+        actor=actor,
+        at=Micros(at),
+        verb=verb,
+        size=int(size),
+        summary=summary,
+        undoes=undoes,
+        undone=bool(undone),
+    )

@@ -1,0 +1,109 @@
+"""Undo: taking back a change group, by records of its own.
+
+Nothing is deleted. The acts of an undone group no longer count; a note that it filed is forgotten; a version of a fact
+that it recorded is retired, and one that it retired is recorded again. A group may be as large as a wing, so it is
+taken back in steps of one short transaction each, the last member first; an interrupted undoing is finished by the
+next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from palazzo.archive import deeds, identity
+from palazzo.archive.reading import id_bounds
+from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.model import Micros
+from palazzo.store import changes, groups
+from palazzo.store.database import Connection, Database
+from palazzo.store.groups import Group, Member, MemberKind
+
+Progress = Callable[[int, int], None]
+"""Told (members taken back, all members)."""
+TakeBack = Callable[[Connection, int, Micros, int], None]
+"""Takes back one member: (connection, its row id, now, the undoing's group)."""
+AT_ONCE = 200
+"""Members that one transaction takes back."""
+LARGEST_ACTS = 1
+"""Acts among them: each is about up to a hundred drawers, which are cut again."""
+
+
+def undo(
+    database: Database, clock: Callable[[], Micros], actor: str, prefix: str | None, progress: Progress | None = None
+) -> Group:
+    """Take back the actor's last group, or the one that `prefix` names; return the group that was taken back."""
+    with database.transaction() as connection:
+        left = groups.unfinished(connection)
+    if left is not None:
+        _finish(database, clock, left, progress)
+    with database.transaction() as connection:
+        chosen = _chosen(connection, actor, prefix)
+        now = clock()
+        uid = bytes.fromhex(identity.new_id(now))
+        row = groups.begin(connection, uid, actor, "undo", now, chosen.verb, chosen.row)
+        groups.count(connection, row, chosen.size)
+        _step(connection, groups.read(connection, row), now)
+        undoing = groups.read(connection, row)
+    _finish(database, clock, undoing, progress)
+    return chosen
+
+
+def _chosen(connection: Connection, actor: str, prefix: str | None) -> Group:
+    if prefix is None:
+        last = groups.last_standing(connection, actor)
+        if last is None:
+            raise NotFound("There is nothing to undo. 'palazzo undo --list' shows what was done.")
+        return last
+    found = groups.between(connection, *id_bounds(prefix), limit=9)
+    if len(found) > 1:
+        raise AmbiguousId(prefix, [f"{group.uid} ({group.verb})" for group in found])
+    if not found:
+        raise NotFound(f"No change has the id '{prefix}'. 'palazzo undo --list' shows them.")
+    (group,) = found
+    if group.undoes is not None:
+        raise UsageError("That was an undo itself, which cannot be undone; do again what it took back.")
+    if group.undone:
+        raise UsageError("That was undone already.")
+    return group
+
+
+def _finish(database: Database, clock: Callable[[], Micros], undoing: Group, progress: Progress | None) -> None:
+    while True:
+        with database.transaction() as connection:
+            done, size = _step(connection, undoing, clock())
+        if progress is not None:
+            progress(done, size)
+        if done == size:
+            return
+
+
+def _step(connection: Connection, undoing: Group, now: Micros) -> tuple[int, int]:
+    """Take back the next members; return how many have been by now, and how many there are."""
+    members = groups.members(connection, undoing.undoes or 0)
+    done = sum(member.kind == "undone" for member in groups.members(connection, undoing.row))
+    acts = 0
+    for n in range(len(members) - 1 - done, max(len(members) - 1 - done - AT_ONCE, -1), -1):
+        acts += members[n].kind == "act"
+        if acts > LARGEST_ACTS:
+            break
+        _take_back(connection, members[n], now, undoing.row)
+        groups.add(connection, undoing.row, "undone", [n])
+        done += 1
+    return done, len(members)
+
+
+def _take_back(connection: Connection, member: Member, now: Micros, group: int) -> None:
+    _TAKE_BACK[member.kind](connection, member.ref, now, group)
+
+
+def _act(connection: Connection, act: int, _now: Micros, _group: int) -> None:
+    changes.append(connection, "act", [act])  # it no longer counts; what it touched is cut again
+
+
+def _note(connection: Connection, item: int, now: Micros, group: int) -> None:
+    actor = groups.read(connection, group).actor
+    deeds.act_on_item(connection, "forget", item, actor, now, {"reason": "undone"}, group)
+
+
+_TAKE_BACK: Mapping[MemberKind, TakeBack] = {"act": _act, "note": _note}
+"""By kind of member. An undoing is never undone, so `undone` has none."""

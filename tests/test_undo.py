@@ -1,0 +1,131 @@
+"""Undo takes back a change group by records of its own, and finishes what was interrupted."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.archive.conversations import PLACE, conversations, file_rows, fresh_palace, small_cuts
+from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
+
+from palazzo import undo
+from palazzo.archive.door import Filing
+from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.model import Place
+from palazzo.palace import Palace
+from palazzo.recall.query import Query
+
+examples = settings(max_examples=40, deadline=None)
+
+
+def found(palace: Palace, text: str) -> list[str]:
+    return [hit.drawer.text for hit in palace.search(Query(text)).hits]
+
+
+def test_what_was_forgotten_is_found_again() -> None:
+    with fresh_palace() as palace:
+        note = palace.remember("the heron stands on the pier", PLACE)
+        palace.forget(note.drawers)
+        assert not found(palace, "heron")
+        assert palace.undo().verb == "forget"
+        assert found(palace, "heron") == ["the heron stands on the pier"]
+        assert palace.drawer(note.drawers[0]).retired_at is None
+
+
+def test_a_note_that_is_taken_back_is_forgotten_and_stays_archived() -> None:
+    with fresh_palace() as palace:
+        note = palace.remember("the heron stands on the pier", PLACE, tags=["birds", "pier"])
+        palace.undo()
+        assert not found(palace, "heron")
+        assert palace.drawer(note.drawers[0]).text == "the heron stands on the pier"
+
+
+def test_changes_are_taken_back_one_after_the_other_and_an_undo_is_none_of_them() -> None:
+    with fresh_palace() as palace:
+        note = palace.remember("the heron stands on the pier", PLACE)
+        palace.move(note.drawers, Place("web", "birds"))
+        palace.tag(note.drawers, "grey")
+        assert [palace.undo().verb, palace.undo().verb] == ["tag", "move"]
+        drawer = palace.drawer(note.drawers[0])
+        assert (drawer.place, drawer.tags) == (PLACE, ())
+        assert palace.undo().verb == "remember"
+        with pytest.raises(NotFound, match="nothing to undo"):
+            palace.undo()
+
+
+def test_each_actor_takes_back_its_own() -> None:
+    with fresh_palace() as palace:
+        note = palace.remember("the heron stands on the pier", PLACE)
+        palace.tag(note.drawers, "grey", actor="claude-code")
+        assert palace.undo("user").verb == "remember"
+        assert palace.undo("claude-code").verb == "tag"
+
+
+def test_an_undo_and_what_was_undone_are_refused_and_nothing_changes() -> None:
+    with fresh_palace() as palace:
+        note = palace.remember("the heron stands on the pier", PLACE)
+        palace.forget(note.drawers)
+        forgot = palace.undo()
+        with palace.database.snapshot() as connection:
+            undoing = undo.groups.recent(connection, 1)[0]
+        for prefix, message in ((undoing.uid, "undo itself"), (forgot.uid, "undone already"), ("0" * 8, "No change")):
+            with pytest.raises(UsageError, match=message):
+                palace.undo(prefix=prefix)
+        with pytest.raises(AmbiguousId):
+            palace.undo(prefix=forgot.uid[:6])
+        assert found(palace, "heron")
+
+
+def test_a_group_of_many_transactions_is_taken_back_whole_also_after_an_interruption() -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(done: int, _size: int) -> None:
+        if done == 3:
+            raise Stop
+
+    with fresh_palace() as palace:
+        notes = [palace.remember(f"heron number {n} stands on the pier", PLACE).drawers[0] for n in range(6)]
+        group = palace.begin_group("user", "forget")
+        for note in notes:
+            palace.forget([note], group=group)
+        with pytest.raises(Stop):
+            palace.undo(progress=stop)
+        assert len(live_ids(palace)) == 3
+        other = palace.remember("a lamp", PLACE)
+        assert palace.undo().verb == "remember"  # the next undo finishes the first, and then does its own
+        assert live_ids(palace) == set(notes)
+        assert palace.drawer(other.drawers[0]).retired_at is not None
+
+
+@examples
+@given(conversations(), st.data())
+def test_taking_everything_back_leaves_what_was_there_and_what_a_rebuild_makes(
+    rows: list[Filing], data: st.DataObject
+) -> None:
+    with small_cuts(), fresh_palace() as palace:
+        file_rows(palace, rows)
+        before = derived(palace)
+        done = 0
+        for _ in range(data.draw(st.integers(1, 4))):
+            there = [drawer.id for drawer in drawers(palace)]
+            if not there:
+                break
+            chosen = data.draw(st.lists(st.sampled_from(there), min_size=1, max_size=3, unique=True))
+            match data.draw(st.sampled_from(["forget", "move", "tag"])):
+                case "forget":
+                    palace.forget(chosen)
+                case "move":
+                    palace.move(chosen, Place("web", "login"))
+                case "tag":
+                    palace.tag(chosen, "t")
+            done += 1
+        for _ in itertools.repeat(None, done):
+            palace.undo()
+        assert derived(palace) == before
+        assert complaints(palace) == []
+        drop_derived(palace)
+        palace.rebuild("all")
+        assert derived(palace) == before
