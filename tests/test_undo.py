@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.archive.conversations import PLACE, conversations, file_rows, fresh_palace, small_cuts
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
 
-from palazzo import undo
 from palazzo.archive.door import Filing
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
+from palazzo.store import groups
 
 examples = settings(max_examples=40, deadline=None)
 
@@ -69,7 +69,7 @@ def test_an_undo_and_what_was_undone_are_refused_and_nothing_changes() -> None:
         palace.forget(note.drawers)
         forgot = palace.undo()
         with palace.database.snapshot() as connection:
-            undoing = undo.groups.recent(connection, 1)[0]
+            undoing = groups.recent(connection, 1)[0]
         for prefix, message in ((undoing.uid, "undo itself"), (forgot.uid, "undone already"), ("0" * 8, "No change")):
             with pytest.raises(UsageError, match=message):
                 palace.undo(prefix=prefix)
