@@ -9,11 +9,10 @@ Vectors are only ever appended. What is retired is marked dead, and when many ar
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,27 +103,17 @@ class VectorIndex:
         self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
     ) -> list[dict[int, float]]:
         """Return by key, for each kind of window, the cosine of its mean vector: of each drawer its best passage's."""
+        every = list(dict.fromkeys(drawer for kind in kinds for members in kind.values() for drawer in members))
         with self._lock:
-            every = list(dict.fromkeys(drawer for kind in kinds for members in kind.values() for drawer in members))
             slots = self._slots_of(every)
-            members_ = self._codes[slots].astype(np.float32) * self._scales[slots][:, None]
+            vectors = self._codes[slots].astype(np.float32) * self._scales[slots][:, None]
             owners = self._drawers[slots].tolist()
-        cosines = (members_ @ query).tolist()
+        cosines = np.einsum("ij,j->i", vectors, query).tolist()
         best: dict[int, int] = {}
         for n, owner in enumerate(owners):
             if owner not in best or cosines[n] > cosines[best[owner]]:
                 best[owner] = n
-        products = (members_ @ members_.T).tolist()
-        found = []
-        for kind in kinds:
-            cosine: dict[int, float] = {}
-            for key, drawers in kind.items():
-                chosen = [best[drawer] for drawer in drawers if drawer in best]
-                if chosen:
-                    length = math.sqrt(max(sum(products[a][b] for a in chosen for b in chosen), 1e-12))
-                    cosine[key] = sum(cosines[n] for n in chosen) / length
-            found.append(cosine)
-        return found
+        return [_mean_cosines(vectors, best, kind, query) for kind in kinds]
 
     # --- scanning ------------------------------------------------------------------------------------------
 
@@ -255,6 +244,23 @@ def _best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32]) -> lis
     for owner, score in zip(owners[order].tolist(), scores[order].tolist(), strict=True):
         best.setdefault(owner, score)
     return list(best.items())
+
+
+def _mean_cosines(
+    vectors: NDArray[np.float32],
+    at: Mapping[int, int],
+    windows: Mapping[int, Sequence[int]],
+    query: NDArray[np.float32],
+) -> dict[int, float]:
+    """Return by key the cosine of the mean of those of a window's drawers that have a vector; `at` says which row."""
+    chosen = {key: [at[drawer] for drawer in drawers if drawer in at] for key, drawers in windows.items()}
+    chosen = {key: rows for key, rows in chosen.items() if rows}
+    if not chosen:
+        return {}
+    starts = list(accumulate((len(rows) for rows in chosen.values()), initial=0))[:-1]
+    sums = np.add.reduceat(vectors[list(chain.from_iterable(chosen.values()))], starts, axis=0)
+    lengths = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-12))
+    return dict(zip(chosen, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
 
 
 def _blocks(rows: Iterable[VectorRow]) -> Iterator[list[VectorRow]]:
