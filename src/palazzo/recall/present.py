@@ -1,9 +1,13 @@
-"""Presenting: drawers as hits, with exact text inside a budget of tokens."""
+"""Presenting: drawers as hits, with who speaks in them, exact text inside a budget of tokens, and what stands beside.
+
+The hits' own words come first; neighbours (`window.py` chooses them) get what the budget has left.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from palazzo.model import Drawer
 from palazzo.text.similarity import Signature, containment, signature
@@ -11,8 +15,49 @@ from palazzo.text.tokens import estimate_tokens
 
 NEAR_COPY = 0.9
 """Share of a hit's word triples that an earlier hit holds, from which it is folded into that."""
-_LEAST_SHOWN = 40
+LEAST_SHOWN = 40
 """Tokens below which a cut piece of text is not worth showing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A stretch of a shown text, [start, end) in code points, with whoever says it."""
+
+    role: str
+    author: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One value of one stage, for a hit: of how much at most, or with which weight, where there is such."""
+
+    name: str
+    value: float
+    most: float | None = None
+    weight: float | None = None
+
+    def __str__(self) -> str:
+        told = f"{self.name} {self.value:.1f} of {self.most:.1f}" if self.most is not None else None
+        told = told or f"{self.name} {self.value:.2f}"
+        return told if self.weight is None else f"{told} × {self.weight:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A drawer beside a hit that helps to follow it. `position` is -2 to 2, the nearest 1 away.
+
+    `text` is a stretch of the drawer's, and all of it unless `truncated`. Where the drawer is shown already, `shown_at`
+    is the rank of the hit that shows it, and there is no text.
+    """
+
+    drawer: Drawer
+    position: int
+    text: str
+    truncated: bool
+    turns: tuple[Turn, ...] = ()
+    shown_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +68,17 @@ class Hit:
     score: float
     text: str
     truncated: bool
-    why: tuple[str, ...]
+    reasons: tuple[Reason, ...] = ()
+    row: int = 0
     copies: tuple[str, ...] = ()
     """Ids of near-copies that were folded into this hit."""
+    turns: tuple[Turn, ...] = ()
+    context: tuple[Neighbour, ...] = ()
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """The reasons, each in a few words."""
+        return tuple(map(str, self.reasons))
 
 
 def fold(hits: Iterable[Hit], limit: int) -> list[Hit]:
@@ -58,21 +111,31 @@ def within_budget(hits: Sequence[Hit], budget: int) -> list[Hit]:
             shown.append(hit)
             left -= cost
             continue
-        if left < _LEAST_SHOWN and shown:
+        if left < LEAST_SHOWN and shown:
             shown.append(replace(hit, text="", truncated=True))
             continue
-        text = _cut(hit.drawer.text, left, cost)
+        text = cut(hit.drawer.text, left, cost)
         shown.append(replace(hit, text=text, truncated=True))
         left -= estimate_tokens(text)
     return shown
 
 
-def _cut(text: str, tokens: int, cost: int) -> str:
-    """Return the beginning of `text` that takes about `tokens` of its `cost`."""
+def cut(text: str, tokens: int, cost: int, keep: Literal["beginning", "end"] = "beginning") -> str:
+    """Return the beginning or the end of `text` that takes about `tokens` of its `cost`, cut at a line or word."""
     size = max(1, len(text) * max(tokens, 1) // max(cost, 1))
+    if keep == "end":
+        return _cut_front(text[-size:])
     head = text[:size]
     for mark in ("\n", " "):
         at = head.rfind(mark)
         if at > size // 2:
             return head[:at]
     return head
+
+
+def _cut_front(tail: str) -> str:
+    for mark in ("\n", " "):
+        at = tail.find(mark)
+        if 0 <= at < len(tail) // 2:
+            return tail[at + 1 :]
+    return tail

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palazzo.archive.reading import read_drawer
-from palazzo.recall import fuse, keywords, present, query, rank, score
+from palazzo.model import Drawer
+from palazzo.recall import explain, fuse, keywords, present, query, rank, score, window
 from palazzo.recall.around import look_around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.keywords import POSTINGS_BUDGET, KeywordCandidates
@@ -30,18 +31,24 @@ _WIDER = 2000
 """The same where a filter that the index does not hold will drop some."""
 _BESIDE = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
 """Starts a thread when one is first needed."""
+_BELOW = 3
+"""How many of those under the floor are told of."""
 IndexState = Literal["ready", "keyword-only", "building"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search found. `total` counts candidates before the floor; `note` says what was missing, if anything."""
+    """What a search found. `total` counts candidates before the floor; `note` says what was missing, if anything.
+
+    Where nothing passed the floor, `below` has the best that did not.
+    """
 
     hits: list[Hit]
     total: int
     index: IndexState
     took_ms: float
     note: str = ""
+    below: tuple[Hit, ...] = ()
 
 
 class QueryEmbedder(Protocol):
@@ -83,7 +90,9 @@ def search(
     hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
     answers = max((hit.score for hit in hits), default=0.0) >= score.ASK_FLOOR
     shown = present.within_budget(hits if answers else [], asked.budget)
-    return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note)
+    shown = window.widen(connection, shown, understood.terms, asked.budget, lambda drawer: _wanted(drawer, asked))
+    below = () if answers else tuple(present.within_budget(hits[:_BELOW], asked.budget))
+    return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note, below)
 
 
 class _Scope:
@@ -165,6 +174,7 @@ def _reranked(
 def _hits(
     connection: Connection, ranked: list[Ranked], found: KeywordCandidates, scope: _Scope, asked: Query
 ) -> Iterator[Hit]:
+    weights = rank.weights_without(asked.without)
     for one in ranked:
         candidate = one.candidate
         if candidate.bm25 is None and candidate.cosine is None:
@@ -173,30 +183,25 @@ def _hits(
         if not drawers.is_live(connection, candidate.row):
             continue  # threads share the index: one with a newer snapshot has brought it further than this one sees
         drawer = read_drawer(connection, candidate.row)
-        if scope.filtered_later and not _wanted(drawer.created_at, drawer.branch, asked):
+        if scope.filtered_later and not _wanted(drawer, asked):
             continue
-        yield Hit(drawer, relevance, drawer.text, False, _why(one, found))
+        yield Hit(drawer, relevance, drawer.text, False, explain.reasons(one, found.ceiling, weights), candidate.row)
 
 
-def _wanted(created_at: int, branch: str, asked: Query) -> bool:
-    if asked.since is not None and created_at < asked.since:
+def _wanted(drawer: Drawer, asked: Query) -> bool:
+    """Whether a drawer is of the place, kind, time and branch that was asked for."""
+    if asked.since is not None and drawer.created_at < asked.since:
         return False
-    if asked.until is not None and created_at >= asked.until:
+    if asked.until is not None and drawer.created_at >= asked.until:
         return False
-    return asked.branch is None or branch == asked.branch
-
-
-def _why(one: Ranked, found: KeywordCandidates) -> tuple[str, ...]:
-    reasons = []
-    candidate = one.candidate
-    if candidate.cosine is not None:
-        reasons.append(f"vector {candidate.cosine:.2f}")
-    if candidate.bm25 is not None:
-        reasons.append(f"bm25 {candidate.bm25:.1f} of {found.ceiling:.1f}")
-    told = ((name, getattr(one.signals, name)) for name in ("source", "covered", "window", "named", "timed"))
-    reasons.extend(f"{name} {value:.2f}" for name, value in told if value)
-    reasons.append(f"rank {one.rank:.2f}")
-    return tuple(reasons)
+    place = drawer.place
+    named = (
+        (asked.wing, place.wing),
+        (asked.room, place.room),
+        (asked.kind, drawer.kind),
+        (asked.branch, drawer.branch),
+    )
+    return all(wanted is None or wanted == own for wanted, own in named)
 
 
 def _state(connection: Connection, index: VectorIndex | None, embedder: QueryEmbedder | None) -> IndexState:

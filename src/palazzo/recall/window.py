@@ -1,0 +1,222 @@
+"""Windows: which neighbours a hit needs so that it can be read by itself, and those neighbours.
+
+Chosen by rule, from what the hit is:
+
+    what somebody says who asks, or leaves unanswered   the next turns, up to another's answer
+    a few words without a subject of their own          the turn before
+    what ends with a colon                              what comes next
+    a section of which the heading alone was asked for  the section's continuation
+    a tool's output that reports an error               what was said next, and the call that then succeeded
+
+Anything else speaks for itself. Neighbours are live drawers of the hit's own thread that the search would also have
+been allowed to find. A drawer is shown once: elsewhere it is referred to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from palazzo.archive.reading import SPAN_SEPARATOR, read_drawer
+from palazzo.model import Drawer
+from palazzo.recall.present import LEAST_SHOWN, Hit, Neighbour, Turn, cut
+from palazzo.store import drawers, keywords, neighbours
+from palazzo.store.database import Connection
+from palazzo.store.neighbours import Speaker
+from palazzo.text.pieces import error_lines
+from palazzo.text.questions import Marks, marks
+from palazzo.text.tokens import estimate_tokens
+from palazzo.text.words import index_form, terms
+
+WIDENED = 10
+"""Hits that get neighbours, from the first: whoever asks for more reads lists."""
+TERSE_WORDS, TERSE_CHARACTERS = 8, 200
+"""Content words, and characters, below which a turn has no subject of its own. Of 158 exchanges in captured sessions of
+six hosts nine have fewer words: requests that were only confirmed ("checkpoint: file the memories now", "Filed.")."""
+_HEADING_MARKS = "#=*_- \t"
+
+_SAID = ("exchange", "message")
+
+Permitted = Callable[[Drawer], bool]
+
+
+def widen(connection: Connection, hits: Sequence[Hit], asked: Sequence[str], budget: int, may: Permitted) -> list[Hit]:
+    """Return the hits with who speaks in them, and with their neighbours in what their texts leave of `budget`.
+
+    `asked` are the words that were looked for; `may` says of a drawer whether the search could have found it.
+    """
+    speakers = neighbours.speakers(connection, [hit.row for hit in hits if hit.text and hit.drawer.kind in _SAID])
+    told = [replace(hit, turns=_turns(speakers.get(hit.row, ()), 0, len(hit.text))) for hit in hits]
+    left = budget - sum(estimate_tokens(hit.text) for hit in hits)
+    if left < LEAST_SHOWN:
+        return told
+    shelf = _Shelf(told, left)
+    around = _around(connection, [hit for hit in told[:WIDENED] if hit.text], asked, may)
+    return [replace(hit, context=shelf.shown(rank, around.get(hit.row, ()))) for rank, hit in enumerate(told, 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a hit is to be read with: its own kind before it and after it, or what a failure led to."""
+
+    before: bool = False
+    answer: bool = False
+    reply: bool = False
+    next: bool = False
+    fix: bool = False
+
+
+def needs(drawer: Drawer, by_heading: bool = False) -> Needs:
+    """Return what a hit needs, as far as it tells itself. `by_heading`: a section found by its heading alone."""
+    text = drawer.text
+    if drawer.kind == "tool":
+        return Needs(fix=bool(error_lines(text, 1)))
+    introduces = text.rstrip().endswith((":", "："))
+    if drawer.kind == "section":
+        return Needs(next=by_heading or introduces)
+    if drawer.kind not in _SAID:
+        return Needs()
+    return Needs(is_terse(text), bool(marks(text) & Marks.ASKS), drawer.role == "user", introduces)
+
+
+def is_terse(text: str) -> bool:
+    """Whether a turn says too little to be understood without the one before it."""
+    return len(text) < TERSE_CHARACTERS and "?" not in text and len(terms(text)) < TERSE_WORDS
+
+
+def _around(
+    connection: Connection, hits: Sequence[Hit], asked: Sequence[str], may: Permitted
+) -> dict[int, list[Neighbour]]:
+    """Return what each hit is to be read with, whole, in the order in which it matters."""
+    stems = frozenset(stem for own in keywords.stems(connection, asked).values() for stem in own)
+    needed = {hit.row: needs(hit.drawer, _by_heading(connection, hit.drawer, stems)) for hit in hits}
+    wanting = [row for row, need in needed.items() if need.before or need.answer or need.reply or need.next]
+    beside = drawers.beside(connection, wanting) if wanting else {}
+    found = {}
+    for hit in hits:
+        before, after = beside.get(hit.row, ((), ()))
+        need = needed[hit.row]
+        chosen = [*(_before(connection, before) if need.before else ()), *_after(connection, hit.drawer, after, need)]
+        if need.fix:
+            chosen.extend(_fixes(connection, hit))
+        found[hit.row] = [neighbour for neighbour in chosen if may(neighbour.drawer)]
+    return found
+
+
+def _by_heading(connection: Connection, drawer: Drawer, asked: frozenset[str]) -> bool:
+    """Whether the words asked for are in a section's headings, and none is in what stands below them."""
+    if drawer.kind != "section":
+        return False
+    headings = drawer.title.split(" › ")
+    lines = (line for line in drawer.text.split("\n") if line.strip(_HEADING_MARKS) not in headings)
+    heading, body = (
+        frozenset(own)
+        for text in (drawer.title, "\n".join(lines))
+        for own in keywords.stems(connection, [index_form(text)]).values()
+    )
+    return bool(asked & heading) and not asked & body
+
+
+def _before(connection: Connection, rows: Sequence[int]) -> Iterator[Neighbour]:
+    for row in rows[:1]:
+        drawer = read_drawer(connection, row)
+        yield _whole(connection, row, drawer, -1)
+
+
+def _after(connection: Connection, drawer: Drawer, rows: Sequence[int], need: Needs) -> Iterator[Neighbour]:
+    """Yield the next turn, and the one after it while the same one speaks; of a section its continuation."""
+    if not (need.answer or need.reply or need.next):
+        return
+    for position, row in enumerate(rows[:2], 1):
+        after = read_drawer(connection, row)
+        if drawer.kind == "section" and not f"{after.title} ›".startswith(f"{drawer.title} ›"):
+            return
+        if not (need.answer or need.next or after.role.startswith("assistant")):
+            return
+        yield _whole(connection, row, after, position)
+        if not (need.answer or need.reply) or (after.role, after.author) != (drawer.role, drawer.author):
+            return
+
+
+def _fixes(connection: Connection, hit: Hit) -> Iterator[Neighbour]:
+    """Yield what was said next after a failed call, and before that the same tool's call that did not fail."""
+    position = 1
+    for followed in neighbours.followed(connection, hit.row):
+        said = followed.kind in _SAID
+        if not said and (followed.title != hit.drawer.title or position > 1):
+            continue
+        drawer = read_drawer(connection, followed.drawer)
+        if said or not error_lines(drawer.text, 1):
+            yield _whole(connection, followed.drawer, drawer, position, followed.n)
+            position += 1
+        if said:
+            return
+
+
+def _whole(connection: Connection, row: int, drawer: Drawer, position: int, first: int = 0) -> Neighbour:
+    """Return a drawer as a neighbour, from its span `first` on."""
+    start = sum(span.end - span.start + len(SPAN_SEPARATOR) for span in drawer.spans[:first])
+    speakers = neighbours.speakers(connection, [row])[row] if drawer.kind in _SAID else []
+    text = drawer.text[start:]
+    return Neighbour(drawer, position, text, first > 0, _turns(speakers, start, start + len(text)))
+
+
+def _turns(speakers: Sequence[Speaker], start: int, end: int) -> tuple[Turn, ...]:
+    """Return who says what in [start, end) of a drawer's text, counted from `start`."""
+    found: list[Turn] = []
+    at = 0
+    for role, author, size in speakers:
+        low, high = max(at, start) - start, min(at + size, end) - start
+        at += size + len(SPAN_SEPARATOR)
+        if low >= high:
+            continue
+        last = found[-1] if found else None
+        if last and (last.role, last.author) == (role, author):
+            found[-1] = replace(last, end=high)
+        else:
+            found.append(Turn(role, author, low, high))
+    return tuple(found)
+
+
+class _Shelf:
+    """What of the budget is left, and which drawers are shown where."""
+
+    def __init__(self, hits: Sequence[Hit], left: int) -> None:
+        self._left = left
+        self._shown: dict[str, int] = {}
+        for rank, hit in enumerate(hits, 1):
+            for uid in (hit.drawer.id, *hit.copies):
+                self._shown.setdefault(uid, rank)
+
+    def shown(self, rank: int, neighbours: Sequence[Neighbour]) -> tuple[Neighbour, ...]:
+        """Return those of a hit's neighbours that are shown, in the order in which they stand."""
+        placed = (self._place(rank, neighbour) for neighbour in neighbours)
+        kept = (neighbour for neighbour in placed if neighbour is not None)
+        return tuple(sorted(kept, key=lambda neighbour: neighbour.position))
+
+    def _place(self, rank: int, whole: Neighbour) -> Neighbour | None:
+        already = self._shown.get(whole.drawer.id)
+        if already is not None:
+            return replace(whole, text="", truncated=True, turns=(), shown_at=already) if already != rank else None
+        cost = estimate_tokens(whole.text)
+        if cost <= self._left:
+            neighbour = whole
+        elif self._left >= LEAST_SHOWN:
+            neighbour = _shortened(whole, self._left, cost)
+        else:
+            return None
+        self._left -= estimate_tokens(neighbour.text)
+        self._shown[whole.drawer.id] = rank
+        return neighbour
+
+
+def _shortened(whole: Neighbour, tokens: int, cost: int) -> Neighbour:
+    """Cut a neighbour; of what stands before a hit the end stays, which is what the hit answers."""
+    text = cut(whole.text, tokens, cost, "end" if whole.position < 0 else "beginning")
+    start = len(whole.text) - len(text) if whole.position < 0 else 0
+    turns = (
+        replace(turn, start=max(turn.start - start, 0), end=min(turn.end - start, len(text)))
+        for turn in whole.turns
+        if turn.end > start and turn.start < start + len(text)
+    )
+    return replace(whole, text=text, truncated=True, turns=tuple(turns))

@@ -1,0 +1,69 @@
+"""What a person needs to follow a drawer: who speaks in it, and what came after it in its thread.
+
+`drawers.beside` has the drawers of its own kind before and after it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from palazzo.store.database import Connection
+
+ITEMS_AHEAD = 12
+"""Items behind a drawer's last that are looked through for what followed it: the same turn, or the next."""
+
+
+class Speaker(NamedTuple):
+    """Whose item a drawer's span is of; `size` is the span's characters."""
+
+    role: str
+    author: str
+    size: int
+
+
+class Followed(NamedTuple):
+    """A span that stands after a drawer, by the drawer that it is in; `n` is its number there."""
+
+    drawer: int
+    n: int
+    kind: str
+    title: str
+
+
+def speakers(connection: Connection, rows: Sequence[int]) -> dict[int, list[Speaker]]:
+    """Return who speaks in the spans of each drawer, in order."""
+    found: dict[int, list[Speaker]] = {}
+    spans = connection.execute(
+        "SELECT span.drawer, item.role, item.author, span.end - span.start FROM drawer_span AS span"
+        " JOIN item ON item.id = span.item WHERE span.drawer IN (SELECT value FROM json_each(?))"
+        " ORDER BY span.drawer, span.n",
+        (json.dumps(list(rows)),),
+    )
+    for row, *speaker in spans:
+        found.setdefault(int(row), []).append(Speaker(*speaker))
+    return found
+
+
+def followed(connection: Connection, row: int) -> list[Followed]:
+    """Return what was said and done right after the last words of a drawer, in order, as far as it is live.
+
+    A drawer's place is that of its first words. What comes after a tool's output is therefore often in a drawer that
+    stands before it: the turn in which the tool was called. More of the same items' tool output is left out.
+    """
+    found = connection.execute(
+        "WITH own AS (SELECT item.id AS item, source, thread, ordinal, end FROM drawer_span"
+        " JOIN item ON item.id = item WHERE drawer = ?1),"
+        " last AS (SELECT * FROM own ORDER BY ordinal DESC, end DESC LIMIT 1),"
+        " ahead AS (SELECT item.id, item.ordinal FROM last JOIN item ON item.source = last.source"
+        " AND item.thread = last.thread AND item.ordinal >= last.ordinal ORDER BY item.ordinal, item.id LIMIT ?2)"
+        " SELECT span.drawer, span.n, drawer.kind, drawer.title FROM ahead, last"
+        " JOIN drawer_span AS span ON span.item = ahead.id JOIN drawer ON drawer.id = span.drawer"
+        " WHERE drawer.retired_at IS NULL AND drawer.id <> ?1"
+        " AND (ahead.ordinal > last.ordinal OR span.start >= last.end)"
+        " AND NOT (drawer.kind = 'tool' AND span.item IN (SELECT item FROM own))"
+        " ORDER BY ahead.ordinal, ahead.id, span.start",
+        (row, ITEMS_AHEAD),
+    )
+    return [Followed(int(drawer), int(n), kind, title) for drawer, n, kind, title in found]
