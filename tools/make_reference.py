@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from palazzo.operations.operation import PERSON_ONLY, Operation, RequestField, request_fields
-from palazzo.operations.registry import operations
+from palazzo.operations.registry import operations, typed
 from palazzo.settings import KEYS
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -72,7 +72,7 @@ def settings() -> str:
 def _command(operation: Operation[Any, Any]) -> Iterator[str]:
     fields = [field for field in request_fields(operation.request) if not field.about.hidden]
     places = [_place(field) for field in fields if field.about.positional]
-    yield f"## palazzo {operation.name.replace('_', '-')}{''.join(' ' + place for place in places)}"
+    yield f"## palazzo {' '.join(typed(operation.name))}{''.join(' ' + place for place in places)}"
     yield ""
     yield "\n".join(line.strip() for line in operation.help.splitlines())
     yield ""

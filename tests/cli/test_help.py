@@ -10,7 +10,6 @@ import pytest
 from tests.cli.command import Command, environment
 
 from palazzo import __version__
-from palazzo.cli.binding import command_name
 from palazzo.operations import registry
 from palazzo.operations.operation import request_fields
 
@@ -24,7 +23,7 @@ def test_no_command_is_a_wish_for_help(palazzo: Command) -> None:
     ran = palazzo()
     assert ran.code == 0
     for name in registry.MODULES:
-        assert command_name(name) in ran.out
+        assert registry.typed(name)[0] in ran.out
 
 
 @pytest.mark.parametrize("name", registry.MODULES)
@@ -32,12 +31,11 @@ def test_every_command_shows_its_help_and_every_option(
     palazzo: Command, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    ran = palazzo(command_name(name), "--help")
+    ran = palazzo(*registry.typed(name), "--help")
     assert ran.code == 0
     for field in request_fields(registry.operation(name).request):
-        shown = field.about.option or (
-            field.name.upper() if field.about.positional else f"--{command_name(field.name)}"
-        )
+        named = f"--{field.name.replace('_', '-')}"
+        shown = field.about.option or (field.name.upper() if field.about.positional else named)
         assert (shown in ran.out) is not field.about.hidden
     for shared in ("--palace", "--json", "--debug"):
         assert shared in ran.out

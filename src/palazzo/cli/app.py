@@ -36,18 +36,33 @@ def run(arguments: list[str]) -> int:
 class Commands(TyperGroup):
     """The operations as commands. Importing one costs what its own module costs."""
 
+    above: tuple[str, ...] = ()
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all names, in the registry's order."""
-        return [binding.command_name(name) for name in registry.MODULES]
+        depth = len(self.above)
+        typed = [registry.typed(name) for name in registry.MODULES]
+        return list(dict.fromkeys(words[depth] for words in typed if words[:depth] == self.above))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, or None."""
-        names = {binding.command_name(name): name for name in registry.MODULES}
-        if cmd_name not in names:
+        typed = (*self.above, cmd_name)
+        if not self.above and cmd_name in registry.GROUPS:
+            return _group(cmd_name)
+        names = {registry.typed(name): name for name in registry.MODULES}
+        if typed not in names:
             return None
         one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        one.command(cmd_name)(binding.callback(registry.operation(names[cmd_name])))
+        one.command(cmd_name)(binding.callback(registry.operation(names[typed])))
         return typer.main.get_command(one)
+
+
+def _group(name: str) -> Any:
+    """A command of commands."""
+    commands = type("CommandsOfGroup", (Commands,), {"above": (name,)})
+    group = typer.Typer(cls=commands, name=name, add_completion=False, pretty_exceptions_enable=False)
+    group.callback(invoke_without_command=True, help=registry.GROUPS[name])(_before_any_of_group)
+    return typer.main.get_command(group)
 
 
 def _application() -> typer.Typer:
@@ -74,6 +89,20 @@ def _before_any_command(
 
         print(f"{PROGRAM} {__version__}")
         raise typer.Exit
+    _help_unless_command(context)
+
+
+def _before_any_of_group(
+    context: typer.Context,
+    palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP)] = None,
+    debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP)] = False,
+) -> None:
+    before = context.obj if isinstance(context.obj, binding.Common) else binding.Common()
+    context.obj = binding.Common(palace=palace or before.palace, debug=debug or before.debug)
+    _help_unless_command(context)
+
+
+def _help_unless_command(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
         raise typer.Exit

@@ -29,11 +29,6 @@ class Common:
     yes: bool = False
 
 
-def command_name(name: str) -> str:
-    """Return an operation's name as it is typed."""
-    return name.replace("_", "-")
-
-
 def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
     """Return the function that Typer makes a command of; its signature is derived from the request."""
     fields = list(request_fields(operation.request))
@@ -99,7 +94,7 @@ def _of_field(field: RequestField) -> inspect.Parameter:
     else:
         names = [field.about.option] if field.about.option else []
         if default is False:
-            names = [f"--{command_name(field.name)}"]  # left to itself Typer adds a --no- to it
+            names = [f"--{field.name.replace('_', '-')}"]  # left to itself Typer adds a --no- to it
         show = default not in (None, False)
         mark = typer.Option(*names, help=field.about.help, metavar=field.about.metavar or None, show_default=show)
     return _parameter(field.name, Annotated[kind, mark], default)

@@ -87,9 +87,9 @@ def _report(error: BaseException, arguments: Sequence[str]) -> str:
 
 def _without_values(arguments: Sequence[str]) -> list[str]:
     """The command and the names of its options; everything else is somebody's words."""
-    from palazzo.operations.registry import MODULES
+    from palazzo.operations.registry import MODULES, typed
 
-    commands = {name.replace("_", "-") for name in MODULES}
+    commands = {word for name in MODULES for word in typed(name)}
     return [one.split("=")[0] if one.startswith("--") else one if one in commands else "…" for one in arguments]
 
 

@@ -29,6 +29,16 @@ MODULES = {
 }
 """Each module defines `OPERATION`. The order is that of the command line's help."""
 
+GROUPS = {"kg": "Facts: what holds, since when, until when, and who said so."}
+"""First words of operations that are commands of a command (`kg_add` is typed `kg add`): what each is about."""
+
+
+def typed(name: str) -> tuple[str, ...]:
+    """Return an operation's name as it is typed, word by word."""
+    group, _, rest = name.partition("_")
+    words = (group, rest) if rest and group in GROUPS else (name,)
+    return tuple(word.replace("_", "-") for word in words)
+
 
 def operation(name: str) -> Operation[Any, Any]:
     """Return the operation of that name; KeyError when there is none."""
