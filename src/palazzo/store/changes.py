@@ -2,7 +2,7 @@
 
 Every write appends a row under the write lock, so `seq` orders all writers. Truth and derived data share the
 log: a cutter follows `item`, `revision` and `act`; the vector matrix follows `drawer+`, `drawer-`, `drawer~`
-and `vector+`.
+and `vector+`. `fact` names facts of which a version was recorded or retired.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from palazzo.store.database import Connection
 
-ChangeKind = Literal["item", "revision", "act", "drawer+", "drawer-", "drawer~", "vector+", "reset"]
+ChangeKind = Literal["item", "revision", "act", "drawer+", "drawer-", "drawer~", "vector+", "reset", "fact"]
 
 
 class Change(NamedTuple):

@@ -10,7 +10,7 @@ from palazzo.store.database import Connection
 
 def room_id(connection: Connection, place: Place) -> int:
     """Return the row id of the room, creating it and its wing when they are new."""
-    wing = _wing_id(connection, place.wing)
+    wing = wing_id(connection, place.wing)
     for (found,) in connection.execute("SELECT id FROM room WHERE wing = ? AND name = ?", (wing, place.room)):
         return int(found)
     (created,) = next(connection.execute("INSERT INTO room(wing, name) VALUES(?, ?) RETURNING id", (wing, place.room)))
@@ -105,12 +105,13 @@ def file_project(connection: Connection, identity: str, wing: str, root: str) ->
     connection.execute(
         "INSERT INTO project(identity, wing, roots) VALUES(?, ?, ?)"
         " ON CONFLICT(identity) DO UPDATE SET roots = excluded.roots, wing = excluded.wing",
-        (identity, _wing_id(connection, wing), json.dumps(roots)),
+        (identity, wing_id(connection, wing), json.dumps(roots)),
     )
     return wing
 
 
-def _wing_id(connection: Connection, name: str) -> int:
+def wing_id(connection: Connection, name: str) -> int:
+    """Return the row id of the wing, creating it when it is new."""
     for (found,) in connection.execute("SELECT id FROM wing WHERE name = ?", (name,)):
         return int(found)
     (created,) = next(connection.execute("INSERT INTO wing(name) VALUES(?) RETURNING id", (name,)))

@@ -20,7 +20,7 @@ Migration = Callable[[Connection], None]
 
 def m001_first(connection: Connection) -> None:
     """Create truth, the log and what is derived at first."""
-    for statement in _TRUTH + _BOOKKEEPING + _DERIVED:
+    for statement in _TRUTH + _FACTS + _BOOKKEEPING + _DERIVED:
         connection.execute(statement)
     now = time.time_ns() // 1000
     connection.execute(
@@ -142,6 +142,53 @@ _TRUTH = [
     "CREATE TABLE act_span(act INTEGER NOT NULL REFERENCES act, n INTEGER NOT NULL, item_uid BLOB NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, drawer_uid BLOB NOT NULL, PRIMARY KEY(act, n)) WITHOUT ROWID",
     "CREATE INDEX act_span_item ON act_span(item_uid)",
+]
+
+# Facts are only added to. What changes retires one version and records the next, so that what was believed at any
+# moment can be asked for; what holds at a moment is said by `valid_from` and `valid_to` (half-open; NULL: not known).
+_FACTS = [
+    # Every subject and object. A name keeps its spelling; `folded` finds it in another.
+    "CREATE TABLE entity(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE,"
+    " folded TEXT NOT NULL, recorded_at INTEGER NOT NULL)",
+    "CREATE INDEX entity_folded ON entity(folded)",
+    # `alias`: the name `name` means `entity`. `merge`: the entity `other` is `entity`.
+    "CREATE TABLE entity_link(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
+    " entity INTEGER NOT NULL REFERENCES entity, name TEXT NOT NULL, folded TEXT NOT NULL,"
+    " other INTEGER REFERENCES entity, recorded_at INTEGER NOT NULL, retired_at INTEGER)",
+    "CREATE UNIQUE INDEX entity_link_merged ON entity_link(other) WHERE kind = 'merge' AND retired_at IS NULL",
+    "CREATE UNIQUE INDEX entity_link_alias ON entity_link(name) WHERE kind = 'alias' AND retired_at IS NULL",
+    "CREATE INDEX entity_link_entity ON entity_link(entity)",
+    "CREATE INDEX entity_link_folded ON entity_link(folded)",
+    "CREATE TABLE predicate(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, folded TEXT NOT NULL)",
+    "CREATE INDEX predicate_folded ON predicate(folded)",
+    # What was declared of a predicate; the last that is not retired counts.
+    "CREATE TABLE predicate_rule(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE,"
+    " predicate INTEGER NOT NULL REFERENCES predicate, functional INTEGER NOT NULL, recorded_at INTEGER NOT NULL,"
+    " retired_at INTEGER)",
+    "CREATE INDEX predicate_rule_predicate ON predicate_rule(predicate)",
+    "CREATE TABLE fact(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, subject INTEGER NOT NULL REFERENCES entity,"
+    " predicate INTEGER NOT NULL REFERENCES predicate, object INTEGER NOT NULL REFERENCES entity,"
+    " wing INTEGER REFERENCES wing)",
+    "CREATE INDEX fact_subject ON fact(subject, predicate)",
+    "CREATE INDEX fact_object ON fact(object)",
+    "CREATE INDEX fact_predicate ON fact(predicate)",
+    "CREATE TABLE fact_version(id INTEGER PRIMARY KEY, fact INTEGER NOT NULL REFERENCES fact, valid_from INTEGER,"
+    " valid_to INTEGER, confidence REAL NOT NULL, superseded_by INTEGER REFERENCES fact,"
+    " recorded_at INTEGER NOT NULL, retired_at INTEGER, CHECK(valid_from < valid_to))",
+    "CREATE INDEX fact_version_fact ON fact_version(fact)",
+    "CREATE UNIQUE INDEX fact_version_live ON fact_version(fact) WHERE retired_at IS NULL",
+    "CREATE INDEX fact_version_retired ON fact_version(retired_at) WHERE retired_at IS NOT NULL",
+    # Who stated it, and where that is written; without `item_uid` nowhere but here.
+    "CREATE TABLE fact_source(version INTEGER NOT NULL REFERENCES fact_version, n INTEGER NOT NULL,"
+    " stated_by TEXT NOT NULL, item_uid BLOB, start INTEGER, end INTEGER, PRIMARY KEY(version, n)) WITHOUT ROWID",
+    "CREATE INDEX fact_source_item ON fact_source(item_uid) WHERE item_uid IS NOT NULL",
+    # Two that cannot both hold: of each side the fact, or the stretch of an item that says it.
+    "CREATE TABLE conflict(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
+    " earlier_fact INTEGER REFERENCES fact, earlier_item BLOB, earlier_start INTEGER, earlier_end INTEGER,"
+    " later_fact INTEGER REFERENCES fact, later_item BLOB, later_start INTEGER, later_end INTEGER,"
+    " found_at INTEGER NOT NULL, dismissed_at INTEGER)",
+    "CREATE INDEX conflict_earlier ON conflict(earlier_fact) WHERE earlier_fact IS NOT NULL",
+    "CREATE INDEX conflict_later ON conflict(later_fact) WHERE later_fact IS NOT NULL",
 ]
 
 _BOOKKEEPING = [
