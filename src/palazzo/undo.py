@@ -14,7 +14,7 @@ from palazzo.archive import deeds, identity
 from palazzo.archive.reading import id_bounds
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros
-from palazzo.store import changes, groups
+from palazzo.store import changes, drawers, groups
 from palazzo.store.database import Connection, Database
 from palazzo.store.groups import Group, Member, MemberKind
 
@@ -101,8 +101,11 @@ def _act(connection: Connection, act: int, _now: Micros, _group: int) -> None:
 
 
 def _note(connection: Connection, item: int, now: Micros, group: int) -> None:
-    actor = groups.read(connection, group).actor
-    deeds.act_on_item(connection, "forget", item, actor, now, {"reason": "undone"}, group)
+    rows = drawers.live_drawers_of_item(connection, item)
+    if rows:
+        deeds.act_on_drawers(
+            connection, "forget", rows, groups.read(connection, group).actor, now, {"reason": "undone"}, group
+        )
 
 
 _TAKE_BACK: Mapping[MemberKind, TakeBack] = {"act": _act, "note": _note}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from palazzo.errors import AmbiguousId, NotFound
 from palazzo.model import Drawer, DrawerId, Item, ItemId, Micros, Place, Span
-from palazzo.store import drawers, items, sources
+from palazzo.store import drawers, items, sources, tags
 from palazzo.store.database import Connection
 
 SPAN_SEPARATOR = "\n\n"
@@ -46,7 +46,6 @@ def read_drawer(connection: Connection, row: int) -> Drawer:
     ) = found
     spans = drawers.drawer_spans(connection, row)
     texts = items.read_texts(connection, (item for item, _, _ in spans))
-    tags = connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (row,))
     return Drawer(
         id=DrawerId(bytes(uid).hex()),
         kind=kind,
@@ -64,7 +63,7 @@ def read_drawer(connection: Connection, row: int) -> Drawer:
         commit=commit,
         locator=locator,
         source=sources.read_source(connection, source),
-        tags=tuple(tag for (tag,) in tags),
+        tags=tags.tags_of(connection, row),
     )
 
 

@@ -15,10 +15,10 @@ from palazzo.derive.cutting import CutSpan, Draft
 from palazzo.derive.indexing import index_new, reindex
 from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.material import load
-from palazzo.store import changes, drawers, items, keywords, vectors
+from palazzo.store import changes, drawers, items, keywords, tags, vectors
 from palazzo.store.acts import Act, ActSpan
 from palazzo.store.database import Connection
-from palazzo.store.drawers import DrawerRow, Known, PassageRow
+from palazzo.store.drawers import FORGOTTEN, RECUT, REPLACED, DrawerRow, Known, PassageRow
 
 
 class Comparison:
@@ -29,7 +29,7 @@ class Comparison:
         self._kept: set[bytes] = set()
         self._new: list[tuple[DrawerRow, Draft]] = []
 
-    def keep(self, draft: Draft, locator: str, ended: int | None = None, why: str = "replaced") -> None:
+    def keep(self, draft: Draft, locator: str, ended: int | None = None, why: str = REPLACED) -> None:
         """Make sure that the drawer of `draft` is there, and retired exactly if it `ended`, and `why`."""
         row = drawer_row(self._connection, self._source, self._on, draft, locator, ended, why)
         uid = row.uid
@@ -42,21 +42,23 @@ class Comparison:
         else:
             self._update(known, row, draft)
 
-    def finish(self, why: str, at: int) -> None:
+    def finish(self, at: int) -> None:
         """Add what is new, retire what the cutter no longer makes, and keep what was forgotten as retired rows."""
         self._add_new()
         for uid, spans in self._on.forgotten().items():
             self._keep_forgotten(uid, spans)
         for known in self._there.values():
-            if known.retired_why is None:
-                self._retire(known.row, at, why)
+            if known.retired_at is None:
+                self._retire(known.row, at, RECUT)
+            elif known.retired_why != RECUT:
+                self._retire(known.row, known.retired_at, RECUT)
 
     def _keep_forgotten(self, uid: bytes, spans: Sequence[tuple[Act, ActSpan]]) -> None:
         known = self._there.pop(uid, None)
         act = spans[0][0]
         if known is not None:
-            if known.retired_why is None:
-                self._retire(known.row, act.at, "forgotten")
+            if (known.retired_at, known.retired_why) != (act.at, FORGOTTEN):
+                self._retire(known.row, act.at, FORGOTTEN)
             return
         if drawers.find_drawer(self._connection, uid) is not None:
             return
@@ -72,10 +74,11 @@ class Comparison:
         row = replace(
             drawer_row(self._connection, self._source, self._on, bare, "forgotten", act.at),
             uid=uid,
-            retired_why="forgotten",
+            retired_why=FORGOTTEN,
             spans=tuple((rows[span.item_uid], span.start, span.end) for span in spans),
         )
-        drawers.insert_drawers(self._connection, [row])
+        own = drawers.insert_drawers(self._connection, [row])
+        changes.append(self._connection, "drawer-", own)
 
     def _add_new(self) -> None:
         """Add the new drawers together: a statement for each of them and each part took most of filing's time."""
@@ -94,6 +97,8 @@ class Comparison:
         texts = ((own, row, join_spans([span.text for span in draft.spans])) for own, row, draft in live)
         index_new(self._connection, texts)
         changes.append(self._connection, "drawer+", (own for own, _, _ in live))
+        ended = (own for own, (row, _) in zip(ids, new, strict=True) if row.retired_at is not None)
+        changes.append(self._connection, "drawer-", ended)
 
     def _update(self, known: Known, row: DrawerRow, draft: Draft) -> None:
         self._mend(known, row, passage_rows(draft.passages))
@@ -103,17 +108,19 @@ class Comparison:
         """Bring a drawer that is there up to date: its room, tags, title, trust, and whether it is retired."""
         if known.trust != row.trust:
             drawers.set_trust(self._connection, known.row, row.trust)
-        if known.tags != row.tags:
-            drawers.set_tags(self._connection, known.row, row.tags)
+        tagged = known.tags != row.tags
+        if tagged:
+            tags.set_tags(self._connection, known.row, row.tags)
         if (known.turn, known.locator) != (row.turn, row.locator):
             drawers.renumber(self._connection, known.row, row.turn, row.locator)
         if row.retired_at is not None:
-            if known.retired_why is None:
-                self._retire(known.row, row.retired_at, row.retired_why or "replaced")
+            if (known.retired_at, known.retired_why) != (row.retired_at, row.retired_why):
+                self._retire(known.row, row.retired_at, row.retired_why or REPLACED)
             return
         moved = (known.room, known.title) != (row.room, row.title)
         if moved:
             drawers.refile(self._connection, known.row, row.room, row.title)
+        moved = moved or tagged
         if known.retired_why is not None:
             drawers.revive(self._connection, known.row)
             self._show(known.row)

@@ -18,7 +18,7 @@ from palazzo.model import Source
 from palazzo.store import acts, drawers, items, sources
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection
-from palazzo.store.drawers import Known
+from palazzo.store.drawers import LEFT_OUT, REPLACED, Known
 from palazzo.text.formats import document_kind
 
 
@@ -26,7 +26,7 @@ class Cutter:
     """Cuts items into drawers; see the module."""
 
     name = "cut"
-    version = 2
+    version = 3
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act")
 
     def apply(self, connection: Connection, log: list[Change]) -> None:
@@ -95,7 +95,7 @@ def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence
         turn += segment[0].role == "user"
         for draft in cutting.cut_segment(segment):
             work.keep(replace(draft, number=turn), f"turn {turn}")
-    work.finish("replaced", cut_items[-1].filed.recorded_at)
+    work.finish(cut_items[-1].filed.recorded_at)
 
 
 def recut_document(connection: Connection, source: int, whole: bool = False) -> None:
@@ -114,11 +114,12 @@ def recut_document(connection: Connection, source: int, whole: bool = False) -> 
 def _recut_version(connection: Connection, source: int, described: Source, item: int, ended: int | None) -> None:
     (loaded,), on = material.load(connection, [item])
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
-    why = "replaced" if ended is not None else "left out"
+    path = described.key[-1]
+    why = REPLACED if ended is not None else LEFT_OUT
     ended = on.left_out(loaded.uid) if ended is None else ended
-    for draft in cutting.cut_section(loaded, document_kind(described.key[-1]), described.title):
+    for draft in cutting.cut_section(loaded, document_kind(path), described.title, path):
         work.keep(draft, line_locator(draft), ended, why)
-    work.finish("replaced", loaded.filed.recorded_at)
+    work.finish(loaded.filed.recorded_at)
 
 
 def recut_note(connection: Connection, item: int) -> None:
@@ -128,7 +129,7 @@ def recut_note(connection: Connection, item: int) -> None:
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
     for draft in cutting.cut_note(loaded, sources.read_source(connection, source).title):
         work.keep(draft, "note")
-    work.finish("replaced", loaded.filed.recorded_at)
+    work.finish(loaded.filed.recorded_at)
 
 
 def _drawers_of_item(connection: Connection, item: int) -> dict[bytes, Known]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from palazzo.derive import tagging
 from palazzo.derive.telling import Range, injected_ranges, is_mention, least_trust, trust_of_part
 from palazzo.model import DrawerKind, Part, Trust
 from palazzo.text.pieces import error_lines, split_span
@@ -76,7 +77,7 @@ class CutSpan:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A drawer to be: its spans in order, and the stretches of them that get a vector."""
+    """A drawer to be: its spans in order, the stretches of them that get a vector, and its tags by rule."""
 
     kind: DrawerKind
     spans: tuple[CutSpan, ...]
@@ -85,6 +86,7 @@ class Draft:
     trust: Trust
     title: str = ""
     author: str = ""
+    tags: tuple[str, ...] = ()
     number: int = field(default=0, compare=False)
 
 
@@ -103,15 +105,16 @@ def cut_segment(items: Sequence[CutItem]) -> list[Draft]:
     return [*_exchanges(items), *_tools(items), *_attachments(items)]
 
 
-def cut_section(item: CutItem, kind: DocumentKind, title: str) -> list[Draft]:
-    """Cut one version of a document at its headings."""
+def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -> list[Draft]:
+    """Cut one version of the document at `path` at its headings."""
     drafts = []
+    tags = tagging.of_file(path)
     for section in cut_document(item.text, kind, SECTION_CHARACTERS):
         heading = " › ".join(section.title_path) or title
         for start, end in without(section.start, section.end, item.holes):
             span = CutSpan(item, start, end)
             if span.text.strip():
-                drafts.append(Draft("section", (span,), (span,), "author", item.trust, heading, item.author))
+                drafts.append(Draft("section", (span,), (span,), "author", item.trust, heading, item.author, tags))
     return drafts
 
 
@@ -243,10 +246,18 @@ def _tool_draft(
 ) -> Draft:
     passages = [_head(span) for span in spans] if first else []
     outputs = {item.row for item, _ in results}
+    failed = any(_overlaps(item, part, spans) for item, part in results if part.failed)
     for span in spans:
         if span.item.row in outputs:
-            passages.extend(_errors(span, passages))
-    return Draft("tool", tuple(_join_neighbours(spans)), tuple(passages), "tool", trust, name, "")
+            errors = _errors(span)
+            failed = failed or bool(errors)
+            passages.extend(_not_in(passages, errors))
+    tags = (tagging.ERROR,) if failed else ()
+    return Draft("tool", tuple(_join_neighbours(spans)), tuple(passages), "tool", trust, name, "", tags)
+
+
+def _overlaps(item: CutItem, part: Part, spans: Sequence[CutSpan]) -> bool:
+    return any(span.item.row == item.row and span.start < part.end and part.start < span.end for span in spans)
 
 
 def _attachments(items: Sequence[CutItem]) -> Iterator[Draft]:
@@ -258,7 +269,8 @@ def _attachments(items: Sequence[CutItem]) -> Iterator[Draft]:
             trust = trust_of_part(part, item.trust)
             for n, piece in enumerate(_pieces(item, part, TOOL_CHARACTERS)):
                 passages = (_head(piece),) if n == 0 else ()
-                yield Draft("attachment", (piece,), passages, item.role, trust, part.name, item.author)
+                tags = tagging.of_file(part.name)
+                yield Draft("attachment", (piece,), passages, item.role, trust, part.name, item.author, tags)
 
 
 def _head(span: CutSpan) -> CutSpan:
@@ -266,12 +278,17 @@ def _head(span: CutSpan) -> CutSpan:
     return CutSpan(span.item, *pieces[0]) if pieces else span
 
 
-def _errors(span: CutSpan, covered: Sequence[CutSpan]) -> list[CutSpan]:
-    """Return the first error lines of a piece of output that no passage holds yet."""
+def _errors(span: CutSpan) -> list[CutSpan]:
+    """Return the error lines of a piece of output."""
+    found = error_lines(span.text, _ERROR_PASSAGES * 4)
+    return [CutSpan(span.item, span.start + start, span.start + end) for start, end in found]
+
+
+def _not_in(covered: Sequence[CutSpan], errors: Sequence[CutSpan]) -> list[CutSpan]:
+    """Return the first error lines that no passage holds yet."""
     found = []
-    for start, end in error_lines(span.text, _ERROR_PASSAGES * 4):
-        error = CutSpan(span.item, span.start + start, span.start + end)
-        inside = any(p.item.row == span.item.row and p.start <= error.start and error.end <= p.end for p in covered)
+    for error in errors:
+        inside = any(p.item.row == error.item.row and p.start <= error.start and error.end <= p.end for p in covered)
         if not inside:
             found.append(_head(error))
     return found[:_ERROR_PASSAGES]

@@ -10,7 +10,7 @@ from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import Draft
 from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.rebuild import SEGMENTS_AT_ONCE
-from palazzo.store import drawers, sources
+from palazzo.store import drawers, sources, tags
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerRow, PassageRow
 from palazzo.text.formats import document_kind
@@ -25,9 +25,10 @@ def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     current = sources.current_revision(connection, source)
     if current is not None:
         described = sources.read_source(connection, source)
+        path = described.key[-1]
         (item,), work.on = material.load(connection, [current[0]])
         if work.on.left_out(item.uid) is None:
-            for draft in cutting.cut_section(item, document_kind(described.key[-1]), described.title):
+            for draft in cutting.cut_section(item, document_kind(path), described.title, path):
                 work.keep(draft)
     rows = connection.execute("SELECT id FROM item WHERE source = ? AND kind = 'note'", (source,))
     for (row,) in list(rows):
@@ -52,11 +53,10 @@ def live(connection: Connection, source: int) -> dict[bytes, Facts]:
         passages = connection.execute(
             "SELECT item, start, end, hash FROM passage WHERE drawer = ? ORDER BY item, start, end", (row,)
         )
-        tags = connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (row,))
         found[bytes(uid)] = (
             *columns,
             tuple(drawers.drawer_spans(connection, row)),
-            tuple(str(tag) for (tag,) in tags),
+            tags.tags_of(connection, row),
             tuple((item, start, end, bytes(digest)) for item, start, end, digest in passages),
         )
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from palazzo.archive.reading import join_spans
-from palazzo.store import drawers, items, keywords, places
+from palazzo.store import drawers, items, keywords, places, tags
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerRow
 from palazzo.text.words import index_form
@@ -21,20 +21,23 @@ def reindex(connection: Connection, row: int) -> None:
     )
     for room, wing, kind, title, author, created, name in found:
         context = _context(title, author, created, name)
-        scope = keywords.scope_tokens(wing, room, kind)
+        scope = keywords.scope_tokens(wing, room, kind, tags.tag_ids_of(connection, row))
         keywords.index(connection, [(row, index_form(_text(connection, row)), context, scope)])
 
 
 def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]]) -> None:
     """Put drawers that were just added into the keyword index: (row id, drawer, its text)."""
     rooms: dict[int, tuple[int, str]] = {}
+    ids: dict[str, int] = {}
     rows = []
     for own, drawer, text in new:
+        ids.update(tags.known_tags(connection, (name for name in drawer.tags if name not in ids)))
         if drawer.room not in rooms:
             rooms[drawer.room] = places.wing_and_name(connection, drawer.room)
         wing, name = rooms[drawer.room]
         context = _context(drawer.title, drawer.author, drawer.created_at, name)
-        rows.append((own, index_form(text), context, keywords.scope_tokens(wing, drawer.room, drawer.kind)))
+        scope = keywords.scope_tokens(wing, drawer.room, drawer.kind, (ids[name] for name in drawer.tags))
+        rows.append((own, index_form(text), context, scope))
     keywords.index(connection, rows)
 
 

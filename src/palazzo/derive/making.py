@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Sequence
 
 from palazzo.archive.identity import drawer_uid
+from palazzo.derive import tagging
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutSpan, Draft
 from palazzo.store import places
 from palazzo.store.database import Connection
-from palazzo.store.drawers import DrawerRow, PassageRow
+from palazzo.store.drawers import REPLACED, DrawerRow, PassageRow
 from palazzo.text.questions import marks
 
 
@@ -26,7 +27,7 @@ def drawer_row(
     draft: Draft,
     locator: str,
     ended: int | None,
-    why: str = "replaced",
+    why: str = REPLACED,
 ) -> DrawerRow:
     """Return the drawer of `draft`, retired since `ended`, and `why`, unless that is None."""
     lead = draft.spans[0].item
@@ -51,7 +52,7 @@ def drawer_row(
         size=sum(span.end - span.start for span in draft.spans),
         marks=int(marks("\n".join(span.text for span in draft.spans))),
         spans=tuple((span.item.row, span.start, span.end) for span in draft.spans),
-        tags=on.tags(draft.spans),
+        tags=tuple(sorted({*on.tags(draft.spans), *draft.tags, *tagging.of_branch(lead.filed.branch)})),
         retired_at=ended,
         retired_why=why if ended is not None else None,
     )

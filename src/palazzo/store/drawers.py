@@ -7,7 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from palazzo.store import tags
 from palazzo.store.database import Connection
+
+REPLACED, LEFT_OUT, FORGOTTEN, RECUT = "replaced", "left out", "forgotten", "recut"
+"""Why a drawer is retired: a later version of its document is current, the rules leave its document out, somebody
+forgot it; or its words are in other drawers now, because a conversation has grown or the cutter has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,7 @@ class Known:
     turn: int
     locator: str
     trust: str
+    retired_at: int | None
     retired_why: str | None
     tags: tuple[str, ...]
 
@@ -81,10 +87,13 @@ def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, Kn
     found = {}
     for row in rows:
         columns = connection.execute(
-            "SELECT uid, room, title, turn, locator, trust, retired_why FROM drawer WHERE id = ?", (row,)
+            "SELECT uid, room, title, turn, locator, trust, retired_at, retired_why FROM drawer WHERE id = ?",
+            (row,),
         )
-        for uid, room, title, turn, locator, trust, why in columns:
-            found[bytes(uid)] = Known(row, int(room), title, int(turn), locator, trust, why, _tags(connection, row))
+        for uid, room, title, turn, locator, trust, ended, why in columns:
+            found[bytes(uid)] = Known(
+                row, int(room), title, int(turn), locator, trust, ended, why, tags.tags_of(connection, row)
+            )
     return found
 
 
@@ -121,9 +130,7 @@ def insert_drawers(connection: Connection, new: Sequence[DrawerRow]) -> list[int
         "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
         ((own, n, *span) for own, drawer in zip(ids, new, strict=True) for n, span in enumerate(drawer.spans)),
     )
-    for own, drawer in zip(ids, new, strict=True):
-        if drawer.tags:
-            set_tags(connection, own, drawer.tags)
+    tags.add_tags(connection, ((own, drawer.tags) for own, drawer in zip(ids, new, strict=True)))
     return ids
 
 
@@ -168,12 +175,6 @@ def set_spans(connection: Connection, row: int, spans: Sequence[tuple[int, int, 
         "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
         ((row, n, *span) for n, span in enumerate(spans)),
     )
-
-
-def set_tags(connection: Connection, row: int, tags: Sequence[str]) -> None:
-    """Give a drawer exactly these tags."""
-    connection.execute("DELETE FROM drawer_tag WHERE drawer = ?", (row,))
-    connection.executemany("INSERT OR IGNORE INTO drawer_tag(drawer, tag) VALUES(?,?)", ((row, tag) for tag in tags))
 
 
 def retire(connection: Connection, row: int, at: int, why: str) -> None:
@@ -232,6 +233,16 @@ def find_drawers(connection: Connection, low: bytes, high: bytes, limit: int) ->
     return [(int(row), bytes(uid)) for row, uid in rows]
 
 
+def live_drawers_of_item(connection: Connection, item: int) -> list[int]:
+    """Return the row ids of the live drawers that hold a part of an item, in order."""
+    rows = connection.execute(
+        "SELECT DISTINCT d.id, d.ordinal FROM drawer_span s JOIN drawer d ON d.id = s.drawer"
+        " WHERE s.item = ? AND d.retired_at IS NULL ORDER BY d.ordinal, d.id",
+        (item,),
+    )
+    return [int(row) for row, _ in rows]
+
+
 def is_live(connection: Connection, row: int) -> bool:
     """Whether there is a drawer of that row id that is not retired."""
     rows = connection.execute("SELECT 1 FROM drawer WHERE id = ? AND retired_at IS NULL", (row,))
@@ -241,10 +252,6 @@ def is_live(connection: Connection, row: int) -> bool:
 def count_drawers(connection: Connection) -> int:
     """Return how many drawers are live."""
     return int(next(connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL"))[0])
-
-
-def _tags(connection: Connection, row: int) -> tuple[str, ...]:
-    return tuple(t for (t,) in connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (row,)))
 
 
 @dataclass(frozen=True, slots=True)

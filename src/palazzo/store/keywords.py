@@ -1,7 +1,7 @@
 """The keyword index: an FTS5 table without content, one row for each live drawer.
 
 Columns: `body` is the drawer's words, `context` its title, date and speakers, `scope` tokens for its wing,
-room and kind, so that a scope is matched in the index instead of joined.
+room, kind and tags, so that a scope is matched in the index instead of joined.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 1.0
 """BM25 column weights; `scope` counts nothing."""
 
 
-def scope_tokens(wing: int, room: int, kind: str) -> str:
+def scope_tokens(wing: int, room: int, kind: str, tags: Iterable[int] = ()) -> str:
     """Return the scope column of a drawer."""
-    return f"w{wing}x r{room}x k{kind}x"
+    return " ".join((f"w{wing}x r{room}x k{kind}x", *(f"t{tag}x" for tag in tags)))
 
 
 def wing_filter(wings: Iterable[int]) -> str:
@@ -33,6 +33,11 @@ def room_filter(rooms: Iterable[int]) -> str:
 def kind_filter(kind: str) -> str:
     """Return a MATCH fragment that keeps to one kind of drawer; only letters are kept of its name."""
     return _any_of([f"k{''.join(filter(str.isalpha, kind))}x"])
+
+
+def tag_filter(tag: int) -> str:
+    """Return a MATCH fragment that keeps to the drawers that have a tag."""
+    return _any_of([f"t{tag}x"])
 
 
 def index(connection: Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:

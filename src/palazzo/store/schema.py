@@ -213,7 +213,8 @@ _DERIVED = [
     "CREATE TABLE drawer_span(drawer INTEGER NOT NULL, n INTEGER NOT NULL, item INTEGER NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, PRIMARY KEY(drawer, n)) WITHOUT ROWID",
     "CREATE INDEX drawer_span_item ON drawer_span(item)",
-    "CREATE TABLE drawer_tag(drawer INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(drawer, tag)) WITHOUT ROWID",
+    "CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE drawer_tag(drawer INTEGER NOT NULL, tag INTEGER NOT NULL, PRIMARY KEY(drawer, tag)) WITHOUT ROWID",
     # What gets a vector: a message or a chunk of one, inside a drawer. The vector belongs to the text's hash.
     "CREATE TABLE passage(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, item INTEGER NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, hash BLOB NOT NULL)",

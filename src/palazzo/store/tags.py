@@ -1,0 +1,73 @@
+"""Tags: short names on drawers, stated by somebody or given by rule. Derived from acts and items by `derive/`.
+
+A name has one row, so that a drawer's tags are small numbers, and tokens of the keyword index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from palazzo.store.database import Connection
+
+
+def tag_id(connection: Connection, name: str) -> int:
+    """Return the row id of a tag, recording its name when it is new."""
+    for (found,) in connection.execute("SELECT id FROM tag WHERE name = ?", (name,)):
+        return int(found)
+    (created,) = next(connection.execute("INSERT INTO tag(name) VALUES(?) RETURNING id", (name,)))
+    return int(created)
+
+
+def known_tags(connection: Connection, names: Iterable[str]) -> dict[str, int]:
+    """Return the row ids of those of the tags that some drawer has or had."""
+    return {
+        name: int(row) for name in names for (row,) in connection.execute("SELECT id FROM tag WHERE name = ?", (name,))
+    }
+
+
+def tags_of(connection: Connection, drawer: int) -> tuple[str, ...]:
+    """Return a drawer's tags, sorted."""
+    rows = connection.execute(
+        "SELECT name FROM drawer_tag JOIN tag ON tag.id = drawer_tag.tag WHERE drawer = ? ORDER BY name", (drawer,)
+    )
+    return tuple(str(name) for (name,) in rows)
+
+
+def tag_ids_of(connection: Connection, drawer: int) -> tuple[int, ...]:
+    """Return the row ids of a drawer's tags, ascending."""
+    rows = connection.execute("SELECT tag FROM drawer_tag WHERE drawer = ? ORDER BY tag", (drawer,))
+    return tuple(int(tag) for (tag,) in rows)
+
+
+def set_tags(connection: Connection, drawer: int, names: Sequence[str]) -> None:
+    """Give a drawer exactly these tags."""
+    connection.execute("DELETE FROM drawer_tag WHERE drawer = ?", (drawer,))
+    add_tags(connection, [(drawer, names)])
+
+
+def add_tags(connection: Connection, drawers: Iterable[tuple[int, Sequence[str]]]) -> None:
+    """Give drawers tags besides those that they have."""
+    ids: dict[str, int] = {}
+    rows = []
+    for drawer, names in drawers:
+        for name in names:
+            if name not in ids:
+                ids[name] = tag_id(connection, name)
+            rows.append((drawer, ids[name]))
+    connection.executemany("INSERT OR IGNORE INTO drawer_tag(drawer, tag) VALUES(?,?)", rows)
+
+
+def live_tags(connection: Connection) -> list[tuple[str, int]]:
+    """Return (name, how many live drawers have it) of every tag that one has, sorted by name."""
+    rows = connection.execute(
+        "SELECT tag.name, count(*) FROM drawer_tag JOIN drawer ON drawer.id = drawer_tag.drawer"
+        " JOIN tag ON tag.id = drawer_tag.tag WHERE drawer.retired_at IS NULL GROUP BY tag.id ORDER BY tag.name"
+    )
+    return [(str(name), int(count)) for name, count in rows]
+
+
+def drawers_with(connection: Connection, tags: Sequence[int]) -> list[int]:
+    """Return the row ids of the live drawers that have all of these tags, ascending; of all drawers for no tags."""
+    having = " AND ".join(f"EXISTS (SELECT 1 FROM drawer_tag WHERE drawer = d.id AND tag = {int(tag)})" for tag in tags)
+    rows = connection.execute(f"SELECT d.id FROM drawer d WHERE d.retired_at IS NULL AND {having or 'TRUE'} ORDER BY 1")
+    return [int(row) for (row,) in rows]
