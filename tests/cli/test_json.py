@@ -12,7 +12,7 @@ from tests.cli.command import Command, spawn
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 HIT = {
     "id", "score", "text", "truncated", "wing", "room", "kind", "title", "created_at", "recorded_at", "role", "author",
-    "source", "trust", "branch", "commit", "visibility", "freshness", "why",
+    "source", "trust", "branch", "commit", "visibility", "freshness", "why", "turns", "context",
 }  # fmt: skip
 MINE = {
     "sources",
@@ -38,7 +38,7 @@ STATUS = {
 
 def test_search(palazzo: Command, shop: Path) -> None:
     found = palazzo.json("search", "deploy port")
-    assert set(found) == {"query", "scope", "index", "took_ms", "total_candidates", "hits"}
+    assert set(found) == {"query", "scope", "index", "took_ms", "total_candidates", "hits", "below"}
     assert found["query"] == "deploy port"
     assert found["scope"] == {"wing": None, "as_of": None}
     assert found["index"] == "keyword-only"

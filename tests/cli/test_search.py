@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command, spawn
 
 
+def transcript(path: Path, *said: tuple[str, str]) -> None:
+    """Write a session as Claude Code does, a minute between rows."""
+    rows = [
+        {
+            "parentUuid": f"{path.stem}-{n - 1}" if n else None, "isSidechain": False, "type": role,
+            "uuid": f"{path.stem}-{n}", "sessionId": path.stem, "cwd": str(path.parent / "shop"),
+            "timestamp": f"2026-03-04T10:{n:02}:00Z", "message": {"role": role, "content": text},
+        }
+        for n, (role, text) in enumerate(said)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 def test_a_hit_shows_rank_score_date_place_role_title_id_and_exact_words(palazzo: Command, shop: Path) -> None:
     ran = palazzo("search", "which", "port", "does", "deploy", "use")
-    head, uid, *rest = ran.out.splitlines()
+    head, facts, *rest = ran.out.splitlines()
     assert head.startswith("1  0.")
-    for part in ("shop/docs", "author", "Deploying"):
+    for part in ("shop/docs", "Deploying"):
         assert part in head
-    assert uid.strip() == palazzo.json("search", "deploy port")["hits"][0]["id"]
+    assert facts.split() == [palazzo.json("search", "deploy port")["hits"][0]["id"], "author", "lines", "1-13"]
     assert "    The deploy service listens on port 8443." in rest
     assert rest[-2].startswith("1 hit, ") or "hits, " in ran.out
 
@@ -37,9 +52,59 @@ def test_a_long_hit_is_shown_where_it_says_what_was_asked(palazzo: Command, home
     assert "… from character" in out
 
 
-def test_explain_says_why(palazzo: Command, shop: Path) -> None:
-    assert "bm25" in palazzo("search", "port", "--explain").out
-    assert "bm25" not in palazzo("search", "port").out
+def test_explain_is_a_table_of_what_each_stage_found_of_each_hit(palazzo: Command, shop: Path) -> None:
+    out = palazzo("search", "deploy port", "--explain").out
+    rows = {row.split()[0]: row.split()[1:] for row in out.splitlines() if row.strip()}
+    found = palazzo.json("search", "deploy port")
+    assert rows["score"] == [f"{hit['score']:.4f}" for hit in found["hits"]]
+    assert float(rows["covered"][0]) > 0
+    assert len(rows["rank"]) == len(found["hits"])
+    assert "the best must reach 0.003" in out
+    assert "bm25" not in palazzo("search", "deploy port").out
+
+
+def test_why_is_the_same_in_words(palazzo: Command, shop: Path) -> None:
+    why = palazzo.json("search", "deploy port")["hits"][0]["why"]
+    assert re.fullmatch(r"bm25 \d+\.\d of \d+\.\d", why[0])
+    assert any(re.fullmatch(r"covered 1\.00 × \d\.\d\d", reason) for reason in why)
+    assert why[-1].startswith("rank ")
+
+
+def test_who_speaks_is_said_and_what_stands_beside_is_shown(palazzo: Command, home: Path) -> None:
+    transcript(home / "s1.jsonl", ("user", "shall we keep the zebra queue?"), ("assistant", "Yes: it is the fastest."))
+    palazzo.json("mine", str(home / "s1.jsonl"), "--mode", "convos")
+    out = palazzo("search", "zebra queue").out
+    assert "    user › shall we keep the zebra queue?\n    assistant › Yes: it is the fastest.\n" in out
+
+
+def test_a_neighbour_that_is_a_hit_is_referred_to(palazzo: Command, home: Path) -> None:
+    told = [("user", "we moved the zebra queue to Redis because the old one lost every third message at night")]
+    transcript(home / "s1.jsonl", *told, ("assistant", "Noted."), ("user", "zebra queue: ok"), ("assistant", "Fine."))
+    palazzo.json("mine", str(home / "s1.jsonl"), "--mode", "convos")
+    first, second = palazzo.json("search", "zebra queue")["hits"]
+    terse = first if first["text"].startswith("zebra") else second
+    (before,) = terse["context"]
+    other = second if terse is first else first
+    assert (before["id"], before["position"], before["text"]) == (other["id"], -1, "")
+    assert before["hit"] == (2 if terse is first else 1)
+    assert f"↑ before it: see hit {before['hit']}" in palazzo("search", "zebra queue").out
+    (alone,) = palazzo.json("search", "zebra queue", "--limit", "1")["hits"]
+    if alone["id"] == terse["id"]:
+        assert alone["context"][0]["text"] == other["text"]
+
+
+def test_nothing_found_says_what_to_try(palazzo: Command, shop: Path) -> None:
+    assert "Nothing holds any of these words: try a name" in palazzo("search", "xylophone").out
+    assert (
+        "Nothing there holds any of these words: try without --room."
+        in palazzo("search", "port", "--room", "animals").out
+    )
+
+
+def test_an_empty_palace_says_how_it_is_filled(palazzo: Command, home: Path) -> None:
+    palazzo("remember", "a zebra")
+    palazzo("forget", palazzo.json("search", "zebra")["hits"][0]["id"], "--yes")
+    assert "'palazzo mine DIRECTORY'" in palazzo("search", "zebra").out
 
 
 def test_times_are_dates_ages_and_names(palazzo: Command, shop: Path) -> None:

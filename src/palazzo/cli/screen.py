@@ -18,6 +18,9 @@ _CONTROLS = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0
 }
 """Control characters as pictures: archived words must not drive the terminal."""
 
+_NARROWEST, _DEEPEST = 20, 16
+"""Columns that words get at least, and that a broken line's own indentation is repeated at most."""
+
 Part = str | tuple[str, str]
 
 
@@ -40,18 +43,50 @@ class Screen:
         width = None if self._terminal or os.environ.get("COLUMNS") else _PIPED_WIDTH
         self.console = _Console(file=file, highlight=False, markup=False, emoji=False, width=width)
 
-    def say(self, *parts: Part) -> None:
-        """Write one line of parts, each a text or (text, style)."""
+    @property
+    def width(self) -> int:
+        """Columns of the terminal, or what is taken for them where there is none."""
+        return self.console.width
+
+    def say(self, *parts: Part, hanging: int | None = None) -> None:
+        """Write one line of parts, each a text or (text, style).
+
+        A terminal breaks it wherever its edge is; with `hanging` it is broken between words there, and what follows
+        the first line is that far indented.
+        """
         text = Text()
         for part in parts:
             words, style = (part, "") if isinstance(part, str) else part
             text.append(self._one_line(words), style)
-        self.console.print(text, soft_wrap=True)
+        if hanging is None or not self._terminal or text.cell_len <= self.width:
+            self.console.print(text, soft_wrap=True)
+            return
+        first, *rest = text.wrap(self.console, self.width)
+        self.console.print(first, soft_wrap=True)
+        below = Text(" ").join(rest)
+        for line in below.wrap(self.console, max(self.width - hanging, _NARROWEST)):
+            self.console.print(Text(" " * hanging).append_text(line), soft_wrap=True)
 
     def exact(self, text: str, indent: str = INDENT) -> None:
         """Write archived words as they are, each line indented. On a terminal, control characters are made visible."""
         shown = text.translate(_CONTROLS) if self._terminal else text
         self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in shown.split("\n")))
+
+    def read(self, text: str, label: str = "", style: str = "") -> None:
+        """Write archived words for reading, indented: as they are, but a terminal breaks long lines between words.
+
+        `label` stands before the first line, for who says it.
+        """
+        if not self._terminal:
+            self.exact(f"{label} › {text}" if label else text)
+            return
+        for n, line in enumerate(text.translate(_CONTROLS).split("\n")):
+            head = Text(f"{label} › ", f"{style} cyan") if label and n == 0 else Text()
+            own = line[: len(line) - len(line.lstrip())][:_DEEPEST]
+            whole = head.append(line.expandtabs(), style)
+            folded = whole.wrap(self.console, max(self.width - len(INDENT) - len(own), _NARROWEST))
+            for m, part in enumerate(folded):
+                self.console.print(Text(INDENT + (own if m else "")).append_text(part), soft_wrap=True)
 
     def bytes(self, raw: bytes) -> None:
         """Write bytes, and nothing else."""

@@ -25,8 +25,49 @@ class HitSource:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnView:
+    """Who says a stretch of a text, counted in code points."""
+
+    role: str
+    author: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonView:
+    """What one stage found of a hit: a value, of how much at most, and with which weight it counts."""
+
+    name: str
+    value: float
+    most: float | None
+    weight: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourView:
+    """What stands beside a hit and helps to follow it, `position` drawers before (-) or after it.
+
+    `hit` is the rank of the hit that shows it already; then there is no text.
+    """
+
+    id: str
+    position: int
+    hit: int | None
+    role: str
+    author: str
+    created_at: Micros
+    trust: str
+    text: str
+    truncated: bool
+    turns: tuple[TurnView, ...]
+    length: Annotated[int, PERSON_ONLY] = 0
+    """Characters of the whole text, of which `text` may be a part."""
+
+
+@dataclass(frozen=True, slots=True)
 class HitView:
-    """One answer of a search."""
+    """One answer of a search. `turns` says who speaks where in `text`, where that is known."""
 
     id: str
     score: float
@@ -47,9 +88,12 @@ class HitView:
     visibility: Visibility
     freshness: Freshness
     why: tuple[str, ...]
+    turns: tuple[TurnView, ...] = ()
+    context: tuple[NeighbourView, ...] = ()
     length: Annotated[int, PERSON_ONLY] = 0
     """Characters of the whole text, of which `text` may be the beginning."""
     copies: Annotated[int, PERSON_ONLY] = 0
+    reasons: Annotated[tuple[ReasonView, ...], PERSON_ONLY] = ()
 
 
 def visibility(branch: str, current: str) -> Visibility:
@@ -63,5 +107,7 @@ def source_of(drawer: Drawer) -> HitSource:
 
 
 def title_of(drawer: Drawer) -> str:
-    """Return the drawer's own title, else that of its session or file."""
+    """Return a section's headings, else the title of the session or file; a tool's name stands behind that."""
+    if drawer.kind in ("tool", "attachment"):
+        return " › ".join(part for part in (drawer.source.title, drawer.title) if part)
     return drawer.title or drawer.source.title

@@ -9,14 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from palazzo.errors import NotFound, UsageError
 from palazzo.model import Micros
 from palazzo.operations.background import start_embedding
-from palazzo.operations.hits import HitView, source_of, title_of, visibility
+from palazzo.operations.hits import (
+    HitView,
+    NeighbourView,
+    ReasonView,
+    TurnView,
+    source_of,
+    title_of,
+    visibility,
+)
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-    from palazzo.recall.present import Hit
+    from palazzo.palace import Palace
+    from palazzo.recall.present import Hit, Neighbour, Turn
+    from palazzo.recall.search import Answer
     from palazzo.store.database import Connection
 
+_NARROWING = ("wing", "room", "kind", "since", "until", "branch")
 DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note"]
 
 
@@ -34,8 +45,10 @@ class SearchRequest:
     until: Annotated[str | None, About("Only before this time.")] = None
     branch: Annotated[str | None, About("Only what was written on this git branch.")] = None
     limit: Annotated[int, About("How many hits at most.")] = 5
-    budget: Annotated[int, About("How many tokens the hits may take together.", metavar="TOKENS")] = 2000
-    explain: Annotated[bool, About("Say why each hit was found.")] = False
+    budget: Annotated[
+        int, About("How many tokens the hits may take together, with what stands beside them.", metavar="TOKENS")
+    ] = 2000
+    explain: Annotated[bool, About("Say why each hit is where it is; of an empty answer, what came nearest.")] = False
     without: Annotated[
         tuple[str, ...], About("Stages and signals to leave out, to see what they do.", hidden=True)
     ] = ()
@@ -51,7 +64,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What was found."""
+    """What was found. `below` is what came nearest where nothing did, if it was asked to explain."""
 
     query: str
     scope: Scope
@@ -59,8 +72,13 @@ class SearchResult:
     took_ms: float
     total_candidates: int
     hits: tuple[HitView, ...]
+    below: tuple[HitView, ...] = ()
     note: Annotated[str, PERSON_ONLY] = ""
+    advice: Annotated[str, PERSON_ONLY] = ""
+    """What to try where nothing was found."""
     explained: Annotated[bool, PERSON_ONLY] = False
+    floor: Annotated[float, PERSON_ONLY] = 0.0
+    """The score that the best hit must reach."""
 
 
 def search(context: Context, request: SearchRequest) -> SearchResult:
@@ -69,6 +87,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
     """
     from palazzo.recall import query
+    from palazzo.recall.score import ASK_FLOOR
 
     now = context.now
     asked = query.Query(
@@ -91,7 +110,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     answer = palace.search(asked)
     if answer.index != "ready":
         start_embedding(context, insist=False)
-    branch = _current_branch(context, answer.hits)
+    branch = _current_branch(context, answer.hits or answer.below)
     return SearchResult(
         query=request.query,
         scope=Scope(request.wing, None),
@@ -99,8 +118,11 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         took_ms=answer.took_ms,
         total_candidates=answer.total,
         hits=tuple(_view(hit, branch) for hit in answer.hits),
+        below=tuple(_view(hit, branch) for hit in answer.below) if request.explain else (),
         note=answer.note,
+        advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
+        floor=ASK_FLOOR,
     )
 
 
@@ -134,6 +156,26 @@ def _known(what: str, names: Sequence[str]) -> str:
     return f"There are: {', '.join(names[:12])}{' and more' if len(names) > 12 else ''}."
 
 
+def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
+    """Say in one sentence why nothing was found, and what to try."""
+    from palazzo.recall.score import ASK_FLOOR
+    from palazzo.store import drawers
+
+    narrowed = [f"--{name}" for name in _NARROWING if getattr(request, name) is not None]
+    wider = f"without {' and '.join(narrowed)}" if narrowed else "a name, a path or an error as it was written"
+    if answer.below:
+        best = max(hit.score for hit in answer.below)
+        seen = "" if request.explain else ", or see what came nearest with --explain"
+        return (
+            f"None of {answer.total:,} candidates is likely to answer (the best scores {best:.4f}, and {ASK_FLOOR} is"
+            f" the least): try {wider}{seen}."
+        )
+    with palace.database.snapshot() as connection:
+        if not drawers.count_drawers(connection):
+            return "The palace has no drawers yet: 'palazzo mine DIRECTORY' and 'palazzo feed' fill it."
+    return f"Nothing {'there ' if narrowed else ''}holds any of these words: try {wider}."
+
+
 def _current_branch(context: Context, hits: Sequence[Hit]) -> str:
     """The branch that is checked out here, asked for only when a hit was written on one."""
     return context.project.branch if any(hit.drawer.branch for hit in hits) else ""
@@ -161,9 +203,33 @@ def _view(hit: Hit, branch: str) -> HitView:
         visibility=visibility(drawer.branch, branch),
         freshness="unknown",
         why=hit.why,
+        turns=_turns(hit.turns),
+        context=tuple(_neighbour(neighbour) for neighbour in hit.context),
         length=len(drawer.text),
         copies=len(hit.copies),
+        reasons=tuple(ReasonView(one.name, one.value, one.most, one.weight) for one in hit.reasons),
     )
+
+
+def _neighbour(neighbour: Neighbour) -> NeighbourView:
+    drawer = neighbour.drawer
+    return NeighbourView(
+        id=drawer.id,
+        position=neighbour.position,
+        hit=neighbour.shown_at,
+        role=drawer.role,
+        author=drawer.author,
+        created_at=drawer.created_at,
+        trust=drawer.trust,
+        text=neighbour.text,
+        truncated=neighbour.truncated,
+        turns=_turns(neighbour.turns),
+        length=len(drawer.text),
+    )
+
+
+def _turns(turns: Sequence[Turn]) -> tuple[TurnView, ...]:
+    return tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in turns)
 
 
 OPERATION = Operation("search", SearchRequest, SearchResult, search)
