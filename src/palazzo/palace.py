@@ -198,6 +198,10 @@ class Palace:
         """Put a tag on drawers."""
         return self._act("tag", drawers, actor, {"tag": tag}, group)
 
+    def untag(self, drawers: Sequence[str], tag: str, actor: str = "user", group: int | None = None) -> list[str]:
+        """Take a tag that was stated off drawers; tags by rule stay."""
+        return self._act("untag", drawers, actor, {"tag": tag}, group)
+
     def undo(self, actor: str = "user", prefix: str | None = None, progress: undo.Progress | None = None) -> Group:
         """Take back the actor's last change group, or the one whose id begins with `prefix`; return it.
 

@@ -9,6 +9,7 @@ from palazzo.operations.forget import ForgetResult
 from palazzo.operations.init import InitResult
 from palazzo.operations.mine import MineResult
 from palazzo.operations.remember import RememberResult
+from palazzo.operations.tag import TagResult
 from palazzo.operations.undo import Change, UndoResult
 
 _MOST_LISTED = 10
@@ -110,3 +111,13 @@ def _done(change: Change) -> str:
     """What a change did: its verb, to what, and to how many where that was more than one."""
     verb = f"undo of {change.summary}" if change.undoes is not None else f"{change.verb} {change.summary}".strip()
     return f"{verb} ({change.size:,})" if change.size > 1 else verb
+
+
+def tag(screen: Screen, result: TagResult) -> None:
+    """Show what was tagged, or the tags in use."""
+    if result.action == "list":
+        rows = [(one.tag, f"{one.drawers:,}", ("by rule" if one.by_rule else "", "dim")) for one in result.tags]
+        screen.table(("tag", "drawers", ""), rows, right=(1,))
+        return
+    verb = "tagged" if result.action == "add" else "lost the tag"
+    screen.say((f"{count(len(result.drawers), 'drawer')} {verb}", "bold"))

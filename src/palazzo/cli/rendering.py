@@ -21,6 +21,7 @@ RENDERERS = {
     "remember": "palazzo.cli.filing:remember",
     "forget": "palazzo.cli.filing:forget",
     "undo": "palazzo.cli.filing:undo",
+    "tag": "palazzo.cli.filing:tag",
     "status": "palazzo.cli.operating:status",
     "doctor": "palazzo.cli.operating:doctor",
     "verify": "palazzo.cli.operating:verify",

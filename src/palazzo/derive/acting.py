@@ -57,9 +57,12 @@ class ActsOnItems:
         return None
 
     def tags(self, spans: Sequence[CutSpan]) -> tuple[str, ...]:
-        """Return the tags put on any of these spans, or on their items as they were filed."""
-        found = {act.detail["tag"] for act, span in self._found if act.kind == "tag" and _overlap(span, spans)}
-        return tuple(sorted(found))
+        """Return the tags put on any of these spans, or on their items as they were filed, and not taken off since."""
+        found: dict[str, bool] = {}
+        for act, span in self._found:
+            if act.kind in ("tag", "untag") and _overlap(span, spans):
+                found[act.detail["tag"]] = act.kind == "tag"
+        return tuple(sorted(tag for tag, is_on in found.items() if is_on))
 
 
 def _overlap(act: ActSpan, spans: Sequence[CutSpan]) -> int:

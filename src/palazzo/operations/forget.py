@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from palazzo.errors import NotFound, UsageError
+from palazzo.errors import UsageError
+from palazzo.operations import choosing
+from palazzo.operations.choosing import AT_ONCE
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-AT_ONCE = 100
-"""Drawers that one transaction retires, so that nobody waits for long."""
-
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What to retire: ids, all of a source, or all of a wing."""
+    """What to retire: ids, or all of a source, a session, a wing or a tag."""
 
     ids: Annotated[
         tuple[str, ...], About("Ids of drawers or notes, or their beginnings.", positional=True, option="ID")
     ] = ()
     source: Annotated[str | None, About("All that came from this file, directory, address or session.")] = None
+    session: Annotated[str | None, About("All of the session of this id, or its beginning.")] = None
     wing: Annotated[str | None, About("All that is filed in this wing.")] = None
+    tag: Annotated[str | None, About("All that has this tag.")] = None
     dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
 
 
@@ -45,9 +45,9 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
 
     The archive keeps the words; their ids still resolve, and 'palazzo undo' brings them back.
     """
-    chosen = [bool(request.ids), request.source is not None, request.wing is not None]
-    if sum(chosen) != 1:
-        raise UsageError("Say what to forget: ids, or --source, or --wing (one of them).")
+    named = (request.source, request.session, request.wing, request.tag)
+    if bool(request.ids) + sum(one is not None for one in named) != 1:
+        raise UsageError("Say what to forget: ids, or --source, --session, --wing or --tag (one of them).")
     with context.reading().database.snapshot() as connection:
         ids = _chosen(context, connection, request)
         sample = _sample(connection, ids)
@@ -61,56 +61,15 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
 
 
 def _chosen(context: Context, connection: Connection, request: ForgetRequest) -> list[str]:
-    from palazzo.operations.search import check_place
-    from palazzo.store import overview
-
-    if request.ids:
-        return list(dict.fromkeys(drawer for prefix in request.ids for drawer in _named(connection, prefix)))
+    if request.source is not None:
+        return choosing.of_source(context, connection, request.source)
+    if request.session is not None:
+        return choosing.of_session(connection, request.session)
     if request.wing is not None:
-        check_place(connection, request.wing, None)
-        found = overview.live_drawers_of_wing(connection, request.wing)
-        what = f"The wing '{request.wing}'"
-    else:
-        found = overview.live_drawers_of_sources(connection, _sources(context, connection, request.source or ""))
-        what = f"'{request.source}'"
-    if not found:
-        raise NotFound(f"{what} holds nothing that is not forgotten already.")
-    return [uid.hex() for uid in found]
-
-
-def _named(connection: Connection, prefix: str) -> Sequence[str]:
-    """The live drawers that an id names: itself, or those of an item."""
-    from palazzo.archive import reading
-
-    kind, row = reading.resolve(connection, prefix)
-    if kind == "item":
-        drawers = reading.drawers_of_item(connection, row)
-        if not drawers:
-            raise NotFound(f"'{prefix}' holds nothing that is not forgotten already.")
-        return drawers
-    drawer = reading.read_drawer(connection, row)
-    if drawer.retired_at is not None:
-        raise NotFound(f"The drawer {drawer.id} is retired already, and no search finds it.")
-    return [drawer.id]
-
-
-def _sources(context: Context, connection: Connection, named: str) -> list[int]:
-    """The sources that an address, a path, a directory or a session names."""
-    from palazzo.errors import AmbiguousId
-    from palazzo.store import overview, sources
-
-    path = (context.cwd / Path(named).expanduser()).absolute()
-    for uri in (named, path.as_uri(), f"{path.as_uri()}/", path.resolve().as_uri(), f"{path.resolve().as_uri()}/"):
-        found = overview.sources_at(connection, uri)
-        if found:
-            return found
-    sessions = overview.session_ids(connection, named, 9) if named else []
-    if len(sessions) > 1:
-        raise AmbiguousId(named, sessions)
-    if not sessions:
-        raise NotFound(f"Nothing in the palace came from '{named}'. Give a file, a directory or a session id.")
-    rows = sources.sources_of_session(connection, sessions[0])
-    return [row for row in rows if sources.read_source(connection, row).session_id == sessions[0]]
+        return choosing.of_wing(connection, request.wing)
+    if request.tag is not None:
+        return choosing.of_tag(connection, request.tag)
+    return choosing.named(connection, request.ids)
 
 
 def _sample(connection: Connection, ids: Sequence[str]) -> tuple[tuple[str, str], ...]:

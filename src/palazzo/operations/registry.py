@@ -20,6 +20,7 @@ MODULES = {
     "remember": "palazzo.operations.remember",
     "forget": "palazzo.operations.forget",
     "undo": "palazzo.operations.undo",
+    "tag": "palazzo.operations.tag",
     "status": "palazzo.operations.status",
     "doctor": "palazzo.operations.doctor",
     "verify": "palazzo.operations.verify",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from palazzo.errors import NotFound, UsageError
 from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.tag import label
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 NOTES = "notes"
 """The room of notes that no room of the project fits."""
 _LINES = re.compile(r":L?(\d+)(?:-L?(\d+))?$")
-_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     from palazzo.model import Place
 
     check_note(request.text)
-    label = _label("--kind", request.kind) if request.kind is not None else ""
-    tags = tuple(dict.fromkeys(_label("--tag", tag) for tag in request.tags))
+    kind = label("--kind", request.kind) if request.kind is not None else ""
+    tags = tuple(dict.fromkeys(label("--tag", tag) for tag in request.tags))
     anchors = tuple(_anchor(context, anchor) for anchor in request.anchors)
     palace = context.writing()
     project = context.project
     place = Place(_wing(context, request), _room(context, request))
     found = palace.remember(
-        request.text, place, label=label, tags=tags, anchors=anchors, branch=project.branch, commit=project.commit
+        request.text, place, label=kind, tags=tags, anchors=anchors, branch=project.branch, commit=project.commit
     )
     start_embedding(context)
     return RememberResult(found.item, found.drawers, place.wing, place.room)
@@ -92,14 +92,6 @@ def place_name(option: str, name: str) -> str:
     if not kept:
         raise UsageError(f"{option}: '{name}' is no name; use letters, digits, - and _.")
     return kept
-
-
-def _label(option: str, text: str) -> str:
-    """A kind or a tag: a short name on one line."""
-    plain = text.strip().lower()
-    if not plain or len(plain) > _LONGEST_NAME or not plain.isprintable():
-        raise UsageError(f"{option} must be a name of 1 to {_LONGEST_NAME} characters on one line.")
-    return plain
 
 
 def _anchor(context: Context, said: str) -> str:

@@ -11,7 +11,7 @@ from palazzo.model import Micros
 from palazzo.store import changes, groups
 from palazzo.store.database import Connection
 
-ActKind = Literal["forget", "move", "tag", "leave-out", "take-in"]
+ActKind = Literal["forget", "move", "tag", "untag", "leave-out", "take-in"]
 """`leave-out` is about a document that the rules pass over now; `take-in` takes that back, or says it was named."""
 
 

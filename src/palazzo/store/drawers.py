@@ -243,6 +243,11 @@ def live_drawers_of_item(connection: Connection, item: int) -> list[int]:
     return [int(row) for row, _ in rows]
 
 
+def uids_of(connection: Connection, rows: Iterable[int]) -> list[bytes]:
+    """Return the ids of drawers in order."""
+    return [bytes(uid) for row in rows for (uid,) in connection.execute("SELECT uid FROM drawer WHERE id = ?", (row,))]
+
+
 def is_live(connection: Connection, row: int) -> bool:
     """Whether there is a drawer of that row id that is not retired."""
     rows = connection.execute("SELECT 1 FROM drawer WHERE id = ? AND retired_at IS NULL", (row,))

@@ -98,6 +98,12 @@ def share_of_scope(connection: Connection, filters: Sequence[str], total: int) -
     return int(next(rows)[0]) / total
 
 
+def drawers_in_scope(connection: Connection, filters: Sequence[str]) -> list[int]:
+    """Return the row ids of the drawers that all filters let through, ascending; there must be a filter."""
+    rows = connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (" AND ".join(filters),))
+    return [int(row) for (row,) in rows]
+
+
 def check(connection: Connection) -> str:
     """Return '' when the index is sound, else what SQLite found."""
     import apsw

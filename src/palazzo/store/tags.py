@@ -64,10 +64,3 @@ def live_tags(connection: Connection) -> list[tuple[str, int]]:
         " JOIN tag ON tag.id = drawer_tag.tag WHERE drawer.retired_at IS NULL GROUP BY tag.id ORDER BY tag.name"
     )
     return [(str(name), int(count)) for name, count in rows]
-
-
-def drawers_with(connection: Connection, tags: Sequence[int]) -> list[int]:
-    """Return the row ids of the live drawers that have all of these tags, ascending; of all drawers for no tags."""
-    having = " AND ".join(f"EXISTS (SELECT 1 FROM drawer_tag WHERE drawer = d.id AND tag = {int(tag)})" for tag in tags)
-    rows = connection.execute(f"SELECT d.id FROM drawer d WHERE d.retired_at IS NULL AND {having or 'TRUE'} ORDER BY 1")
-    return [int(row) for (row,) in rows]

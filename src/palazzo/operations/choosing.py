@@ -1,0 +1,118 @@
+"""Which live drawers a request is about: ids, or all of a source, a session, a wing or a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.errors import AmbiguousId, NotFound
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+AT_ONCE = 100
+"""Drawers that one transaction acts upon, so that nobody waits for long."""
+
+
+def named(connection: Connection, prefixes: Sequence[str]) -> list[str]:
+    """Return the live drawers that ids name, each once: a drawer itself, or those of an item.
+
+    Raises NotFound for an id that names nothing live, AmbiguousId for a beginning of several.
+    """
+    return list(dict.fromkeys(drawer for prefix in prefixes for drawer in _named(connection, prefix)))
+
+
+def of_wing(connection: Connection, wing: str) -> list[str]:
+    """Return the live drawers of a wing; NotFound when there is no such wing or nothing live in it."""
+    from palazzo.operations.search import check_place
+    from palazzo.store import overview
+
+    check_place(connection, wing, None)
+    return _some(overview.live_drawers_of_wing(connection, wing), f"The wing '{wing}'")
+
+
+def of_source(context: Context, connection: Connection, source: str) -> list[str]:
+    """Return the live drawers that came from a file, a directory, an address or a session."""
+    from palazzo.store import overview
+
+    rows = _sources(context, connection, source)
+    return _some(overview.live_drawers_of_sources(connection, rows), f"'{source}'")
+
+
+def of_session(connection: Connection, session: str) -> list[str]:
+    """Return the live drawers of the session whose id is or begins with `session`."""
+    from palazzo.store import overview
+
+    rows = _sources_of_session(connection, session)
+    if not rows:
+        raise NotFound(f"There is no session '{session}'. 'palazzo show' and 'palazzo search' print session ids.")
+    return _some(overview.live_drawers_of_sources(connection, rows), f"The session '{session}'")
+
+
+def of_tag(connection: Connection, tag: str) -> list[str]:
+    """Return the live drawers that have a tag."""
+    from palazzo.store import drawers, keywords
+
+    filters = [keywords.tag_filter(one) for one in known_tags(connection, (tag,))]
+    return _some(drawers.uids_of(connection, keywords.drawers_in_scope(connection, filters)), f"The tag '{tag}'")
+
+
+def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
+    """Return the row ids of tags; NotFound for one that nothing has, naming some that are in use."""
+    from palazzo.store import tags
+
+    plain = [name.strip().lower() for name in names]
+    known = tags.known_tags(connection, plain)
+    for name in plain:
+        if name not in known:
+            used = [tag for tag, _ in tags.live_tags(connection)][:12]
+            there = f"There are: {', '.join(used)}." if used else "Nothing has a tag yet."
+            raise NotFound(f"Nothing has the tag '{name}'. {there}")
+    return tuple(known[name] for name in plain)
+
+
+def _some(found: Sequence[bytes], what: str) -> list[str]:
+    if not found:
+        raise NotFound(f"{what} holds nothing that is not forgotten already.")
+    return [uid.hex() for uid in found]
+
+
+def _named(connection: Connection, prefix: str) -> Sequence[str]:
+    from palazzo.archive import reading
+
+    kind, row = reading.resolve(connection, prefix)
+    if kind == "item":
+        drawers = reading.drawers_of_item(connection, row)
+        if not drawers:
+            raise NotFound(f"'{prefix}' holds nothing that is not forgotten already.")
+        return drawers
+    drawer = reading.read_drawer(connection, row)
+    if drawer.retired_at is not None:
+        raise NotFound(f"The drawer {drawer.id} is retired already, and no search finds it.")
+    return [drawer.id]
+
+
+def _sources(context: Context, connection: Connection, source: str) -> list[int]:
+    from palazzo.store import overview
+
+    path = (context.cwd / Path(source).expanduser()).absolute()
+    for uri in (source, path.as_uri(), f"{path.as_uri()}/", path.resolve().as_uri(), f"{path.resolve().as_uri()}/"):
+        found = overview.sources_at(connection, uri)
+        if found:
+            return found
+    rows = _sources_of_session(connection, source)
+    if not rows:
+        raise NotFound(f"Nothing in the palace came from '{source}'. Give a file, a directory or a session id.")
+    return rows
+
+
+def _sources_of_session(connection: Connection, prefix: str) -> list[int]:
+    from palazzo.store import overview, sources
+
+    sessions = overview.session_ids(connection, prefix, 9) if prefix else []
+    if len(sessions) > 1:
+        raise AmbiguousId(prefix, sessions)
+    rows = sources.sources_of_session(connection, sessions[0]) if sessions else []
+    return [row for row in rows if sources.read_source(connection, row).session_id == sessions[0]]
