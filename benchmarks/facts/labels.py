@@ -33,6 +33,7 @@ PREDICATES = (
     "decided",
 )
 ROLES = frozenset({"user", "assistant", "tool", "author"})
+_QUOTATION = str.maketrans(dict.fromkeys("`'\"“”„«»"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,12 @@ def plain(text: str) -> str:
 def stands(words: str, text: str) -> bool:
     """Whether words stand in a text, not as part of a longer word or number; both as `plain` makes them."""
     return re.search(rf"(?<!\w){re.escape(plain(words))}(?!\w)", plain(text)) is not None
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two ways to name a value or a thing are one: quotation marks apart, either may have a unit beside it."""
+    first, second = (f" {plain(text.translate(_QUOTATION))} " for text in (one, other))
+    return min(first, second, key=len).strip() != "" and (first in second or second in first)
 
 
 def read_pairs(path: Path = CONTRADICTIONS) -> list[Pair]:

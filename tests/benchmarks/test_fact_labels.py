@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from benchmarks.facts.labels import KINDS, PREDICATES, half, plain, read_pairs, read_passages
+from benchmarks.facts.labels import KINDS, PREDICATES, half, plain, read_pairs, read_passages, same
 
 
 def even(names: Sequence[str]) -> bool:
@@ -53,6 +53,25 @@ def test_an_id_and_a_text_come_once() -> None:
 
 def test_a_fact_that_is_left_open_is_none_that_is_asked_for() -> None:
     assert not [passage.id for passage in read_passages() if set(passage.facts) & set(passage.also)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "agree"),
+    [
+        ("30 seconds", "30", True),
+        ("`/srv/app`", "/srv/app", True),
+        ("PostgreSQL 16", "postgresql", True),
+        ("3.11", "3.11.4", False),
+        ("80", "8080", False),
+        ("/srv/app", "/srv/app/current", False),
+        ("v4", "", False),
+    ],
+)
+def test_values_are_the_same_with_a_unit_or_a_name_beside_them_and_not_by_a_part(
+    one: str, other: str, agree: bool
+) -> None:
+    assert same(one, other) is agree
+    assert same(other, one) is agree
 
 
 @pytest.mark.parametrize(
