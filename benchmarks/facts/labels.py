@@ -57,11 +57,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts, and the conflict between them if there is one."""
+    """Two texts, the conflict between them if there is one, and others (`also`) that a rule may report or not."""
 
     id: str
     note: str
     conflict: Conflict | None
+    also: tuple[Conflict, ...]
     earlier: Said
     later: Said
 
@@ -120,22 +121,25 @@ def read_passages(path: Path = SUGGESTIONS) -> list[Passage]:
 
 def _pair(row: Mapping[str, Any]) -> Pair:
     conflict = Conflict(**row["conflict"]) if row["conflict"] else None
-    pair = Pair(row["id"], row["note"], conflict, Said(**row["earlier"]), Said(**row["later"]))
+    also = tuple(Conflict(**each) for each in row.get("also", ()))
+    pair = Pair(row["id"], row["note"], conflict, also, Said(**row["earlier"]), Said(**row["later"]))
     for said in (pair.earlier, pair.later):
         _require(said.role in ROLES, pair.id, f"role '{said.role}'")
     _require(pair.earlier.when[:10] <= pair.later.when[:10], pair.id, "the later text is from before the earlier one")
-    if conflict:
-        earlier, later = pair.earlier.text, pair.later.text
-        _require(conflict.kind in KINDS, pair.id, f"kind '{conflict.kind}'")
-        _require(stands(conflict.subject, f"{earlier} {later}"), pair.id, f"nobody says '{conflict.subject}'")
-        _require(stands(conflict.old, earlier), pair.id, f"the earlier text does not say '{conflict.old}'")
-        _require(
-            conflict.new is None or stands(conflict.new, later),
-            pair.id,
-            f"the later text does not say '{conflict.new}'",
-        )
-        _require((conflict.new is None) == (conflict.kind == "ended"), pair.id, "what ended has nothing new")
+    _require(conflict is not None or not also, pair.id, "a pair without a conflict has none to report")
+    for each in (conflict, *also) if conflict else ():
+        _check(each, pair)
     return pair
+
+
+def _check(conflict: Conflict, pair: Pair) -> None:
+    earlier, later = pair.earlier.text, pair.later.text
+    _require(conflict.kind in KINDS, pair.id, f"kind '{conflict.kind}'")
+    _require(stands(conflict.subject, f"{earlier} {later}"), pair.id, f"nobody says '{conflict.subject}'")
+    _require(stands(conflict.old, earlier), pair.id, f"the earlier text does not say '{conflict.old}'")
+    said = conflict.new is None or stands(conflict.new, later)
+    _require(said, pair.id, f"the later text does not say '{conflict.new}'")
+    _require((conflict.new is None) == (conflict.kind == "ended"), pair.id, "what ended has nothing new")
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:
