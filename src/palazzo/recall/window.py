@@ -2,7 +2,8 @@
 
 Chosen by rule, from what the hit is:
 
-    what somebody says who asks, or leaves unanswered   the next turns, up to another's answer
+    a turn that ends with a question                    the next turns, up to another's answer
+    what a person said, cut off from what was replied   the reply
     a few words without a subject of their own          the turn before
     what ends with a colon                              what comes next
     a section of which the heading alone was asked for  the section's continuation
@@ -131,10 +132,11 @@ def _after(connection: Connection, drawer: Drawer, rows: Sequence[int], need: Ne
         after = read_drawer(connection, row)
         if drawer.kind == "section" and not f"{after.title} ›".startswith(f"{drawer.title} ›"):
             return
-        if not (need.answer or need.next or after.role.startswith("assistant")):
+        replied = need.reply and after.locator == drawer.locator and "assistant" in after.role
+        if not (need.answer or need.next or replied):
             return
         yield _whole(connection, row, after, position)
-        if not (need.answer or need.reply) or (after.role, after.author) != (drawer.role, drawer.author):
+        if not need.answer or (after.role, after.author) != (drawer.role, drawer.author):
             return
 
 
