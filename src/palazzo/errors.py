@@ -3,6 +3,7 @@
     PalazzoError                 one clear sentence for a person; exit code 1
     ├── UsageError               the request itself is wrong; exit code 2
     │   ├── AmbiguousId          a prefix that fits several ids
+    │   ├── AmbiguousName        a name that may mean several entities
     │   └── NotFound             an id, path, wing or session that does not exist
     ├── PalaceUnusable           the palace file cannot be opened or written
     │   ├── PalaceMissing        nothing has been written there yet
@@ -33,6 +34,17 @@ class AmbiguousId(UsageError):
         super().__init__(
             f"'{prefix}' fits {len(candidates)} ids: {', '.join(candidates[:8])}"
             f"{' and more' if len(candidates) > 8 else ''}. Give more of the id."
+        )
+
+
+class AmbiguousName(UsageError):
+    """A name may mean several entities."""
+
+    def __init__(self, name: str, candidates: list[str]) -> None:
+        self.name, self.candidates = name, candidates
+        super().__init__(
+            f"'{name}' may mean {len(candidates)} entities: {', '.join(candidates[:8])}"
+            f"{' and more' if len(candidates) > 8 else ''}. Write the name of one of them."
         )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from palazzo.archive import deeds, identity
 from palazzo.archive.reading import id_bounds
 from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.graph import taking_back
 from palazzo.model import Micros
 from palazzo.store import changes, drawers, groups
 from palazzo.store.database import Connection, Database
@@ -108,5 +109,14 @@ def _note(connection: Connection, item: int, now: Micros, group: int) -> None:
         )
 
 
-_TAKE_BACK: Mapping[MemberKind, TakeBack] = {"act": _act, "note": _note}
+_TAKE_BACK: Mapping[MemberKind, TakeBack] = {
+    "act": _act,
+    "note": _note,
+    "fact+": taking_back.fact_recorded,
+    "fact-": taking_back.fact_retired,
+    "link+": taking_back.link_recorded,
+    "link-": taking_back.link_retired,
+    "predicate": taking_back.predicate_declared,
+    "dismissal": taking_back.conflict_dismissed,
+}
 """By kind of member. An undoing is never undone, so `undone` has none."""

@@ -1,0 +1,216 @@
+"""What was believed at one moment: names to entities, entities to facts.
+
+A name is looked up exactly, by alias and entity; then without regard to case, spaces and dashes; then, for those who
+only read, by what is near. Where several fit, none is chosen. Entities that were merged at that moment are one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from palazzo.errors import AmbiguousName
+from palazzo.model import Micros
+from palazzo.store import entities, facts
+from palazzo.store.database import Connection
+from palazzo.store.entities import LATEST
+from palazzo.store.facts import Provenance, Side, Version
+from palazzo.text.names import fold, near
+
+How = Literal["name", "alias", "spelling", "near"]
+"""How an entity was found: by its own name, another name, another spelling, or a name that is near."""
+
+MOST_NEIGHBOURS = 50
+"""Entities whose facts a second hop looks at: what is linked to more is a hub, and its neighbours say little."""
+
+
+class Match(NamedTuple):
+    """An entity that a name means: its row id, and how it was found."""
+
+    entity: int
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact in words, as it was believed. `wing` is None where it holds everywhere; `superseded_by` is a fact's id."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    wing: str | None
+    valid_from: Micros | None
+    valid_to: Micros | None
+    confidence: float
+    provenance: tuple[Provenance, ...]
+    recorded_at: Micros
+    retired_at: Micros | None
+    superseded_by: str | None
+
+
+class Hop(NamedTuple):
+    """A version that a question leads to: over how many facts, and which side the entity asked about is on."""
+
+    version: Version
+    hop: int
+    side: Literal["subject", "object"]
+
+
+class Beliefs:
+    """What was believed at `known_at`; `LATEST` for now. Reads what it needs once."""
+
+    def __init__(self, connection: Connection, known_at: Micros = LATEST) -> None:
+        self.connection, self.known_at = connection, known_at
+
+    # --- names ---------------------------------------------------------------------------------------------
+
+    def find(self, name: str, *, nearby: bool = False) -> Match | None:
+        """Return the entity that `name` means, None when there is none. Raises AmbiguousName where several fit."""
+        alias = entities.alias(self.connection, name, self.known_at)
+        if alias is not None:
+            return Match(alias.entity, "alias")
+        exact = entities.entity_named(self.connection, name)
+        if exact is not None and entities.is_known(self.connection, exact, self.known_at):
+            return Match(exact, "name")
+        alike = entities.known_folded(self.connection, fold(name), self.known_at)
+        if alike:
+            return self._only(name, [row for row, _ in alike], "spelling")
+        if not nearby:
+            return None
+        by_name = self._by_folded_name
+        rows = [row for folded in near(fold(name), by_name) for row in by_name[folded]]
+        return self._only(name, rows, "near") if rows else None
+
+    def near(self, name: str) -> list[str]:
+        """Return the names of entities that somebody may have meant by `name`."""
+        by_name = self._by_folded_name
+        rows = dict.fromkeys(self.root(row) for folded in near(fold(name), by_name) for row in by_name[folded])
+        return [self.name(row) for row in rows]
+
+    def root(self, entity: int) -> int:
+        """Return the entity that this one is: itself, unless it was merged into another."""
+        seen = {entity}
+        while (into := self._merged_into.get(entity)) is not None and into not in seen:
+            entity = into
+            seen.add(entity)
+        return entity
+
+    def group(self, entity: int) -> list[int]:
+        """Return all entities that are one with this one, itself among them."""
+        found = [self.root(entity)]
+        for one in found:
+            found += [other for other in self._merged_from.get(one, ()) if other not in found]
+        return found
+
+    def name(self, entity: int) -> str:
+        """Return the name that the entity goes by."""
+        root = self.root(entity)
+        if root not in self._names:
+            self._names.update(entities.names_of(self.connection, [root]))
+        return self._names[root]
+
+    def _only(self, name: str, rows: Sequence[int], how: How) -> Match:
+        roots = dict.fromkeys(map(self.root, rows))
+        if len(roots) > 1:
+            raise AmbiguousName(name, [self.name(row) for row in roots])
+        return Match(rows[0], how)
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return {}
+
+    @cached_property
+    def _by_folded_name(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for row, _, folded in entities.known_names(self.connection, self.known_at):
+            found[folded].append(row)
+        return found
+
+    @cached_property
+    def _merged_into(self) -> dict[int, int]:
+        merges = entities.links(self.connection, "merge", self.known_at)
+        return {link.other: link.entity for link in merges if link.other is not None}
+
+    @cached_property
+    def _merged_from(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for other, entity in self._merged_into.items():
+            found[entity].append(other)
+        return found
+
+    # --- facts ---------------------------------------------------------------------------------------------
+
+    def about(self, entity: int, side: Side = "both") -> list[Version]:
+        """Return what was believed about an entity and all that are one with it."""
+        return facts.versions_about(self.connection, self.group(entity), side, self.known_at)
+
+    def of_triple(self, subject: int, predicate: int, thing: int) -> list[Version]:
+        """Return the versions that say this of that, in every scope and at every time."""
+        objects = set(self.group(thing))
+        return [one for one in self.about(subject, "subject") if one.predicate == predicate and one.object in objects]
+
+    def around(
+        self, entity: int, side: Side, hops: int, wanted: Callable[[Version], bool], limit: int
+    ) -> tuple[list[Hop], bool]:
+        """Return the versions about an entity that are `wanted`, then those about its neighbours; whether that is all.
+
+        With two hops the neighbours' own facts follow, of at most `MOST_NEIGHBOURS` of them.
+        """
+        group = set(self.group(entity))
+        first = [one for one in self.about(entity, side) if wanted(one)]
+        found = [
+            Hop(one, 1, "subject" if one.subject in group and side != "object" else "object")
+            for one in self.sorted(first)
+        ]
+        whole = True
+        if hops > 1:
+            seen, ends = {one.row for one in first}, [end for one in first for end in (one.subject, one.object)]
+            neighbours = [root for root in dict.fromkeys(map(self.root, ends)) if root not in group]
+            whole = len(neighbours) <= MOST_NEIGHBOURS
+            for neighbour in neighbours[:MOST_NEIGHBOURS]:
+                there = set(self.group(neighbour))
+                second = [one for one in self.about(neighbour) if one.row not in seen and wanted(one)]
+                seen.update(one.row for one in second)
+                found += [Hop(one, 2, "subject" if one.subject in there else "object") for one in self.sorted(second)]
+        return found[:limit], whole and len(found) <= limit
+
+    def sorted(self, versions: Iterable[Version]) -> list[Version]:
+        """Return versions by what they say, then by when they began."""
+        return sorted(
+            versions,
+            key=lambda one: (
+                self.name(one.subject), one.predicate_name, one.valid_from is not None, one.valid_from or 0,
+                self.name(one.object), one.row,
+            ),
+        )  # fmt: skip
+
+    def tell(self, versions: Sequence[Version]) -> list[Fact]:
+        """Put versions into words."""
+        sources = facts.sources_of(self.connection, [one.row for one in versions])
+        successors = facts.uids_of(self.connection, [one.superseded_by for one in versions if one.superseded_by])
+        self._names.update(
+            entities.names_of(
+                self.connection, {self.root(end) for one in versions for end in (one.subject, one.object)}
+            )
+        )
+        return [
+            Fact(
+                id=one.uid,
+                subject=self.name(one.subject),
+                predicate=one.predicate_name,
+                object=self.name(one.object),
+                wing=one.wing,
+                valid_from=one.valid_from,
+                valid_to=one.valid_to,
+                confidence=one.confidence,
+                provenance=sources[one.row],
+                recorded_at=one.recorded_at,
+                retired_at=one.retired_at,
+                superseded_by=successors[one.superseded_by] if one.superseded_by else None,
+            )
+            for one in versions
+        ]

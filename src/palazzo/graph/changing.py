@@ -1,0 +1,79 @@
+"""A change to facts: one command's, at one instant, in one change group, which begins with the first thing it changes.
+
+Times of belief are whole milliseconds, as they are printed, and never go back, whatever the clock does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from palazzo.archive import identity
+from palazzo.model import Micros
+from palazzo.store import entities, facts, groups, predicates
+from palazzo.store.database import Connection
+from palazzo.store.facts import Provenance, Version
+from palazzo.store.groups import MemberKind
+from palazzo.text.names import fold
+
+
+def instant(connection: Connection, now: Micros) -> Micros:
+    """Return the moment at which a change of now is recorded."""
+    return Micros(max(now - now % 1000, facts.newest(connection)))
+
+
+class Change:
+    """What one command does to facts, in the caller's transaction."""
+
+    def __init__(self, connection: Connection, actor: str, verb: str, now: Micros, group: int | None = None) -> None:
+        self.connection, self.actor, self.verb = connection, actor, verb
+        self.now = instant(connection, now)
+        self.group = group
+        self.created: list[str] = []
+        """Names that nothing was known by before."""
+
+    def new_uid(self) -> bytes:
+        """Return a fresh id."""
+        return bytes.fromhex(identity.new_id(self.now))
+
+    def entity(self, name: str) -> int:
+        """Return the row id of the entity of exactly that name, adding it when it is new."""
+        found = entities.entity_named(self.connection, name)
+        if found is not None:
+            return found
+        self.created.append(name)
+        return entities.create_entity(self.connection, self.new_uid(), name, fold(name), self.now)
+
+    def predicate(self, name: str) -> int:
+        """Return the row id of a predicate in whatever spelling it is known, adding it when it is new."""
+        found = predicates.find_predicate(self.connection, name, fold(name))
+        return found.row if found else predicates.create_predicate(self.connection, name, fold(name))
+
+    def record(
+        self,
+        fact: int,
+        valid_from: Micros | None,
+        valid_to: Micros | None,
+        confidence: float,
+        sources: Iterable[Provenance],
+        superseded_by: int | None = None,
+    ) -> Version:
+        """Record a version of a fact."""
+        row = facts.record(self.connection, fact, self.now, valid_from, valid_to, confidence, superseded_by, sources)
+        self.did("fact+", row)
+        return facts.read_version(self.connection, row)
+
+    def retire(self, version: Version) -> None:
+        """Let a version no longer count."""
+        facts.retire(self.connection, version, self.now)
+        self.did("fact-", version.row)
+
+    def did(self, kind: MemberKind, ref: int) -> None:
+        """Say that this is a part of the command's change group."""
+        if self.group is None:
+            self.group = groups.begin(self.connection, self.new_uid(), self.actor, self.verb, self.now, "")
+        groups.add(self.connection, self.group, kind, [ref])
+
+    def count(self, number: int) -> None:
+        """Say how many things the command changed, if it changed any."""
+        if self.group is not None and number:
+            groups.count(self.connection, self.group, number)

@@ -1,0 +1,87 @@
+"""Conflicts between facts: a predicate that has one object at a time, and two that hold at once.
+
+Both stay; the conflict is a record. It stands while both facts are believed and overlap, and nobody has dismissed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from palazzo.graph.beliefs import Beliefs
+from palazzo.graph.changing import Change
+from palazzo.store import conflicts, facts, predicates
+from palazzo.store.conflicts import Claim, Conflict
+from palazzo.store.database import Connection
+from palazzo.store.facts import Version
+
+FUNCTIONAL = "functional"
+"""The kind of conflict that this module finds; others are found in the words of the record."""
+
+
+def find_conflicts(change: Change, version: Version) -> list[str]:
+    """Record what a fact newly conflicts with; return the ids of all its conflicts that stand."""
+    if not predicates.is_functional(change.connection, version.predicate):
+        return []
+    beliefs = Beliefs(change.connection)
+    found = []
+    for other in beliefs.about(version.subject, "subject"):
+        if _conflict(beliefs, version, other):
+            found.append(_recorded(change, *sorted((version, other), key=lambda one: one.fact)))
+    return [one.uid for one in found if one.dismissed_at is None]
+
+
+def find_all_conflicts(change: Change, predicate: int) -> list[str]:
+    """Do the same for all facts of a predicate."""
+    found = [
+        uid
+        for version in facts.versions_with(change.connection, predicate, Beliefs(change.connection).known_at)
+        for uid in find_conflicts(change, version)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def standing(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
+    """Yield every conflict, newest first, and whether it stands."""
+    beliefs = Beliefs(connection)
+    for conflict in conflicts.all_conflicts(connection):
+        yield conflict, conflict.dismissed_at is None and _holds(beliefs, conflict)
+
+
+def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
+    """Whether the facts of a conflict (of one found in the record: those it names) still contradict each other."""
+    sides = [
+        facts.live_version(beliefs.connection, side.fact)
+        for side in (conflict.earlier, conflict.later)
+        if side.fact is not None
+    ]
+    if any(side is None for side in sides):
+        return False
+    if conflict.kind != FUNCTIONAL:
+        return True
+    earlier, later = sides
+    return (
+        earlier is not None
+        and later is not None
+        and predicates.is_functional(beliefs.connection, earlier.predicate)
+        and _conflict(beliefs, earlier, later)
+    )
+
+
+def _conflict(beliefs: Beliefs, one: Version, other: Version) -> bool:
+    return (
+        one.fact != other.fact
+        and one.predicate == other.predicate
+        and one.wing == other.wing
+        and beliefs.root(one.subject) == beliefs.root(other.subject)
+        and beliefs.root(one.object) != beliefs.root(other.object)
+        and one.overlaps(other)
+    )
+
+
+def _recorded(change: Change, earlier: Version, later: Version) -> Conflict:
+    sides = Claim(earlier.fact), Claim(later.fact)
+    if conflicts.find(change.connection, FUNCTIONAL, *sides) is None:
+        conflicts.record(change.connection, change.new_uid(), FUNCTIONAL, *sides, change.now)
+    found = conflicts.find(change.connection, FUNCTIONAL, *sides)
+    assert found is not None  # noqa: S101 - it was recorded in this transaction
+    return found

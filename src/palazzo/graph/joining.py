@@ -1,0 +1,91 @@
+"""Which names and entities are one: aliases, and merges, which can be taken apart again."""
+
+from __future__ import annotations
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.graph.beliefs import Beliefs, Match
+from palazzo.graph.changing import Change
+from palazzo.graph.conflicting import find_conflicts
+from palazzo.store import entities
+from palazzo.text.names import fold
+
+
+def add_alias(change: Change, name: str, entity: str) -> bool:
+    """Let `name` mean an entity from now on; return whether that is new. Raises UsageError."""
+    beliefs = Beliefs(change.connection)
+    target = known(beliefs, entity)
+    found = beliefs.find(name)
+    if found is not None and beliefs.root(found.entity) == beliefs.root(target.entity):
+        if entities.alias(change.connection, name, beliefs.known_at) or found.how == "name":
+            return False
+    elif found is not None:
+        raise UsageError(
+            f"'{name}' is known as {beliefs.name(found.entity)} already, so it cannot be another name for "
+            f"{beliefs.name(target.entity)}; 'palazzo kg merge' makes the two one."
+        )
+    link = entities.create_link(
+        change.connection, change.new_uid(), "alias", target.entity, change.now, name=name, folded=fold(name)
+    )
+    change.did("link+", link)
+    return True
+
+
+def remove_alias(change: Change, name: str) -> str:
+    """Let `name` no longer mean another entity; return the name of the one it meant. Raises NotFound."""
+    beliefs = Beliefs(change.connection)
+    link = entities.alias(change.connection, name, beliefs.known_at)
+    if link is None:
+        raise NotFound(f"'{name}' is not another name for anything. 'palazzo kg alias' lists those that are.")
+    entities.retire_link(change.connection, link.row, change.now)
+    change.did("link-", link.row)
+    return beliefs.name(link.entity)
+
+
+def merge(change: Change, other: str, into: str) -> tuple[str, str, list[str]]:
+    """Let `other` be the entity `into` from now on; return both names, and conflicts that show by it.
+
+    Nothing is rewritten: facts stay with the entity they were stated of, and `unmerge` shows them there again.
+    """
+    beliefs = Beliefs(change.connection)
+    first, second = known(beliefs, other), known(beliefs, into)
+    merged = entities.merge_of(change.connection, first.entity, beliefs.known_at)
+    if merged is not None:
+        raise UsageError(
+            f"'{other}' is merged into {beliefs.name(first.entity)} already; 'palazzo kg unmerge' takes that back."
+        )
+    if beliefs.root(second.entity) == beliefs.root(first.entity):
+        raise UsageError(f"'{other}' and '{into}' are one already.")
+    names = beliefs.name(first.entity), beliefs.name(second.entity)
+    link = entities.create_link(
+        change.connection, change.new_uid(), "merge", second.entity, change.now, other=first.entity
+    )
+    change.did("link+", link)
+    joined = Beliefs(change.connection)
+    conflicts = [uid for one in joined.about(second.entity, "subject") for uid in find_conflicts(change, one)]
+    return *names, list(dict.fromkeys(conflicts))
+
+
+def unmerge(change: Change, other: str) -> tuple[str, str]:
+    """Take a merge of `other` apart; return its name and that of the entity it was merged into."""
+    beliefs = Beliefs(change.connection)
+    entity = entities.entity_named(change.connection, other)
+    if entity is None or entities.merge_of(change.connection, entity, beliefs.known_at) is None:
+        entity = known(beliefs, other).entity
+    link = entities.merge_of(change.connection, entity, beliefs.known_at)
+    if link is None:
+        raise NotFound(f"'{other}' is not merged into anything. 'palazzo kg merge' lists what is.")
+    into = beliefs.name(entity)
+    entities.retire_link(change.connection, link.row, change.now)
+    change.did("link-", link.row)
+    return Beliefs(change.connection).name(entity), into
+
+
+def known(beliefs: Beliefs, name: str) -> Match:
+    """Return the entity that `name` means; NotFound with the names that are near."""
+    found = beliefs.find(name)
+    if found is None:
+        near = ", ".join(beliefs.near(name))
+        raise NotFound(
+            f"Nothing is known about '{name}'. " + (f"Near it: {near}." if near else "'palazzo kg add' adds a fact.")
+        )
+    return found

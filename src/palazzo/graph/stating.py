@@ -1,0 +1,221 @@
+"""Adding, ending and superseding facts.
+
+Stating what is stated already changes nothing, or makes it better: an earlier or a first start, more confidence, more
+provenance. Ending and superseding name what they are about exactly; what does not hold is refused with what is near.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.graph.beliefs import Beliefs
+from palazzo.graph.changing import Change
+from palazzo.graph.conflicting import find_conflicts
+from palazzo.model import Micros
+from palazzo.store import facts, places, predicates
+from palazzo.store.facts import Provenance, Version
+from palazzo.text.names import fold
+from palazzo.text.times import to_iso
+
+SURE = 1.0
+"""Confidence of what is stated without one."""
+_MOST_NEAR = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """What is said of what, and where it holds: in a wing, or everywhere."""
+
+    subject: str
+    predicate: str
+    object: str
+    wing: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.predicate} {self.object}{f' (in wing {self.wing})' if self.wing else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact as somebody states it. `confidence` is from 0 to 1, None where nothing was said of it."""
+
+    triple: Triple
+    provenance: tuple[Provenance, ...]
+    valid_from: Micros | None = None
+    valid_to: Micros | None = None
+    confidence: float | None = None
+
+
+class Added(NamedTuple):
+    """A fact as it stands now: whether it is new, what of it changed if it is not, and conflicts found by it."""
+
+    version: Version
+    new: bool
+    changed: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+class Superseded(NamedTuple):
+    """The facts that were closed, and the one that holds from then on."""
+
+    closed: tuple[Version, ...]
+    opened: Added
+
+
+def add(change: Change, statement: Statement) -> Added:
+    """State a fact; the id of one that says the same and has the same end stays. Raises UsageError."""
+    start, end = statement.valid_from, statement.valid_to
+    if start is not None and end is not None and start >= end:
+        raise UsageError(
+            f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
+        )
+    beliefs = Beliefs(change.connection)
+    triple = statement.triple
+    ends = tuple(_entity(change, beliefs, name) for name in (triple.subject, triple.object))
+    predicate = change.predicate(triple.predicate)
+    same = [
+        one for one in beliefs.of_triple(ends[0], predicate, ends[1]) if (one.wing, one.valid_to) == (triple.wing, end)
+    ]
+    if same:
+        version, changed = _bettered(change, same[0], statement)
+    else:
+        version, changed = _created(change, ends, predicate, statement), ()
+    conflicts = find_conflicts(change, version) if not same or changed else []
+    return Added(version, not same, changed, tuple(conflicts))
+
+
+def end(change: Change, triple: Triple, at: Micros) -> list[Version]:
+    """Let a fact hold no longer from `at` on; return it as it is then. Raises NotFound, naming what is near."""
+    return [_closed(change, one, at) for one in _holding(change, triple, at)]
+
+
+def supersede(change: Change, triple: Triple, thing: str, at: Micros, provenance: tuple[Provenance, ...]) -> Superseded:
+    """Let `thing` be the object from `at` on instead of the triple's. Raises NotFound or UsageError."""
+    beliefs = Beliefs(change.connection)
+    holding = _holding(change, triple, at)
+    successor = _entity(change, beliefs, thing)
+    if successor in beliefs.group(holding[0].object):
+        raise UsageError(f"'{triple}' cannot be superseded by itself: name another object.")
+    objects = set(beliefs.group(successor))
+    there = [
+        one
+        for one in beliefs.about(holding[0].subject, "subject")
+        if one.predicate == holding[0].predicate and one.object in objects and one.wing == triple.wing
+    ]
+    already = next((one for one in there if one.valid_to is None and one.holds_at(at)), None)
+    for one in holding:  # first: it must not be in conflict with what comes in its place
+        change.retire(one)
+    if already is None:
+        opened = add(change, Statement(Triple(triple.subject, triple.predicate, thing, triple.wing), provenance, at))
+    else:
+        opened = Added(already, False, (), ())
+    closed = tuple(_recorded_closed(change, one, at, opened.version.fact) for one in holding)
+    return Superseded(closed, opened)
+
+
+def _entity(change: Change, beliefs: Beliefs, name: str) -> int:
+    found = beliefs.find(name)
+    return found.entity if found else change.entity(name)
+
+
+def _created(change: Change, ends: tuple[int, ...], predicate: int, statement: Statement) -> Version:
+    wing = statement.triple.wing
+    place = None if wing is None else places.wing_id(change.connection, wing)
+    fact = facts.create_fact(change.connection, change.new_uid(), ends[0], predicate, ends[1], place)
+    confidence = SURE if statement.confidence is None else statement.confidence
+    return change.record(fact, statement.valid_from, statement.valid_to, confidence, statement.provenance)
+
+
+def _bettered(change: Change, version: Version, statement: Statement) -> tuple[Version, tuple[str, ...]]:
+    """The fact with what the statement knows better, and what that is."""
+    start, confidence = version.valid_from, version.confidence
+    sources = facts.sources_of(change.connection, [version.row])[version.row]
+    more = tuple(one for one in dict.fromkeys(statement.provenance) if one not in sources)
+    changed = []
+    if statement.valid_from is not None and (start is None or statement.valid_from < start):
+        start = statement.valid_from
+        changed.append("valid_from")
+    if statement.confidence is not None and statement.confidence > confidence:
+        confidence = statement.confidence
+        changed.append("confidence")
+    if more:
+        changed.append("provenance")
+    if not changed:
+        return version, ()
+    change.retire(version)
+    return (
+        change.record(version.fact, start, version.valid_to, confidence, (*sources, *more), version.superseded_by),
+        tuple(changed),
+    )
+
+
+def _closed(change: Change, version: Version, at: Micros) -> Version:
+    change.retire(version)
+    return _recorded_closed(change, version, at, None)
+
+
+def _recorded_closed(change: Change, version: Version, at: Micros, successor: int | None) -> Version:
+    sources = facts.sources_of(change.connection, [version.row])[version.row]
+    return change.record(version.fact, version.valid_from, at, version.confidence, sources, successor)
+
+
+def _holding(change: Change, triple: Triple, at: Micros) -> list[Version]:
+    """The versions of a triple that hold until `at` and would go on."""
+    beliefs = Beliefs(change.connection)
+    said = _said(beliefs, triple)
+    there = [one for one in said if one.wing == triple.wing]
+    found = [one for one in there if one.holds_at(at) and (one.valid_from is None or one.valid_from < at)]
+    if not found:
+        raise NotFound(_why_not(beliefs, triple, at, there))
+    return found
+
+
+def _said(beliefs: Beliefs, triple: Triple) -> list[Version]:
+    subject, thing = beliefs.find(triple.subject), beliefs.find(triple.object)
+    predicate = predicates.find_predicate(beliefs.connection, triple.predicate, fold(triple.predicate))
+    if subject is None or thing is None or predicate is None:
+        return []
+    return beliefs.of_triple(subject.entity, predicate.row, thing.entity)
+
+
+def _why_not(beliefs: Beliefs, triple: Triple, at: Micros, there: list[Version]) -> str:
+    ended = max((one.valid_to for one in there if one.valid_to is not None and one.valid_to <= at), default=None)
+    if ended is not None:
+        return f"'{triple}' has ended already, at {to_iso(ended)}, so it cannot end at {to_iso(at)}."
+    begins = min((one.valid_from for one in there if one.valid_from is not None), default=None)
+    if begins is not None:
+        return f"'{triple}' begins only at {to_iso(begins)}, so it cannot end at {to_iso(at)}: give a later time."
+    told = "; ".join(_told(beliefs, one) for one in _nearest(beliefs, triple))
+    return f"There is no fact '{triple}' that could end. " + (
+        f"Near it: {told}." if told else "'palazzo kg timeline' shows what is known."
+    )
+
+
+def _nearest(beliefs: Beliefs, triple: Triple) -> list[Version]:
+    """Facts that share two of the three with a triple, else one end; also by names that are near."""
+    subjects, objects = (_meant(beliefs, name) for name in (triple.subject, triple.object))
+    predicate = fold(triple.predicate)
+    scored = []
+    for one in {one.row: one for end in (*subjects, *objects) for one in beliefs.about(end)}.values():
+        shared = (
+            2 * (beliefs.root(one.subject) in subjects)
+            + (fold(one.predicate_name) == predicate)
+            + (beliefs.root(one.object) in objects)
+        )
+        scored.append((-shared, one.valid_to is not None, one.row, one))
+    return [one for *_, one in sorted(scored)[:_MOST_NEAR]]
+
+
+def _meant(beliefs: Beliefs, name: str) -> set[int]:
+    found = beliefs.find(name)
+    if found is not None:
+        return {beliefs.root(found.entity)}
+    matches = (beliefs.find(other) for other in beliefs.near(name))
+    return {beliefs.root(one.entity) for one in matches if one is not None}
+
+
+def _told(beliefs: Beliefs, version: Version) -> str:
+    said = Triple(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object), version.wing)
+    return f"'{said}'{f' (ended {to_iso(version.valid_to)})' if version.valid_to is not None else ''}"

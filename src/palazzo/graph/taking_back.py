@@ -1,0 +1,96 @@
+"""Taking back changes to facts, one member of a change group at a time, the last first.
+
+A version that was recorded is retired, one that was retired is recorded anew, so that what was believed meanwhile can
+still be asked for. What somebody else has changed since stays as they left it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from palazzo.archive import identity
+from palazzo.graph.beliefs import Beliefs
+from palazzo.graph.changing import instant
+from palazzo.model import Micros
+from palazzo.store import conflicts, entities, facts, groups, predicates
+from palazzo.store.database import Connection
+from palazzo.store.entities import LATEST, Link
+from palazzo.store.facts import Version
+
+
+def fact_recorded(connection: Connection, ref: int, now: Micros, group: int) -> None:
+    """Retire a version that was recorded, or the copy of it that the undoing of a later change has recorded."""
+    version = facts.read_version(connection, ref)
+    live = facts.live_version(connection, version.fact)
+    if live is not None and _says_the_same(connection, live, version):
+        facts.retire(connection, live, instant(connection, now))
+        groups.add(connection, group, "fact-", [live.row])
+
+
+def _says_the_same(connection: Connection, one: Version, other: Version) -> bool:
+    sources = facts.sources_of(connection, [one.row, other.row])
+    timeless = replace(one, row=other.row, recorded_at=other.recorded_at, retired_at=other.retired_at)
+    return timeless == other and sources[one.row] == sources[other.row]
+
+
+def fact_retired(connection: Connection, ref: int, now: Micros, group: int) -> None:
+    """Record a version anew that was retired, unless the fact has another by now."""
+    version = facts.read_version(connection, ref)
+    if facts.live_version(connection, version.fact) is None:
+        sources = facts.sources_of(connection, [ref])[ref]
+        row = facts.record(
+            connection,
+            version.fact,
+            instant(connection, now),
+            version.valid_from,
+            version.valid_to,
+            version.confidence,
+            version.superseded_by,
+            sources,
+        )
+        groups.add(connection, group, "fact+", [row])
+
+
+def link_recorded(connection: Connection, ref: int, now: Micros, group: int) -> None:
+    """Retire a link that was recorded, or its copy."""
+    link = entities.read_link(connection, ref)
+    live = _in_place_of(connection, link)
+    if live is not None and live.entity == link.entity:
+        entities.retire_link(connection, live.row, instant(connection, now))
+        groups.add(connection, group, "link-", [live.row])
+
+
+def link_retired(connection: Connection, ref: int, now: Micros, group: int) -> None:
+    """Record a link anew that was retired, unless another has taken its place."""
+    link = entities.read_link(connection, ref)
+    circular = link.other is not None and Beliefs(connection).root(link.entity) == link.other
+    if _in_place_of(connection, link) is None and not circular:
+        moment = instant(connection, now)
+        row = entities.create_link(
+            connection,
+            bytes.fromhex(identity.new_id(moment)),
+            link.kind,
+            link.entity,
+            moment,
+            name=link.name,
+            folded=link.folded,
+            other=link.other,
+        )
+        groups.add(connection, group, "link+", [row])
+
+
+def _in_place_of(connection: Connection, link: Link) -> Link | None:
+    """The link that counts now for the same name or the same entity."""
+    if link.other is None:
+        return entities.alias(connection, link.name, LATEST)
+    return entities.merge_of(connection, link.other, LATEST)
+
+
+def predicate_declared(connection: Connection, ref: int, now: Micros, group: int) -> None:
+    """Let a declaration of a predicate no longer count."""
+    predicates.retire_rule(connection, ref, instant(connection, now))
+
+
+def conflict_dismissed(connection: Connection, ref: int, now: Micros, group: int) -> None:
+    """Show a conflict again."""
+    conflicts.restore(connection, ref)

@@ -1,0 +1,96 @@
+"""Conflicts: two facts, or two places in the record, that cannot both hold. Nothing is deleted by one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+
+class Claim(NamedTuple):
+    """One side of a conflict: a fact (its row id), or the stretch of an item that says it."""
+
+    fact: int | None = None
+    item: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class Conflict(NamedTuple):
+    """Two sides that cannot both hold, and since when that is known; `kind` is the rule that found it."""
+
+    row: int
+    uid: str
+    kind: str
+    earlier: Claim
+    later: Claim
+    found_at: Micros
+    dismissed_at: Micros | None
+
+
+_COLUMNS = (
+    "SELECT id, uid, kind, earlier_fact, earlier_item, earlier_start, earlier_end, later_fact, later_item,"
+    " later_start, later_end, found_at, dismissed_at FROM conflict"
+)
+
+
+def find(connection: Connection, kind: str, earlier: Claim, later: Claim) -> Conflict | None:
+    """Return the conflict between these two, in this order."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE kind = ? AND earlier_fact IS ? AND earlier_item IS ? AND earlier_start IS ?"
+        " AND earlier_end IS ? AND later_fact IS ? AND later_item IS ? AND later_start IS ? AND later_end IS ?",
+        (kind, *_stored(earlier), *_stored(later)),
+    )
+    return next((_conflict(row) for row in rows), None)
+
+
+def record(connection: Connection, uid: bytes, kind: str, earlier: Claim, later: Claim, at: Micros) -> int:
+    """Record a conflict; return its row id."""
+    rows = connection.execute(
+        "INSERT INTO conflict(uid, kind, earlier_fact, earlier_item, earlier_start, earlier_end, later_fact,"
+        " later_item, later_start, later_end, found_at) VALUES(?,?,?,?,?,?,?,?,?,?,?) RETURNING id",
+        (uid, kind, *_stored(earlier), *_stored(later), at),
+    )
+    return int(next(rows)[0])
+
+
+def all_conflicts(connection: Connection) -> list[Conflict]:
+    """Return every conflict, newest first, dismissed ones too."""
+    return [_conflict(row) for row in connection.execute(f"{_COLUMNS} ORDER BY id DESC")]
+
+
+def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:
+    """Return (row id, id) of the conflicts whose id is in [low, high], at most `limit`."""
+    rows = connection.execute(
+        "SELECT id, uid FROM conflict WHERE uid BETWEEN ? AND ? ORDER BY uid LIMIT ?", (low, high, limit)
+    )
+    return [(int(row), bytes(uid)) for row, uid in rows]
+
+
+def dismiss(connection: Connection, row: int, at: Micros) -> None:
+    """Say that both may stand."""
+    connection.execute("UPDATE conflict SET dismissed_at = ? WHERE id = ? AND dismissed_at IS NULL", (at, row))
+
+
+def restore(connection: Connection, row: int) -> None:
+    """Take a dismissal back."""
+    connection.execute("UPDATE conflict SET dismissed_at = NULL WHERE id = ?", (row,))
+
+
+def _stored(claim: Claim) -> tuple[int | None, bytes | None, int | None, int | None]:
+    return claim.fact, None if claim.item is None else bytes.fromhex(claim.item), claim.start, claim.end
+
+
+def _conflict(row: tuple[object, ...]) -> Conflict:
+    own, uid, kind, *sides, found, dismissed = row
+    return Conflict(own, _hex(uid) or "", kind, _claim(sides[:4]), _claim(sides[4:]), found, dismissed)  # type: ignore[arg-type]
+
+
+def _claim(side: list[object]) -> Claim:
+    fact, item, start, end = side
+    return Claim(fact, _hex(item), start, end)  # type: ignore[arg-type]
+
+
+def _hex(uid: object) -> str | None:
+    return None if uid is None else bytes(uid).hex()  # type: ignore[call-overload]

@@ -1,0 +1,154 @@
+"""Entities and their links: the names that facts are about, other names for them, and those that are one.
+
+Nothing is deleted: a link that no longer counts is retired. A reader says at which moment it asks, and sees the links
+that counted then; `LATEST` is now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+LATEST = Micros(1 << 62)
+"""Later than every time: asks for what counts now."""
+
+LinkKind = Literal["alias", "merge"]
+
+_LIVE = "l.recorded_at <= ?1 AND (l.retired_at IS NULL OR l.retired_at > ?1)"
+_VERSION_LIVE = "v.recorded_at <= ?1 AND (v.retired_at IS NULL OR v.retired_at > ?1)"
+_KNOWN = (
+    "(EXISTS (SELECT 1 FROM fact f JOIN fact_version v ON v.fact = f.id"
+    f" WHERE (f.subject = e.id OR f.object = e.id) AND {_VERSION_LIVE})"
+    f" OR EXISTS (SELECT 1 FROM entity_link l WHERE (l.entity = e.id OR l.other = e.id) AND {_LIVE}))"
+)
+
+
+class Link(NamedTuple):
+    """An alias (`name` means `entity`) or a merge (`other` is `entity`); entities are row ids."""
+
+    row: int
+    kind: LinkKind
+    entity: int
+    name: str
+    folded: str
+    other: int | None
+    recorded_at: Micros
+    retired_at: Micros | None
+
+
+def create_entity(connection: Connection, uid: bytes, name: str, folded: str, at: Micros) -> int:
+    """Add an entity; return its row id."""
+    rows = connection.execute(
+        "INSERT INTO entity(uid, name, folded, recorded_at) VALUES(?, ?, ?, ?) RETURNING id", (uid, name, folded, at)
+    )
+    return int(next(rows)[0])
+
+
+def entity_named(connection: Connection, name: str) -> int | None:
+    """Return the row id of the entity with exactly that name."""
+    for (row,) in connection.execute("SELECT id FROM entity WHERE name = ?", (name,)):
+        return int(row)
+    return None
+
+
+def is_known(connection: Connection, row: int, at: Micros) -> bool:
+    """Whether a fact or a link that counted at `at` is about the entity."""
+    return any(True for _ in connection.execute(f"SELECT 1 FROM entity e WHERE e.id = ?2 AND {_KNOWN}", (at, row)))
+
+
+def known_folded(connection: Connection, folded: str, at: Micros) -> list[tuple[int, str]]:
+    """Return (row id, name) of the entities known at `at` whose name folds to `folded`, also by an alias."""
+    rows = connection.execute(
+        f"SELECT e.id, e.name FROM entity e WHERE e.folded = ?2 AND {_KNOWN}"
+        f" UNION SELECT e.id, e.name FROM entity_link l JOIN entity e ON e.id = l.entity"
+        f" WHERE l.kind = 'alias' AND l.folded = ?2 AND {_LIVE} ORDER BY 1",
+        (at, folded),
+    )
+    return [(int(row), str(name)) for row, name in rows]
+
+
+def known_names(connection: Connection, at: Micros) -> Iterator[tuple[int, str, str]]:
+    """Yield (row id, a name, how it folds) of all that is known at `at`: names of entities, and aliases."""
+    rows = connection.execute(
+        f"SELECT e.id, e.name, e.folded FROM entity e WHERE {_KNOWN}"
+        f" UNION ALL SELECT l.entity, l.name, l.folded FROM entity_link l WHERE l.kind = 'alias' AND {_LIVE}",
+        (at,),
+    )
+    return ((int(row), str(name), str(folded)) for row, name, folded in rows)
+
+
+def names_of(connection: Connection, rows: Iterable[int]) -> dict[int, str]:
+    """Return the names of entities by row id."""
+    wanted = list(set(rows))
+    found: dict[int, str] = {}
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        marks = ",".join("?" * len(part))
+        for row, name in connection.execute(f"SELECT id, name FROM entity WHERE id IN ({marks})", part):
+            found[int(row)] = str(name)
+    return found
+
+
+def count_known(connection: Connection, at: Micros) -> int:
+    """Return how many entities are known at `at`."""
+    return int(next(connection.execute(f"SELECT count(*) FROM entity e WHERE {_KNOWN}", (at,)))[0])
+
+
+# --- links -------------------------------------------------------------------------------------------------
+
+_LINK = "SELECT l.id, l.kind, l.entity, l.name, l.folded, l.other, l.recorded_at, l.retired_at FROM entity_link l"
+
+
+def create_link(
+    connection: Connection,
+    uid: bytes,
+    kind: LinkKind,
+    entity: int,
+    at: Micros,
+    *,
+    name: str = "",
+    folded: str = "",
+    other: int | None = None,
+) -> int:
+    """Record a link; return its row id."""
+    rows = connection.execute(
+        "INSERT INTO entity_link(uid, kind, entity, name, folded, other, recorded_at) VALUES(?,?,?,?,?,?,?)"
+        " RETURNING id",
+        (uid, kind, entity, name, folded, other, at),
+    )
+    return int(next(rows)[0])
+
+
+def retire_link(connection: Connection, row: int, at: Micros) -> None:
+    """Let a link no longer count."""
+    connection.execute("UPDATE entity_link SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
+
+
+def read_link(connection: Connection, row: int) -> Link:
+    """Return the link of that row id."""
+    return _link(next(connection.execute(f"{_LINK} WHERE l.id = ?", (row,))))
+
+
+def links(connection: Connection, kind: LinkKind, at: Micros) -> list[Link]:
+    """Return the links of a kind that counted at `at`, oldest first."""
+    rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = ?2 ORDER BY l.id", (at, kind))
+    return [_link(row) for row in rows]
+
+
+def alias(connection: Connection, name: str, at: Micros) -> Link | None:
+    """Return the alias that is exactly `name` and counted at `at`."""
+    rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = 'alias' AND l.name = ?2", (at, name))
+    return next((_link(row) for row in rows), None)
+
+
+def merge_of(connection: Connection, entity: int, at: Micros) -> Link | None:
+    """Return the link that says which other entity this one is, if it counted at `at`."""
+    rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = 'merge' AND l.other = ?2", (at, entity))
+    return next((_link(row) for row in rows), None)
+
+
+def _link(row: tuple[object, ...]) -> Link:
+    return Link(*row)  # type: ignore[arg-type]

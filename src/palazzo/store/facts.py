@@ -1,0 +1,255 @@
+"""Facts and their versions. What changes of a fact retires its version and records the next.
+
+A version has two times: when it held (`valid_from`, `valid_to`: half-open, None where that is not known or has not
+come) and when it was believed (`recorded_at`, `retired_at`). A reader says at which moment it asks what was believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store import changes
+from palazzo.store.database import Connection, Value
+from palazzo.text.names import fold
+
+Side = Literal["subject", "object", "both"]
+
+_COLUMNS = (
+    "SELECT v.id, f.id, f.uid, f.subject, p.id, p.name, f.object, w.name, v.valid_from, v.valid_to, v.confidence,"
+    " v.superseded_by, v.recorded_at, v.retired_at FROM fact_version v JOIN fact f ON f.id = v.fact"
+    " JOIN predicate p ON p.id = f.predicate LEFT JOIN wing w ON w.id = f.wing"
+)
+_LIVE = "v.recorded_at <= ?1 AND (v.retired_at IS NULL OR v.retired_at > ?1)"
+
+
+class Provenance(NamedTuple):
+    """Who stated a fact; where it is written, if anywhere: an item, and a stretch of it unless it is all of it."""
+
+    stated_by: str
+    item: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A fact as it was believed for a while. `subject`, `object` and `fact` are row ids, `superseded_by` a fact's."""
+
+    row: int
+    fact: int
+    uid: str
+    subject: int
+    predicate: int
+    predicate_name: str
+    object: int
+    wing: str | None
+    valid_from: Micros | None
+    valid_to: Micros | None
+    confidence: float
+    superseded_by: int | None
+    recorded_at: Micros
+    retired_at: Micros | None
+
+    def holds_at(self, moment: Micros) -> bool:
+        """Whether it held at that moment."""
+        began = self.valid_from is None or self.valid_from <= moment
+        return began and (self.valid_to is None or moment < self.valid_to)
+
+    def overlaps(self, other: Version) -> bool:
+        """Whether there is a moment at which both hold."""
+        return _before(self.valid_from, other.valid_to) and _before(other.valid_from, self.valid_to)
+
+
+def _before(start: Micros | None, end: Micros | None) -> bool:
+    return start is None or end is None or start < end
+
+
+def create_fact(connection: Connection, uid: bytes, subject: int, predicate: int, thing: int, wing: int | None) -> int:
+    """Add a fact without a version; return its row id."""
+    rows = connection.execute(
+        "INSERT INTO fact(uid, subject, predicate, object, wing) VALUES(?, ?, ?, ?, ?) RETURNING id",
+        (uid, subject, predicate, thing, wing),
+    )
+    return int(next(rows)[0])
+
+
+def record(
+    connection: Connection,
+    fact: int,
+    at: Micros,
+    valid_from: Micros | None,
+    valid_to: Micros | None,
+    confidence: float,
+    superseded_by: int | None,
+    sources: Iterable[Provenance],
+) -> int:
+    """Record a version of a fact that has none that counts; return its row id."""
+    rows = connection.execute(
+        "INSERT INTO fact_version(fact, valid_from, valid_to, confidence, superseded_by, recorded_at)"
+        " VALUES(?, ?, ?, ?, ?, ?) RETURNING id",
+        (fact, valid_from, valid_to, confidence, superseded_by, at),
+    )
+    row = int(next(rows)[0])
+    connection.executemany(
+        "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end) VALUES(?, ?, ?, ?, ?, ?)",
+        (
+            (row, n, one.stated_by, None if one.item is None else bytes.fromhex(one.item), one.start, one.end)
+            for n, one in enumerate(sources)
+        ),
+    )
+    changes.append(connection, "fact", [fact])
+    return row
+
+
+def retire(connection: Connection, version: Version, at: Micros) -> None:
+    """Let a version no longer count."""
+    connection.execute("UPDATE fact_version SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, version.row))
+    changes.append(connection, "fact", [version.fact])
+
+
+def newest(connection: Connection) -> Micros:
+    """Return the last moment at which anything about facts was recorded or retired; 0 when nothing was."""
+    (moment,) = next(
+        connection.execute(
+            "SELECT max(coalesce((SELECT recorded_at FROM fact_version ORDER BY id DESC LIMIT 1), 0),"
+            " coalesce((SELECT max(retired_at) FROM fact_version WHERE retired_at IS NOT NULL), 0),"
+            " coalesce((SELECT max(recorded_at) FROM entity_link), 0),"
+            " coalesce((SELECT max(retired_at) FROM entity_link), 0))"
+        )
+    )
+    return Micros(moment)
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def read_version(connection: Connection, row: int) -> Version:
+    """Return the version of that row id."""
+    return _version(next(connection.execute(f"{_COLUMNS} WHERE v.id = ?", (row,))))
+
+
+def versions_of(connection: Connection, fact: int) -> list[Version]:
+    """Return all versions of a fact, oldest first."""
+    return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE f.id = ? ORDER BY v.id", (fact,))]
+
+
+def live_version(connection: Connection, fact: int) -> Version | None:
+    """Return the version of a fact that counts now."""
+    rows = connection.execute(f"{_COLUMNS} WHERE f.id = ? AND v.retired_at IS NULL", (fact,))
+    return next((_version(row) for row in rows), None)
+
+
+def versions(connection: Connection, at: Micros) -> list[Version]:
+    """Return every version that was believed at `at`."""
+    return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE {_LIVE} ORDER BY v.id", (at,))]
+
+
+def versions_about(connection: Connection, entities: Iterable[int], side: Side, at: Micros) -> list[Version]:
+    """Return the versions believed at `at` whose subject or object is one of these entities."""
+    sides = ("subject", "object") if side == "both" else (side,)
+    found: dict[int, Version] = {}
+    wanted = sorted(set(entities))
+    for column in sides:
+        for start in range(0, len(wanted), 500):
+            part: list[Value] = [*wanted[start : start + 500]]
+            marks = ",".join("?" * len(part))
+            rows = connection.execute(f"{_COLUMNS} WHERE {_LIVE} AND f.{column} IN ({marks})", [at, *part])
+            found.update((version.row, version) for version in map(_version, rows))
+    return [found[row] for row in sorted(found)]
+
+
+def versions_with(connection: Connection, predicate: int, at: Micros) -> list[Version]:
+    """Return the versions with a predicate that were believed at `at`."""
+    rows = connection.execute(f"{_COLUMNS} WHERE {_LIVE} AND f.predicate = ?2 ORDER BY v.id", (at, predicate))
+    return [_version(row) for row in rows]
+
+
+def sources_of(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[Provenance, ...]]:
+    """Return the provenance of versions, by row id."""
+    found: dict[int, list[Provenance]] = {row: [] for row in rows}
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        marks = ",".join("?" * len(part))
+        for version, by, item, begin, end in connection.execute(
+            f"SELECT version, stated_by, item_uid, start, end FROM fact_source WHERE version IN ({marks})"
+            " ORDER BY version, n",
+            part,
+        ):
+            found[int(version)].append(Provenance(by, None if item is None else bytes(item).hex(), begin, end))
+    return {row: tuple(sources) for row, sources in found.items()}
+
+
+def uids_of(connection: Connection, facts: Iterable[int]) -> dict[int, str]:
+    """Return the ids of facts by row id."""
+    wanted = list(set(facts))
+    found: dict[int, str] = {}
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        marks = ",".join("?" * len(part))
+        for row, uid in connection.execute(f"SELECT id, uid FROM fact WHERE id IN ({marks})", part):
+            found[int(row)] = bytes(uid).hex()
+    return found
+
+
+def facts_between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:
+    """Return (row id, id) of the facts whose id is in [low, high], at most `limit`."""
+    rows = connection.execute(
+        "SELECT id, uid FROM fact WHERE uid BETWEEN ? AND ? ORDER BY uid LIMIT ?", (low, high, limit)
+    )
+    return [(int(row), bytes(uid)) for row, uid in rows]
+
+
+def count(connection: Connection) -> int:
+    """Return how many facts are believed now, whether they hold or have ended."""
+    return int(next(connection.execute("SELECT count(*) FROM fact_version WHERE retired_at IS NULL"))[0])
+
+
+def _version(row: tuple[object, ...]) -> Version:
+    own, fact, uid, *rest = row
+    return Version(own, fact, bytes(uid).hex(), *rest)  # type: ignore[arg-type, call-overload]
+
+
+# --- erasing -----------------------------------------------------------------------------------------------
+
+_WORDS = (("entity", "name", True), ("entity_link", "name", True), ("predicate", "name", True),
+          ("fact_source", "stated_by", False))  # fmt: skip
+"""Every column of facts that holds words, and whether `folded` holds them too. Erasing goes through all."""
+
+
+def words(connection: Connection) -> Iterator[str]:
+    """Yield all words that facts hold, so that an erase can be counted first."""
+    for table, column, _ in _WORDS:
+        for (text,) in connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {column} <> ''"):
+            yield str(text)
+
+
+def erase_words(connection: Connection, erased: Callable[[str], str]) -> int:
+    """Put `erased(words)` in the place of words, wherever facts hold some; return how many texts changed.
+
+    Retired versions and names that nothing uses any more are included. Two names that become the same are told apart
+    by a number; what folds a name is made anew from what is left of it.
+    """
+    changed = 0
+    for table, column, folded in _WORDS:
+        for text in [str(text) for (text,) in connection.execute(f"SELECT DISTINCT {column} FROM {table}")]:
+            left = erased(text)
+            if left == text:
+                continue
+            changed += 1
+            if table in ("entity", "predicate"):
+                left = _unused(connection, table, left)
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (left, text))
+            if folded:
+                connection.execute(f"UPDATE {table} SET folded = ? WHERE {column} = ?", (fold(left), left))
+    return changed
+
+
+def _unused(connection: Connection, table: str, name: str) -> str:
+    candidate, number = name, 1
+    while any(True for _ in connection.execute(f"SELECT 1 FROM {table} WHERE name = ?", (candidate,))):
+        number += 1
+        candidate = f"{name} {number}"
+    return candidate

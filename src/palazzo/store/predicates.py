@@ -1,0 +1,64 @@
+"""Predicates: their spelling, and what was declared of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+
+class Predicate(NamedTuple):
+    """A predicate, and whether it is functional: whether a subject has one object at a time."""
+
+    row: int
+    name: str
+    functional: bool
+
+
+_COLUMNS = (
+    "SELECT p.id, p.name, coalesce((SELECT r.functional FROM predicate_rule r WHERE r.predicate = p.id"
+    " AND r.retired_at IS NULL ORDER BY r.id DESC LIMIT 1), 0) FROM predicate p"
+)
+
+
+def create_predicate(connection: Connection, name: str, folded: str) -> int:
+    """Add a predicate; return its row id."""
+    rows = connection.execute("INSERT INTO predicate(name, folded) VALUES(?, ?) RETURNING id", (name, folded))
+    return int(next(rows)[0])
+
+
+def find_predicate(connection: Connection, name: str, folded: str) -> Predicate | None:
+    """Return the predicate of exactly that name, else the oldest that folds alike."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE p.folded = ?2 OR p.name = ?1 ORDER BY p.name <> ?1, p.id", (name, folded)
+    )
+    return next((_predicate(row) for row in rows), None)
+
+
+def is_functional(connection: Connection, row: int) -> bool:
+    """Whether a subject has one object at a time by this predicate."""
+    return any(_predicate(found).functional for found in connection.execute(f"{_COLUMNS} WHERE p.id = ?", (row,)))
+
+
+def all_predicates(connection: Connection) -> list[Predicate]:
+    """Return all predicates, by name."""
+    return [_predicate(row) for row in connection.execute(f"{_COLUMNS} ORDER BY p.name")]
+
+
+def declare(connection: Connection, uid: bytes, predicate: int, functional: bool, at: Micros) -> int:
+    """Record whether a predicate is functional; return the declaration's row id."""
+    rows = connection.execute(
+        "INSERT INTO predicate_rule(uid, predicate, functional, recorded_at) VALUES(?, ?, ?, ?) RETURNING id",
+        (uid, predicate, int(functional), at),
+    )
+    return int(next(rows)[0])
+
+
+def retire_rule(connection: Connection, row: int, at: Micros) -> None:
+    """Let a declaration no longer count; the one before it does again."""
+    connection.execute("UPDATE predicate_rule SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
+
+
+def _predicate(row: tuple[int, str, int]) -> Predicate:
+    return Predicate(int(row[0]), str(row[1]), bool(row[2]))
