@@ -10,9 +10,10 @@ by the next call.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -21,17 +22,18 @@ from typing import TYPE_CHECKING
 from palazzo import undo
 from palazzo.archive import deeds, identity, notes, reading
 from palazzo.archive.guarding import Guard
-from palazzo.derive import embed, follow, rebuild
+from palazzo.derive import embed, follow, rebuild, retired
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
-from palazzo.errors import EmbedderUnavailable
+from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.model import Drawer, ItemId, Micros, Place, Trust
-from palazzo.store import groups, schema
+from palazzo.store import groups, past, schema
 from palazzo.store.acts import ActKind
 from palazzo.store.database import Connection, Database, Mode
 from palazzo.store.groups import Group
 
 if TYPE_CHECKING:
+    from palazzo.recall.past import PastIndexes
     from palazzo.recall.query import Query
     from palazzo.recall.search import Answer
     from palazzo.recall.vectors import VectorIndex
@@ -66,6 +68,7 @@ class Palace:
         self._make_embedder = embedder
         self._embedder: Embedder | None = None
         self._index: VectorIndex | None = None
+        self._past: PastIndexes | None = None
         self._lock = threading.Lock()
 
     @classmethod
@@ -114,7 +117,8 @@ class Palace:
 
     def search(self, query: Query) -> Answer:
         """Find the drawers that answer `query`; by keyword alone when no vectors can be had, saying so."""
-        from palazzo.recall import search as recall_search  # NumPy: what does not search does without it
+        from palazzo.recall import past as recall_past  # NumPy: what does not search does without it
+        from palazzo.recall import search as recall_search
 
         note = ""
         index: VectorIndex | None = None
@@ -123,8 +127,31 @@ class Palace:
             embedder, index = self._ready()
         except EmbedderUnavailable as error:
             note = str(error)
+        if query.as_of is not None:
+            self.follow_past()
+            return recall_past.search_past(
+                self.database, query, query.as_of, index, embedder, self._past_indexes(), note
+            )
         with self.database.snapshot() as connection:
             return recall_search.search(connection, query, index, embedder, note)
+
+    @contextlib.contextmanager
+    def as_of(self, at: Micros) -> Iterator[Connection]:
+        """Read the palace as it stood at `at` (`store/past.py` says what that is)."""
+        self.follow_past()
+        with past.as_of(self.database, at) as connection:
+            yield connection
+
+    def follow_past(self) -> None:
+        """Take in how drawers stood before. A palace that cannot be written is read as far as it was followed."""
+        with self.database.snapshot() as connection:
+            if retired.is_followed(connection) and not retired.behind(connection):
+                return
+        if self.database.mode == "write":
+            retired.follow_retired(self.database)
+            return
+        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
+            retired.follow_retired(writable)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""
@@ -236,6 +263,13 @@ class Palace:
             deeds.act_on_drawers(connection, kind, rows, actor, now, detail, own)
             groups.count(connection, own, len(ids))
             return [str(drawer) for drawer in ids]
+
+    def _past_indexes(self) -> PastIndexes:
+        from palazzo.recall.past import PastIndexes
+
+        if self._past is None:
+            self._past = PastIndexes()
+        return self._past
 
     def _ready(self) -> tuple[Embedder, VectorIndex]:
         """Return the embedder and an index of its vectors; EmbedderUnavailable when either can't be had."""

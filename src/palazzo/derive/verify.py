@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from palazzo.archive import chain
-from palazzo.derive import expected
+from palazzo.derive import expected, retired
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
-from palazzo.store import drawers, items, keywords, sources, vectors
+from palazzo.store import drawers, items, keywords, past, retired_keywords, sources, vectors
 from palazzo.store.database import Connection, Database
 
 SAMPLE = 24
@@ -46,6 +46,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield _checked(checked, "items", _items)
         yield _checked(checked, "drawers", lambda connection: _drawers(connection, told))
         yield _checked(checked, "keywords", _keywords)
+        yield _checked(checked, "past", lambda connection: _past(connection, told))
         yield _checked(checked, "vectors", _vectors)
         yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
 
@@ -148,6 +149,30 @@ def _keywords(connection: Connection) -> Finding:
             f"{missing:,} of {wanted:,} live drawers are not in it, and {indexed - wanted + missing:,} others are",
         )
     return True, f"{indexed:,} drawers, all of those that are live"
+
+
+def _past(connection: Connection, progress: Progress) -> Finding:
+    """The states of drawers that are over are those that truth tells, and each is in the index of the past."""
+    if not retired.is_followed(connection):
+        return True, "none kept: nobody has asked how things were"
+    if behind := retired.behind(connection):
+        return True, f"{behind:,} changes are taken in when somebody next asks how things were"
+    wrong: list[str] = []
+    wanted = retired.candidates(connection)
+    for n, row in enumerate(wanted):
+        if retired.states(connection, row) != past.states_of(connection, row):
+            wrong.append(f"drawer {drawers.uids_of(connection, [row])[0].hex()} is kept as it never stood")
+        progress("past", n + 1, len(wanted))
+    others = len(set(past.drawers_with_states(connection)) - set(wanted))
+    if others:
+        wrong.append(f"{others} drawers never stood otherwise")
+    kept, indexed = past.ended_states(connection), retired_keywords.indexed_rows(connection)
+    if kept != indexed or retired_keywords.strays(connection):
+        wrong.append(f"{indexed:,} states are indexed, of {kept:,}")
+    sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword_retired')")]
+    if sound != ["ok"]:
+        wrong.append(f"the index is damaged: {_told(sound)}")
+    return not wrong, _told(wrong) or f"{kept:,} states that are over, all as acts and versions tell"
 
 
 def _vectors(connection: Connection) -> Finding:

@@ -32,6 +32,10 @@ class Query:
     branch: str | None = None
     limit: int = DEFAULT_LIMIT
     budget: int = DEFAULT_BUDGET
+    tags: frozenset[str] = frozenset()
+    """Tags that a drawer must all have."""
+    as_of: Micros | None = None
+    """The moment as of which to look: `Palace.search` gives the snapshot of it."""
     home: str | None = None
     """The wing of the project that is asked from: lifted, not required."""
     without: frozenset[str] = frozenset()

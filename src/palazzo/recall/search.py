@@ -21,7 +21,7 @@ from palazzo.recall.present import Hit
 from palazzo.recall.query import Query, Understood
 from palazzo.recall.rank import Ranked, Signals
 from palazzo.recall.vectors import Filter, VectorIndex
-from palazzo.store import drawers, places, vectors
+from palazzo.store import drawers, places, tags, vectors
 from palazzo.store import keywords as keyword_table
 from palazzo.store.database import Connection
 
@@ -109,8 +109,15 @@ class _Scope:
             self.keyword_filters.append(keyword_table.wing_filter(sorted({wing for _, wing in rooms})))
         if asked.kind is not None:
             self.keyword_filters.append(keyword_table.kind_filter(asked.kind))
+        tagged = None
+        if asked.tags:
+            known = tags.known_tags(connection, asked.tags)
+            self.empty = self.empty or len(known) < len(asked.tags)
+            by_tag = [keyword_table.tag_filter(tag) for tag in known.values()]
+            self.keyword_filters.extend(by_tag)
+            tagged = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
         self.vector_filter = Filter(
-            frozenset(room for room, _ in rooms) if narrowed else None, asked.kind, asked.since, asked.until
+            frozenset(room for room, _ in rooms) if narrowed else None, asked.kind, asked.since, asked.until, tagged
         )
         self.filtered_later = asked.since is not None or asked.until is not None or asked.branch is not None
 
@@ -183,13 +190,13 @@ def _hits(
         if not drawers.is_live(connection, candidate.row):
             continue  # threads share the index: one with a newer snapshot has brought it further than this one sees
         drawer = read_drawer(connection, candidate.row)
-        if scope.filtered_later and not _wanted(drawer, asked):
+        if (scope.filtered_later or asked.tags) and not _wanted(drawer, asked):
             continue
         yield Hit(drawer, relevance, drawer.text, False, explain.reasons(one, found.ceiling, weights), candidate.row)
 
 
 def _wanted(drawer: Drawer, asked: Query) -> bool:
-    """Whether a drawer is of the place, kind, time and branch that was asked for."""
+    """Whether a drawer is of the place, kind, time, branch and tags that were asked for."""
     if asked.since is not None and drawer.created_at < asked.since:
         return False
     if asked.until is not None and drawer.created_at >= asked.until:
@@ -201,7 +208,7 @@ def _wanted(drawer: Drawer, asked: Query) -> bool:
         (asked.kind, drawer.kind),
         (asked.branch, drawer.branch),
     )
-    return all(wanted is None or wanted == own for wanted, own in named)
+    return asked.tags <= set(drawer.tags) and all(wanted is None or wanted == own for wanted, own in named)
 
 
 def _state(connection: Connection, index: VectorIndex | None, embedder: QueryEmbedder | None) -> IndexState:

@@ -48,6 +48,7 @@ class Filter:
     kind: str | None = None
     since: Micros | None = None
     until: Micros | None = None
+    drawers: frozenset[int] | None = None
 
 
 EVERYTHING = Filter()
@@ -151,6 +152,8 @@ class VectorIndex:
             allowed &= self._created[:size] >= only.since
         if only.until is not None:
             allowed &= self._created[:size] < only.until
+        if only.drawers is not None:
+            allowed &= np.isin(self._drawers[:size], np.array(sorted(only.drawers), dtype=np.int64))
         return allowed
 
     def _cosines(self, slots: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:

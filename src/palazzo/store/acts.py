@@ -87,6 +87,23 @@ def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Ac
     return [(act, span) for _, act, span in found]
 
 
+def history_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Act, ActSpan, Micros | None]]:
+    """Return all acts that ever touched any of the items, oldest first, each with when it was undone, if it was."""
+    found: list[tuple[int, Act, ActSpan, Micros | None]] = []
+    for item_uid in set(item_uids):
+        rows = connection.execute(
+            "SELECT act.id, n, kind, actor, at, detail, start, end, drawer_uid,"
+            " (SELECT later.at FROM change_group later WHERE later.undoes = act.grp) FROM act_span"
+            " JOIN act ON act.id = act_span.act WHERE item_uid = ?",
+            (item_uid,),
+        )
+        for row, n, kind, actor, at, detail, begin, end, drawer, undone in rows:
+            act = Act(int(row), kind, actor, Micros(at), json.loads(detail))
+            found.append((int(n), act, ActSpan(item_uid, int(begin), int(end), bytes(drawer)), undone))
+    found.sort(key=lambda one: (one[1].row, one[0]))
+    return [(act, span, undone) for _, act, span, undone in found]
+
+
 def items_of_act(connection: Connection, row: int) -> list[int]:
     """Return the row ids of the items that an act is about."""
     rows = connection.execute(

@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 import apsw
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
+from palazzo.model import Micros
 from palazzo.paths import make_private_directory
 from palazzo.store import checksums, filesystem
 
@@ -37,6 +38,8 @@ class Connection(Protocol):
     """What the SQL modules need: rows out, statements in."""
 
     dialect: str
+    as_of: Micros | None
+    """The moment at which this snapshot shows the palace; None is now."""
 
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> Iterator[Any]:
         """Run one statement; yield its rows as tuples."""
@@ -59,6 +62,7 @@ class SqliteConnection:
     """
 
     dialect = "sqlite"
+    as_of: Micros | None = None
 
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw

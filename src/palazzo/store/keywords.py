@@ -1,15 +1,19 @@
 """The keyword index: an FTS5 table without content, one row for each live drawer.
 
 Columns: `body` is the drawer's words, `context` its title, date and speakers, `scope` tokens for its wing,
-room, kind and tags, so that a scope is matched in the index instead of joined.
+room, kind and tags, so that a scope is matched in the index instead of joined. On a snapshot as of a day the index of
+the past (`retired_keywords`) answers with it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
+from palazzo.store import drawers, items, retired_keywords, tags
 from palazzo.store.database import Connection
+from palazzo.text.words import index_form
 
 BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 1.0
 """BM25 column weights; `scope` counts nothing."""
@@ -40,6 +44,33 @@ def tag_filter(tag: int) -> str:
     return _any_of([f"t{tag}x"])
 
 
+def context(title: str, author: str, created_at: int, room: str) -> str:
+    """Return the context column of a drawer."""
+    return index_form(f"{title} {author} {_spoken_date(created_at)} {room}")
+
+
+def columns_of(connection: Connection, row: int) -> tuple[str, str]:
+    """Return the body and the context column of a drawer, as its row and its spans say."""
+    told = connection.execute(
+        "SELECT title, author, created_at, room.name FROM drawer JOIN room ON room.id = drawer.room"
+        " WHERE drawer.id = ?",
+        (row,),
+    )
+    spans = drawers.drawer_spans(connection, row)
+    texts = items.read_texts(connection, (item for item, _, _ in spans))
+    body = "\n\n".join(texts[item][start:end] for item, start, end in spans)
+    return index_form(body), context(*next(told))
+
+
+def scope_of(connection: Connection, row: int) -> str:
+    """Return the scope column of a drawer, as its row and its tags say."""
+    rows = connection.execute(
+        "SELECT wing, room, kind FROM drawer JOIN room ON room.id = drawer.room WHERE drawer.id = ?", (row,)
+    )
+    wing, room, kind = next(rows)
+    return scope_tokens(wing, room, kind, tags.tag_ids_of(connection, row))
+
+
 def index(connection: Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
     """Index drawers, each (row id, body, context, scope), replacing what was indexed for them."""
     connection.executemany("INSERT OR REPLACE INTO keyword(rowid, body, context, scope) VALUES(?,?,?,?)", rows)
@@ -53,6 +84,8 @@ def remove(connection: Connection, row: int) -> None:
 def matches(connection: Connection, expression: str, filters: Sequence[str], limit: int) -> list[tuple[int, float]]:
     """Return (drawer row id, BM25) of the best drawers for a MATCH expression, best first; higher is better."""
     full = " AND ".join([*filters, f"{{body context}} : ({expression})"])
+    if connection.as_of is not None:
+        return retired_keywords.matches(connection, full, f"{BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0", limit)
     rows = connection.execute(
         f"SELECT rowid, bm25(keyword, {BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0) AS score FROM keyword"
         " WHERE keyword MATCH ? ORDER BY score LIMIT ?",
@@ -72,22 +105,29 @@ def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[s
     for term in terms:
         for (count,) in connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (term,)):
             found[term] = int(count)
+        if connection.as_of is not None:
+            before = retired_keywords.document_frequency(connection, term)
+            found.update({term: found.get(term, 0) + before} if before else {})
     return found
 
 
 def sources_with(connection: Connection, term: str, sources: Sequence[int]) -> set[int]:
     """Return which of the sources have a live drawer that holds the word or phrase."""
+    match = f"{{body context}} : ({term})"
+    if connection.as_of is not None:
+        return retired_keywords.sources_with(connection, match, sources)
     rows = connection.execute(
         "SELECT DISTINCT drawer.source FROM keyword CROSS JOIN drawer ON drawer.id = keyword.rowid"
         " WHERE keyword MATCH ? AND drawer.source IN (SELECT value FROM json_each(?))",
-        (f"{{body context}} : ({term})", json.dumps(list(sources))),
+        (match, json.dumps(list(sources))),
     )
     return {int(source) for (source,) in rows}
 
 
 def indexed_rows(connection: Connection) -> int:
-    """Return how many drawers are indexed."""
-    return int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
+    """Return how many drawers are indexed; as of a day, with those that are in the index of the past."""
+    live = int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
+    return live if connection.as_of is None else live + retired_keywords.indexed_rows(connection)
 
 
 def share_of_scope(connection: Connection, filters: Sequence[str], total: int) -> float:
@@ -100,6 +140,8 @@ def share_of_scope(connection: Connection, filters: Sequence[str], total: int) -
 
 def drawers_in_scope(connection: Connection, filters: Sequence[str]) -> list[int]:
     """Return the row ids of the drawers that all filters let through, ascending; there must be a filter."""
+    if connection.as_of is not None:
+        return retired_keywords.drawers_in_scope(connection, " AND ".join(filters))
     rows = connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (" AND ".join(filters),))
     return [int(row) for (row,) in rows]
 
@@ -122,3 +164,11 @@ def clear(connection: Connection) -> None:
 
 def _any_of(tokens: Iterable[str]) -> str:
     return "scope : (" + " OR ".join(f'"{token}"' for token in tokens) + ")"
+
+
+def _spoken_date(micros: int) -> str:
+    """Return a date the ways people ask for it; '' for the epoch, which stands for "not known"."""
+    if not micros:
+        return ""
+    moment = datetime.fromtimestamp(micros / 1e6, UTC)
+    return f"{moment:%Y-%m-%d} {moment.day} {moment:%B} {moment.year} {moment:%A}"

@@ -20,7 +20,7 @@ Migration = Callable[[Connection], None]
 
 def m001_first(connection: Connection) -> None:
     """Create truth, the log and what is derived at first."""
-    for statement in _TRUTH + _FACTS + _BOOKKEEPING + _DERIVED:
+    for statement in _TRUTH + _FACTS + _BOOKKEEPING + _DERIVED + _PAST:
         connection.execute(statement)
     now = time.time_ns() // 1000
     connection.execute(
@@ -228,4 +228,15 @@ _DERIVED = [
     " tokenize='porter unicode61 remove_diacritics 2')",
     "INSERT INTO keyword(keyword, rank) VALUES('secure-delete', 1)",
     "CREATE VIRTUAL TABLE keyword_vocabulary USING fts5vocab(keyword, 'row')",
+]
+
+_PAST = [
+    # How drawers stood before (`store/past`). `until` is NULL where a state has lasted since `since`.
+    "CREATE TABLE past(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER,"
+    " room INTEGER NOT NULL, tags TEXT NOT NULL)",
+    "CREATE INDEX past_drawer ON past(drawer)",
+    "CREATE VIRTUAL TABLE keyword_retired USING fts5(body, context, scope, content='', contentless_delete=1,"
+    " tokenize='porter unicode61 remove_diacritics 2')",
+    "INSERT INTO keyword_retired(keyword_retired, rank) VALUES('secure-delete', 1)",
+    "CREATE VIRTUAL TABLE keyword_retired_vocabulary USING fts5vocab(keyword_retired, 'row')",
 ]

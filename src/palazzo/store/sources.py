@@ -114,6 +114,16 @@ def revisions(connection: Connection, source: int) -> list[tuple[int, Micros]]:
     return [(int(item), Micros(at)) for item, at in rows]
 
 
+def last_versions(connection: Connection, revision: int, count: int) -> list[int]:
+    """Return the items of a revision and of up to `count` - 1 before it of the same document, the last first."""
+    rows = connection.execute(
+        "SELECT item FROM revision WHERE source = (SELECT source FROM revision WHERE id = ?1) AND id <= ?1"
+        " ORDER BY id DESC LIMIT ?2",
+        (revision, count),
+    )
+    return [int(item) for (item,) in rows]
+
+
 def file_revision(connection: Connection, source: int, item: int, at: Micros) -> bool:
     """Make `item` the document's current version; return False when it already was."""
     current = current_revision(connection, source)

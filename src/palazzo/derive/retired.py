@@ -1,0 +1,244 @@
+"""How drawers stood before: the consumer that keeps `past` and its keyword index true to acts and versions.
+
+It lags: nothing of it is done before somebody first asks how things were, and then it follows the log in short
+transactions. What a drawer's states were is a function of truth: when its words were said, when its document had which
+version, which acts touched it, and when they were undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from palazzo.derive import cutting, tagging
+from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.cutting import CutItem, CutSpan
+from palazzo.model import Micros
+from palazzo.store import acts, changes, keywords, past, places, retired_keywords, sources, tags
+from palazzo.store.acts import Act, ActSpan
+from palazzo.store.changes import Change, ChangeKind
+from palazzo.store.database import Connection, Database
+from palazzo.store.drawers import RECUT
+from palazzo.store.past import State
+
+NAME, VERSION = "retired", 1
+KINDS: tuple[ChangeKind, ...] = ("drawer-", "act", "revision", "reset")
+AT_ONCE = 50
+"""Drawers whose states are made in one transaction: some 30 ms of holding the write lock."""
+_CHANGES_AT_ONCE = 5000
+Progress = Callable[[int, int], None]
+
+
+def behind(connection: Connection) -> int:
+    """Return how many changes have not been followed yet; at most a few thousand are counted."""
+    version, seq = changes.cursor(connection, NAME)
+    return len(changes.since(connection, seq if version == VERSION else 0, KINDS, _CHANGES_AT_ONCE))
+
+
+def is_followed(connection: Connection) -> bool:
+    """Whether anybody has asked how things were, so that there is something to keep."""
+    return changes.cursor(connection, NAME)[1] > 0
+
+
+def follow_retired(database: Database, progress: Progress | None = None) -> None:
+    """Take in what has happened since the last call; nothing is written where nothing has."""
+    while True:
+        with database.snapshot() as connection:
+            version, seq = changes.cursor(connection, NAME)
+            log = changes.since(connection, seq, KINDS, _CHANGES_AT_ONCE) if version == VERSION else []
+            anew = version != VERSION or any(change.kind == "reset" for change in log)
+            touched = candidates(connection) if anew else _touched(connection, log)
+            reached = changes.head(connection) if anew else log[-1].seq if log else seq
+        if reached == seq:
+            return
+        _remake(database, touched, progress)
+        with database.transaction() as connection:
+            if anew:
+                _drop_others(connection, touched)
+            changes.advance(connection, NAME, VERSION, reached)
+
+
+def make_anew(database: Database, progress: Progress | None = None) -> None:
+    """Make all of it anew, if anybody has asked for it before."""
+    with database.transaction() as connection:
+        if not is_followed(connection):
+            return
+        if [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword_retired')")] != ["ok"]:
+            retired_keywords.clear(connection)
+        changes.advance(connection, NAME, 0, changes.cursor(connection, NAME)[1])
+    follow_retired(database, progress)
+
+
+def redo(connection: Connection, rows: Iterable[int]) -> None:
+    """Make what is kept of these drawers anew, in the caller's transaction: their words or acts were changed."""
+    for row in rows:
+        _keep(connection, row, states(connection, row))
+
+
+def candidates(connection: Connection) -> list[int]:
+    """Return the drawers that may have stood otherwise before: retired ones, those of acts, those put back."""
+    rows = connection.execute(
+        "SELECT id FROM drawer WHERE retired_at IS NOT NULL AND retired_why <> ?"
+        " UNION SELECT s.drawer FROM act_span a JOIN item ON item.uid = a.item_uid"
+        " JOIN drawer_span s ON s.item = item.id"
+        " UNION SELECT s.drawer FROM revision later JOIN revision earlier ON earlier.source = later.source"
+        " AND earlier.id < later.id JOIN drawer_span s ON s.item = later.item ORDER BY 1",
+        (RECUT,),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def states(connection: Connection, row: int) -> list[State]:
+    """Return how a drawer has stood, oldest first; nothing where it always stood as it does now."""
+    spans = _spans(connection, row)
+    told = connection.execute("SELECT source, created_at, retired_at, retired_why FROM drawer WHERE id = ?", (row,))
+    for source, created, retired, why in told:
+        if why == RECUT or not spans:
+            return []
+        history = acts.history_on(connection, [span.item.uid for span in spans])
+        told_by = _Telling(connection, row, spans, history)
+        found = _joined(
+            state
+            for since, until in _current(connection, source, spans[0].item.row, created)
+            for state in told_by.between(since, until)
+        )
+        if retired is not None:
+            found = [state for state in found if state.until is not None]
+        elif len(found) == 1 and found[0].since <= created and found[0].until is None:
+            return []
+        return found
+    return []
+
+
+class _Telling:
+    """Tells the states of one drawer from the acts on its items."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        row: int,
+        spans: Sequence[CutSpan],
+        history: Sequence[tuple[Act, ActSpan, Micros | None]],
+    ) -> None:
+        self._connection, self._spans, self._history = connection, spans, history
+        self._filed = int(next(connection.execute("SELECT room FROM item WHERE id = ?", (spans[0].item.row,)))[0])
+        self._by_rule = tuple(name for name in tags.tags_of(connection, row) if tagging.by_rule(name))
+
+    def between(self, since: int, until: int | None) -> list[State]:
+        """Return the states within [since, until)."""
+        times = {int(at) for act, _, undone in self._history for at in (act.at, undone) if at is not None}
+        inside = sorted(at for at in times if at > since and (until is None or at < until))
+        starts = [since, *inside]
+        found = []
+        for start, end in zip(starts, [*inside, until], strict=True):
+            stood = self._at(start)
+            if stood is not None:
+                found.append(State(start, end, *stood))
+        return found
+
+    def _at(self, at: int) -> tuple[int, tuple[int, ...]] | None:
+        """The room and the tags at a moment; None while nothing of the drawer was to be found."""
+        counted = [(act, span) for act, span, undone in self._history if act.at <= at < (undone or at + 1)]
+        on = ActsOnItems(counted)
+        seen = [
+            left
+            for s in self._spans
+            for left in cutting.without(s.start, s.end, on.holes(s.item.uid))
+            if left[0] < left[1]
+        ]
+        if not seen or on.left_out(self._spans[0].item.uid) is not None:
+            return None
+        moved = on.place(self._spans)
+        room = places.room_id(self._connection, moved) if moved else self._filed
+        names = sorted({*on.tags(self._spans), *self._by_rule})
+        return room, tuple(sorted(tags.tag_id(self._connection, name) for name in names))
+
+
+def _spans(connection: Connection, row: int) -> list[CutSpan]:
+    rows = connection.execute(
+        "SELECT item.id, item.uid, start, end FROM drawer_span JOIN item ON item.id = drawer_span.item"
+        " WHERE drawer = ? ORDER BY n",
+        (row,),
+    )
+    return [
+        CutSpan(CutItem(int(item), bytes(uid), "", "", "", (), "user", 0), int(start), int(end))
+        for item, uid, start, end in rows
+    ]
+
+
+def _current(connection: Connection, source: int, item: int, created: int) -> list[tuple[int, int | None]]:
+    """Return when an item was its document's current version; of anything else, since it was said.
+
+    A version is current since it was written, where that is known and lies between the one before it and its filing.
+    """
+    history = sources.revisions(connection, source)
+    if not history:
+        return [(created, None)]
+    begins: list[int] = []
+    for version, at in history:
+        (written,) = next(connection.execute("SELECT created_at FROM item WHERE id = ?", (version,)))
+        if not begins:
+            begins.append(int(written))
+        else:
+            begins.append(int(written) if begins[-1] < written <= at else max(int(at), begins[-1]))
+    ends = [*begins[1:], None]
+    return [(begin, end) for (version, _), begin, end in zip(history, begins, ends, strict=True) if version == item]
+
+
+def _joined(states: Iterable[State]) -> list[State]:
+    """Join states that are alike and follow each other without a gap."""
+    found: list[State] = []
+    for state in states:
+        last = found[-1] if found else None
+        if last and (last.until, last.room, last.tags) == (state.since, state.room, state.tags):
+            found[-1] = last._replace(until=state.until)
+        elif state.until is None or state.since < state.until:
+            found.append(state)
+    return found
+
+
+def _touched(connection: Connection, log: Sequence[Change]) -> list[int]:
+    found: set[int] = set()
+    for change in log:
+        if change.kind == "drawer-":
+            found.add(change.ref)
+            continue
+        if change.kind == "act":
+            items = acts.items_of_act(connection, change.ref)
+        else:
+            items = sources.last_versions(connection, change.ref, 2)
+            items = items if len(items) > 1 else []
+        for item in items:
+            rows = connection.execute("SELECT drawer FROM drawer_span WHERE item = ?", (item,))
+            found.update(int(row) for (row,) in rows)
+    return sorted(found)
+
+
+def _remake(database: Database, rows: Sequence[int], progress: Progress | None) -> None:
+    for start in range(0, len(rows), AT_ONCE):
+        with database.transaction() as connection:
+            redo(connection, rows[start : start + AT_ONCE])
+        if progress:
+            progress(min(start + AT_ONCE, len(rows)), len(rows))
+
+
+def _keep(connection: Connection, row: int, stood: Sequence[State]) -> None:
+    """Keep a drawer's states, and index those that are over."""
+    retired_keywords.remove(connection, past.drop_states(connection, row))
+    kept = past.insert_states(connection, row, stood)
+    over = [(own, state) for own, state in zip(kept, stood, strict=True) if state.until is not None]
+    if not over:
+        return
+    body, context = keywords.columns_of(connection, row)
+    (kind,) = next(connection.execute("SELECT kind FROM drawer WHERE id = ?", (row,)))
+    indexed = []
+    for own, state in over:
+        wing, _ = places.wing_and_name(connection, state.room)
+        indexed.append((own, body, context, keywords.scope_tokens(wing, state.room, kind, state.tags)))
+    retired_keywords.index(connection, indexed)
+
+
+def _drop_others(connection: Connection, kept: Sequence[int]) -> None:
+    """Drop what is kept of drawers that have no other states, and what is indexed of none."""
+    for row in set(past.drawers_with_states(connection)) - set(kept):
+        retired_keywords.remove(connection, past.drop_states(connection, row))
+    retired_keywords.remove(connection, retired_keywords.strays(connection))

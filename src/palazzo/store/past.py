@@ -1,0 +1,129 @@
+"""How drawers stood before: the states that are over, and a snapshot of the palace as it was on a day.
+
+A drawer's *state* is where it is filed and how it is tagged; while it is forgotten, left out, replaced or not yet said
+it has none. `past` holds the states that are over and, where others came before it, since when the present one holds.
+`derive/retired.py` makes them from acts, their undoings and the versions of documents.
+
+A snapshot as of a day is a connection of its own on which `drawer`, `drawer_span`, `drawer_tag`, `passage` and `item`
+are views, under which the tables of those names lie. What reads the palace of today reads that of then, and what
+nobody asks of the past costs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection, Database
+
+
+class State(NamedTuple):
+    """How a drawer stood from `since` on, before `until` (None: it still does). `room` and `tags` are row ids."""
+
+    since: int
+    until: int | None
+    room: int
+    tags: tuple[int, ...]
+
+
+def states_of(connection: Connection, drawer: int) -> list[State]:
+    """Return what is kept of a drawer's states, oldest first."""
+    rows = connection.execute("SELECT since, until, room, tags FROM past WHERE drawer = ? ORDER BY since", (drawer,))
+    return [State(since, until, room, tuple(json.loads(tags))) for since, until, room, tags in rows]
+
+
+def drop_states(connection: Connection, drawer: int) -> list[int]:
+    """Drop what is kept of a drawer; return the row ids that its states had."""
+    rows = connection.execute("DELETE FROM past WHERE drawer = ? RETURNING id", (drawer,))
+    return [int(row) for (row,) in rows]
+
+
+def insert_states(connection: Connection, drawer: int, states: Sequence[State]) -> list[int]:
+    """Keep a drawer's states; return their row ids in order."""
+    found: list[int] = []
+    for since, until, room, tags in states:
+        rows = connection.execute(
+            "INSERT INTO past(drawer, since, until, room, tags) VALUES(?,?,?,?,?) RETURNING id",
+            (drawer, since, until, room, json.dumps(tags)),
+        )
+        found.extend(int(row) for (row,) in rows)
+    return found
+
+
+def drawers_with_states(connection: Connection) -> list[int]:
+    """Return the drawers of which states are kept, ascending."""
+    return [int(row) for (row,) in connection.execute("SELECT DISTINCT drawer FROM past ORDER BY drawer")]
+
+
+def ended_states(connection: Connection) -> int:
+    """Return how many states that are over are kept."""
+    return int(next(connection.execute("SELECT count(*) FROM past WHERE until IS NOT NULL"))[0])
+
+
+@contextlib.contextmanager
+def as_of(database: Database, at: Micros) -> Iterator[Connection]:
+    """Read the palace as it stood at `at`: what was said by then and not retired, where it was filed, how tagged.
+
+    Words that were said later are not in it, nor those that were forgotten then and brought back since; what has no
+    time was always there. Drawers that were said by then but retired are in it as retired ones. States that `derive`
+    has not taken in yet are missing.
+    """
+    with contextlib.closing(Database(database.path, "read")) as own, own.snapshot() as connection:
+        for statement in _THEN:
+            connection.execute(statement.format(at=int(at)))
+        connection.as_of = at
+        yield connection
+
+
+def cut_short(connection: Connection, drawers: Sequence[int]) -> set[int]:
+    """Return those of the drawers of which this snapshot leaves out words, because they were said later."""
+    rows = connection.execute(
+        "SELECT DISTINCT s.drawer FROM main.drawer_span s WHERE s.drawer IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM drawer_span seen WHERE seen.drawer = s.drawer AND seen.n = s.n)",
+        (json.dumps(list(drawers)),),
+    )
+    return {int(drawer) for (drawer,) in rows}
+
+
+_LIVE_THEN = (
+    "(d.retired_at IS NULL AND d.id NOT IN (SELECT drawer FROM temp.absent_then)"
+    " OR d.id IN (SELECT drawer FROM temp.state_then))"
+)
+_SAID_BY_THEN = (
+    "JOIN main.item i ON i.id = s.item WHERE i.created_at <= {at} AND NOT EXISTS"
+    " (SELECT 1 FROM temp.hole_then h WHERE h.item = s.item AND h.start < s.end AND h.end > s.start)"
+)
+_THEN = (
+    "CREATE TEMP TABLE state_then(past INTEGER PRIMARY KEY, drawer INTEGER UNIQUE, room INTEGER, tags TEXT)",
+    "INSERT INTO state_then SELECT id, drawer, room, tags FROM main.past WHERE since <= {at} AND until > {at}",
+    "CREATE TEMP TABLE tag_then(drawer INTEGER, tag INTEGER, PRIMARY KEY(drawer, tag)) WITHOUT ROWID",
+    "INSERT INTO tag_then SELECT drawer, json_each.value FROM state_then, json_each(state_then.tags)",
+    # Live today, but not yet, or not again, at the time.
+    "CREATE TEMP TABLE absent_then(drawer INTEGER PRIMARY KEY)",
+    "INSERT INTO absent_then SELECT drawer FROM main.past WHERE until IS NULL AND since > {at}",
+    # What was forgotten at the time and was brought back since.
+    "CREATE TEMP TABLE hole_then(item INTEGER, start INTEGER, end INTEGER)",
+    "INSERT INTO hole_then SELECT item.id, s.start, s.end FROM main.change_group later"
+    " JOIN main.act ON act.grp = later.undoes JOIN main.act_span s ON s.act = act.id"
+    " JOIN main.item ON item.uid = s.item_uid"
+    " WHERE later.undoes IS NOT NULL AND later.at > {at} AND act.kind = 'forget' AND act.at <= {at}",
+    "CREATE INDEX temp.hole_then_item ON hole_then(item)",
+    "CREATE TEMP VIEW item AS SELECT * FROM main.item WHERE created_at <= {at}",
+    f"CREATE TEMP VIEW drawer_span AS SELECT s.drawer, s.n, s.item, s.start, s.end FROM main.drawer_span s"
+    f" {_SAID_BY_THEN}",
+    f"CREATE TEMP VIEW passage AS SELECT s.id, s.drawer, s.item, s.start, s.end, s.hash FROM main.passage s"
+    f" {_SAID_BY_THEN}",
+    "CREATE TEMP VIEW drawer_tag AS SELECT drawer, tag FROM main.drawer_tag"
+    " WHERE drawer NOT IN (SELECT drawer FROM temp.state_then) UNION ALL SELECT drawer, tag FROM temp.tag_then",
+    "CREATE TEMP VIEW drawer AS SELECT d.id, d.uid, d.kind, d.source, d.thread, d.ordinal, d.turn,"
+    " coalesce((SELECT room FROM temp.state_then WHERE drawer = d.id), d.room) AS room, d.role, d.author, d.title,"
+    " d.created_at, d.recorded_at,"
+    f" CASE WHEN {_LIVE_THEN} THEN NULL ELSE coalesce((SELECT max(until) FROM main.past WHERE drawer = d.id"
+    " AND until <= {at}), d.retired_at, {at}) END AS retired_at,"
+    f" CASE WHEN {_LIVE_THEN} THEN NULL ELSE coalesce(d.retired_why, 'forgotten') END AS retired_why,"
+    " d.trust, d.branch, d.commit_id, d.locator, d.size, d.marks FROM main.drawer d WHERE d.created_at <= {at}",
+)
+"""Statements that put the palace of then before that of now, on a connection of their own."""
