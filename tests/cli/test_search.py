@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command, spawn
+
+from palazzo.cli.screen import Screen
 
 
 def transcript(path: Path, *said: tuple[str, str]) -> None:
@@ -99,6 +102,71 @@ def test_nothing_found_says_what_to_try(palazzo: Command, shop: Path) -> None:
         "Nothing there holds any of these words: try without --room."
         in palazzo("search", "port", "--room", "animals").out
     )
+
+
+def test_what_came_nearest_is_told_when_asked_to_explain(
+    palazzo: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("palazzo.recall.score.ASK_FLOOR", 0.99)
+    ran = palazzo("search", "deploy port")
+    assert "Nothing found" in ran.out
+    assert "and 0.99 is the least): try a name" in ran.out
+    assert "or see what came nearest with --explain." in ran.out
+    assert palazzo.json("search", "deploy port")["below"] == []
+    nearest = palazzo.json("search", "deploy port", "--explain")
+    assert nearest["hits"] == []
+    assert "port 8443" in nearest["below"][0]["text"]
+    explained = palazzo("search", "deploy port", "--explain", "--wing", "shop").out
+    assert explained.startswith("What came nearest, and is not likely to answer:")
+    assert "The deploy service listens on port 8443." in explained
+    assert "the best must reach 0.99" in explained
+    assert "try without --wing." in explained
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["  "], "the query is empty"),
+        (["port", "--limit", "0"], "between 1 and 10,000"),
+        (["port", "--since", "tomorrow", "--until", "yesterday"], "the time range is inverted"),
+        (["port", "--since", "someday"], "'someday' is not a time"),
+        (["port", "--wing", "nowhere"], "There are: shop"),
+    ],
+)
+def test_what_makes_no_sense_is_one_sentence(palazzo: Command, shop: Path, asked: list[str], says: str) -> None:
+    ran = palazzo("search", *asked)
+    assert ran.code in (1, 2)
+    assert says.lower() in ran.error.lower()
+    assert ran.error.count("\n") == 1
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize("query", ["the", "(a+)+$ [^x]*", "🙂", "检索", "مرحبا", "deploy port " * 8_000])
+def test_an_odd_query_is_answered(palazzo: Command, shop: Path, query: str) -> None:
+    assert palazzo("search", query).code == 0
+    assert palazzo.json("search", query, "--limit", "10000", "--explain")["query"] == query
+
+
+def test_a_terminal_breaks_long_lines_between_words_and_a_pipe_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    words = " ".join(f"word{n}" for n in range(30))
+    piped = io.StringIO()
+    Screen(piped).read(f"  {words}", "user")
+    assert piped.getvalue() == f"    user ›   {words}\n"
+    shown = Terminal()
+    Screen(shown).read(f"  {words}\nnext\x1b[2J")
+    lines = shown.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(line.startswith("      word") for line in lines[:-1])
+    assert " ".join(lines[:-1]).split() == words.split()
+    assert lines[-1] == "    next␛[2J"
+
+
+class Terminal(io.StringIO):
+    """Eighty columns that say they are a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def test_an_empty_palace_says_how_it_is_filled(palazzo: Command, home: Path) -> None:

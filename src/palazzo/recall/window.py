@@ -89,7 +89,7 @@ def _around(
     connection: Connection, hits: Sequence[Hit], asked: Sequence[str], may: Permitted
 ) -> dict[int, list[Neighbour]]:
     """Return what each hit is to be read with, whole, in the order in which it matters."""
-    stems = frozenset(stem for own in keywords.stems(connection, asked).values() for stem in own)
+    stems = _stems(connection, " ".join(asked))
     needed = {hit.row: needs(hit.drawer, _by_heading(connection, hit.drawer, stems)) for hit in hits}
     wanting = [row for row, need in needed.items() if need.before or need.answer or need.reply or need.next]
     beside = drawers.beside(connection, wanting) if wanting else {}
@@ -106,16 +106,15 @@ def _around(
 
 def _by_heading(connection: Connection, drawer: Drawer, asked: frozenset[str]) -> bool:
     """Whether the words asked for are in a section's headings, and none is in what stands below them."""
-    if drawer.kind != "section":
+    if drawer.kind != "section" or not asked & _stems(connection, index_form(drawer.title)):
         return False
     headings = drawer.title.split(" › ")
-    lines = (line for line in drawer.text.split("\n") if line.strip(_HEADING_MARKS) not in headings)
-    heading, body = (
-        frozenset(own)
-        for text in (drawer.title, "\n".join(lines))
-        for own in keywords.stems(connection, [index_form(text)]).values()
-    )
-    return bool(asked & heading) and not asked & body
+    below = (line for line in drawer.text.split("\n") if line.strip(_HEADING_MARKS) not in headings)
+    return not asked & _stems(connection, index_form("\n".join(below)))
+
+
+def _stems(connection: Connection, text: str) -> frozenset[str]:
+    return frozenset(keywords.stems(connection, [text])[text])
 
 
 def _before(connection: Connection, rows: Sequence[int]) -> Iterator[Neighbour]:
