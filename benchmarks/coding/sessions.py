@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from benchmarks.coding.tools import use
 
 Row = dict[str, Any]
 CORPUS = Path(__file__).parent / "corpus"
 _IDS = uuid.UUID("6f1d6b52-7f2a-4f0e-9a57-3d0b2c1a9e44")
 _BETWEEN = timedelta(seconds=47)
-_WRITTEN = "has been updated successfully. (file state is current in your context — no need to Read it back)"
 
 
 def session_id(name: str) -> str:
@@ -30,21 +30,25 @@ def session_id(name: str) -> str:
 
 def read_sessions(corpus: Path = CORPUS) -> list[Row]:
     """Return the sessions as they stand in YAML: `id`, `cwd`, `branch`, `begin`, `steps`."""
-    return [one for file in sorted((corpus / "sessions").glob("*.yaml")) for one in yaml.safe_load(file.read_text())]
+    return [
+        one for file in sorted((corpus / "sessions").glob("*.yaml")) for one in yaml.safe_load(file.read_text("utf-8"))
+    ]
 
 
 def write_sessions(directory: Path, corpus: Path = CORPUS) -> dict[str, Path]:
     """Write a transcript for each session, under its project's slug, and return them by the session's name."""
-    written = {}
-    for session in read_sessions(corpus):
-        path = directory / session["cwd"].replace("/", "-") / f"{session_id(session['id'])}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        rows = list(_rows(session))
-        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
-        last = datetime.fromisoformat(rows[-1]["timestamp"]).timestamp()
-        os.utime(path, (last, last))
-        written[session["id"]] = path
-    return written
+    return {session["id"]: write_session(directory, session) for session in read_sessions(corpus)}
+
+
+def write_session(directory: Path, session: Row) -> Path:
+    """Write one session's transcript, under its project's slug."""
+    path: Path = directory / session["cwd"].replace("/", "-") / f"{session_id(session['id'])}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = list(_rows(session))
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    last = datetime.fromisoformat(rows[-1]["timestamp"]).timestamp()
+    os.utime(path, (last, last))
+    return path
 
 
 def _rows(session: Row) -> Iterator[Row]:
@@ -84,11 +88,11 @@ def _messages(session: Row, step: Row, number: int) -> Iterator[tuple[str, Row, 
     if "a" in step:
         yield "assistant", _said(answer, {"type": "text", "text": step["a"].strip()}, "end_turn"), {}
         return
-    call = f"toolu_{uuid.uuid5(_IDS, f'call {place}').hex[:24]}"
-    name, arguments, shown, recorded = _shell(step) if "sh" in step else _edit(session, step)
-    yield "assistant", _said(answer, {"type": "tool_use", "id": call, "name": name, "input": arguments}, "tool_use"), {}
-    result = {"type": "tool_result", "tool_use_id": call, "content": shown, "is_error": False}
-    yield "user", {"role": "user", "content": [result]}, {"toolUseResult": recorded}
+    call, used = f"toolu_{uuid.uuid5(_IDS, f'call {place}').hex[:24]}", use(step, session["cwd"])
+    block = {"type": "tool_use", "id": call, "name": used.name, "input": used.arguments}
+    yield "assistant", _said(answer, block, "tool_use"), {}
+    result = {"type": "tool_result", "tool_use_id": call, "content": used.shown, "is_error": used.failed}
+    yield "user", {"role": "user", "content": [result]}, {"toolUseResult": used.recorded}
 
 
 def _said(name: str, block: Row, stop_reason: str) -> Row:
@@ -102,19 +106,3 @@ def _said(name: str, block: Row, stop_reason: str) -> Row:
         "stop_sequence": None,
         "usage": {"input_tokens": 1000, "output_tokens": 50},
     }
-
-
-def _shell(step: Row) -> tuple[str, Row, str, Row]:
-    output = step["out"].rstrip("\n")
-    recorded = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
-    return "Bash", {"command": step["sh"], "description": "Run a command"}, output, recorded
-
-
-def _edit(session: Row, step: Row) -> tuple[str, Row, str, Row]:
-    path, old, new = f"{session['cwd']}/{step['edit']}", step["old"].rstrip("\n"), step["new"].rstrip("\n")
-    recorded: Row = {"filePath": path, "oldString": old, "newString": new, "originalFile": old, "userModified": False}
-    if not old:
-        created: Row = {"type": "create", "filePath": path, "content": new, "structuredPatch": [], "originalFile": None}
-        return "Write", {"file_path": path, "content": new}, f"File created successfully at: {path}", created
-    arguments = {"replace_all": False, "file_path": path, "old_string": old, "new_string": new}
-    return "Edit", arguments, f"The file {path} {_WRITTEN}", recorded | {"replaceAll": False}
