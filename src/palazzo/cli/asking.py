@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
-from palazzo.errors import PalazzoError, UsageError
+from palazzo.errors import NotFound, PalazzoError, UsageError
 
 
 class Declined(PalazzoError):
@@ -22,6 +23,16 @@ def confirm(show: Callable[[], None]) -> None:
     print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Declined("Nothing was done.")
+
+
+def text_of_file(named: str) -> str:
+    """Return what a file holds; standard input to its end for `-`. What is no UTF-8 is kept as lone surrogates."""
+    if named == "-":
+        return text_or_stdin("file", named)
+    try:
+        return Path(named).expanduser().read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise NotFound(f"The file {named} cannot be read ({error.strerror}).") from None
 
 
 def text_or_stdin(name: str, given: str | None) -> str:

@@ -76,6 +76,10 @@ def _value(field: RequestField, given: Any) -> Any:
         from palazzo.cli.asking import text_or_stdin
 
         return text_or_stdin(field.name, given)
+    if field.about.file:
+        from palazzo.cli.asking import text_of_file
+
+        return text_of_file(given)
     if field.about.words:
         return " ".join(given)
     if get_origin(field.type) is tuple:

@@ -21,7 +21,7 @@ class About:
 
     `positional` takes it by its place instead of by name. `option` is its name there where it is not the
     field's own (`--tag` for `tags`). `words` joins several words by spaces; `stdin` reads the text from
-    standard input for `-`. `hidden` keeps a field to programs.
+    standard input for `-`; `file` reads it from the file that is named. `hidden` keeps a field to programs.
     """
 
     help: str
@@ -30,6 +30,7 @@ class About:
     metavar: str = ""
     words: bool = False
     stdin: bool = False
+    file: bool = False
     hidden: bool = False
 
 

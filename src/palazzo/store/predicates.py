@@ -46,6 +46,15 @@ def all_predicates(connection: Connection) -> list[Predicate]:
     return [_predicate(row) for row in connection.execute(f"{_COLUMNS} ORDER BY p.name")]
 
 
+def count_facts(connection: Connection) -> dict[int, int]:
+    """Return in how many facts that are believed now each predicate is, by row id."""
+    rows = connection.execute(
+        "SELECT f.predicate, count(*) FROM fact f JOIN fact_version v ON v.fact = f.id WHERE v.retired_at IS NULL"
+        " GROUP BY f.predicate"
+    )
+    return {int(row): int(number) for row, number in rows}
+
+
 def declare(connection: Connection, uid: bytes, predicate: int, functional: bool, at: Micros) -> int:
     """Record whether a predicate is functional; return the declaration's row id."""
     rows = connection.execute(

@@ -1,0 +1,245 @@
+"""How facts look to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from palazzo.cli.screen import INDENT, Part, Screen, count
+from palazzo.operations.facts import FactView
+from palazzo.operations.kg_add import KgAddResult
+from palazzo.operations.kg_add_many import KgAddManyResult
+from palazzo.operations.kg_alias import KgAliasResult
+from palazzo.operations.kg_conflicts import ConflictView, KgConflictsResult, SideView
+from palazzo.operations.kg_dismiss import KgDismissResult
+from palazzo.operations.kg_end import KgEndResult
+from palazzo.operations.kg_merge import KgMergeResult
+from palazzo.operations.kg_predicate import KgPredicateResult, PredicateView
+from palazzo.operations.kg_query import KgQueryResult
+from palazzo.operations.kg_stats import KgStatsResult
+from palazzo.operations.kg_supersede import KgSupersedeResult
+from palazzo.operations.kg_timeline import KgTimelineResult
+from palazzo.operations.kg_unmerge import KgUnmergeResult
+
+_MIDNIGHT = "T00:00:00Z"
+_BETTER = {"valid_from": "an earlier start", "confidence": "more confidence", "provenance": "one more who says so"}
+_MOST_LISTED = 10
+
+
+def kg_add(screen: Screen, result: KgAddResult) -> None:
+    """Show the fact as it stands now, and what should be looked at."""
+    if result.new:
+        screen.say(("Added", "bold"))
+    elif result.changed:
+        screen.say(("Known already; it has now ", "bold"), ", ".join(_BETTER[one] for one in result.changed))
+    else:
+        screen.say(("Known already, and nothing changed", "bold"))
+    facts(screen, [result.fact])
+    for name, others in result.near.items():
+        screen.say((f"'{name}' is new; near it: {', '.join(others)}.", "yellow"))
+    conflicts_found(screen, result.conflicts)
+
+
+def kg_add_many(screen: Screen, result: KgAddManyResult) -> None:
+    """Show how many facts are new, and which lines failed."""
+    screen.say(
+        (f"{count(len(result.ids), 'fact')}: ", "bold"),
+        f"{result.new:,} new, {result.changed:,} known better, {result.unchanged:,} known",
+    )
+    for failed in result.failed[:_MOST_LISTED]:
+        screen.say((f"line {failed.line}  ", "red"), failed.error)
+    if len(result.failed) > _MOST_LISTED:
+        screen.say((f"and {len(result.failed) - _MOST_LISTED:,} more lines that are no facts", "red"))
+    conflicts_found(screen, result.conflicts)
+
+
+def kg_end(screen: Screen, result: KgEndResult) -> None:
+    """Show what ended."""
+    screen.say(("Ended", "bold"), f" at {result.at}")
+    facts(screen, result.ended)
+
+
+def kg_supersede(screen: Screen, result: KgSupersedeResult) -> None:
+    """Show what ended and what began."""
+    screen.say(("Superseded", "bold"), f" at {result.at}")
+    facts(screen, [*result.closed, result.opened])
+    conflicts_found(screen, result.conflicts)
+
+
+def kg_query(screen: Screen, result: KgQueryResult) -> None:
+    """Show what is known: the entity's own facts, then its neighbours'."""
+    found_as(screen, result.entity, result.matched)
+    own = [fact for fact in result.facts if fact.hop == 1]
+    facts(screen, own)
+    if len(own) < len(result.facts):
+        screen.gap()
+        screen.say(("and of its neighbours", "dim"))
+        facts(screen, [fact for fact in result.facts if fact.hop > 1])
+    parts = [count(result.count, "fact") if result.count else "Nothing is known"]
+    parts += [f"as of {result.as_of}"] if result.as_of else []
+    parts += [f"as it was known at {result.known_at}"] if result.known_at else []
+    screen.say((", ".join(parts), "dim"))
+    if result.truncated:
+        screen.say(("There are more; raise --limit.", "yellow"))
+
+
+def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:
+    """Show facts by when they began."""
+    if result.entity is not None:
+        found_as(screen, result.entity, result.matched)
+    facts(screen, result.timeline)
+    shown = len(result.timeline)
+    screen.say((count(shown, "fact") if shown == result.count else f"{shown:,} of {result.count:,} facts", "dim"))
+
+
+def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
+    """Show both sides of each conflict."""
+    for conflict in result.conflicts:
+        screen.say(
+            (conflict.id, "bold"), (f"  {conflict.kind}, found {conflict.found_at[:10]}{_standing(conflict)}", "dim")
+        )
+        for side in (conflict.earlier, conflict.later):
+            _side(screen, side)
+        screen.gap()
+    screen.say((f"{count(result.count, 'conflict')}", "dim"))
+
+
+def kg_dismiss(screen: Screen, result: KgDismissResult) -> None:
+    """Show how many were dismissed."""
+    screen.say(f"{count(len(result.dismissed), 'conflict')} dismissed.")
+
+
+def kg_stats(screen: Screen, result: KgStatsResult) -> None:
+    """Show counts, then predicates."""
+    rows = [
+        ("facts", f"{result.facts:,}: {result.current:,} hold, {result.ended:,} ended, {result.planned:,} to come"),
+        ("about", f"{count(result.entities, 'name')}, {result.aliases:,} other names, {result.merges:,} merged"),
+        ("conflicts", f"{result.conflicts:,}"),
+    ]
+    screen.table(("", ""), [((name, "dim"), value) for name, value in rows])
+    if result.predicates:
+        screen.gap()
+        predicates(screen, result.predicates)
+
+
+def kg_alias(screen: Screen, result: KgAliasResult) -> None:
+    """Show the name that was added or removed; else all."""
+    if result.added:
+        screen.say((result.added.name, "cyan"), " means ", (result.added.entity, "cyan"), " from now on.")
+    elif result.removed:
+        screen.say((result.removed.name, "cyan"), " does not mean ", (result.removed.entity, "cyan"), " any more.")
+    elif result.aliases:
+        screen.table(("name", "means"), [(one.name, one.entity) for one in result.aliases])
+    else:
+        screen.say(("No entity has another name.", "dim"))
+
+
+def kg_merge(screen: Screen, result: KgMergeResult) -> None:
+    """Show what was merged; else all that is."""
+    if result.merged:
+        screen.say((result.merged.name, "cyan"), " is ", (result.merged.into, "cyan"), " from now on.")
+        conflicts_found(screen, result.conflicts)
+    elif result.merges:
+        screen.table(("entity", "is"), [(one.name, one.into) for one in result.merges])
+    else:
+        screen.say(("Nothing is merged.", "dim"))
+
+
+def kg_unmerge(screen: Screen, result: KgUnmergeResult) -> None:
+    """Show the two that are two again."""
+    screen.say((result.name, "cyan"), " is not ", (result.was, "cyan"), " any more.")
+
+
+def kg_predicate(screen: Screen, result: KgPredicateResult) -> None:
+    """Show predicates, and conflicts that a declaration showed."""
+    if result.predicates:
+        predicates(screen, result.predicates)
+    else:
+        screen.say(("There is no such predicate.", "dim"))
+    conflicts_found(screen, result.conflicts)
+
+
+# --- parts -------------------------------------------------------------------------------------------------
+
+
+def facts(screen: Screen, shown: Iterable[FactView]) -> None:
+    """Show facts: what is said and when it held, then the id and what else there is to know."""
+    rows: list[Sequence[Part]] = []
+    for fact in shown:
+        rows.append(((f"{fact.subject} {fact.predicate} {fact.object}", "" if fact.current else "dim"), held(fact)))
+        rows.append(((f"{INDENT}{fact.id}", "dim"), (_aside(fact), "dim")))
+    if rows:
+        screen.table(("", ""), rows)
+
+
+def held(fact: FactView) -> str:
+    """Return when a fact held: the last day that belongs to it, not the first that does not."""
+    start, end = day_of(fact.valid_from), last_day_of(fact.valid_to)
+    if fact.valid_from and fact.valid_to:
+        return f"on {start}" if start == end else f"{start} to {end}"
+    if fact.valid_from:
+        return f"since {start}"
+    return f"until {end}" if fact.valid_to else ""
+
+
+def day_of(moment: str | None) -> str:
+    """Return a moment as it is short: a day where it is its midnight."""
+    if moment is None:
+        return ""
+    return moment.removesuffix(_MIDNIGHT) if moment.endswith(_MIDNIGHT) else f"{moment[:16].replace('T', ' ')}"
+
+
+def last_day_of(moment: str | None) -> str:
+    """Return the end of something as it is short: the day before a midnight."""
+    from datetime import date, timedelta
+
+    if moment is None or not moment.endswith(_MIDNIGHT):
+        return day_of(moment)
+    return (date.fromisoformat(moment[:10]) - timedelta(days=1)).isoformat()
+
+
+def found_as(screen: Screen, entity: str, matched: str | None) -> None:
+    """Say whom the answer is about, where that is not what was typed."""
+    if matched is None:
+        return
+    told = {"alias": "by another name", "spelling": "in another spelling", "near": "the only name near it"}
+    how = told.get(matched, "")
+    screen.say((entity, "bold"), (f"  ({how})" if how else "", "yellow"))
+
+
+def predicates(screen: Screen, shown: Sequence[PredicateView]) -> None:
+    """Show predicates in a table."""
+    rows = [(one.name, f"{one.facts:,}", "one at a time" if one.functional else "many") for one in shown]
+    screen.table(("predicate", "facts", "objects"), rows, right=(1,))
+
+
+def conflicts_found(screen: Screen, conflicts: Sequence[str]) -> None:
+    """Say that there are conflicts."""
+    if conflicts:
+        screen.say((f"This is in conflict with what is known ({len(conflicts):,}): palazzo kg conflicts", "yellow"))
+
+
+def _aside(fact: FactView) -> str:
+    speakers = dict.fromkeys(one.stated_by for one in fact.provenance)
+    cited = sum(one.item is not None for one in fact.provenance)
+    parts = [
+        f"wing {fact.scope}" if fact.scope else "",
+        f"confidence {fact.confidence:g}" if fact.confidence < 1 else "",
+        f"by {', '.join(speakers)}",
+        count(cited, "source") if cited else "",
+        "superseded" if fact.superseded_by else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _standing(conflict: ConflictView) -> str:
+    if conflict.dismissed_at:
+        return ", dismissed"
+    return "" if conflict.standing else ", settled"
+
+
+def _side(screen: Screen, side: SideView) -> None:
+    if side.fact is not None:
+        facts(screen, [side.fact])
+    if side.text is not None:
+        screen.exact(side.text)
+        screen.say((f"{INDENT}{side.item}, characters {side.start or 0:,} to {side.end or len(side.text):,}", "dim"))

@@ -1,0 +1,187 @@
+"""Facts as faces show them, and statements as faces are given them: shared by the operations on facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.text.times import to_iso
+
+if TYPE_CHECKING:
+    from palazzo.graph.beliefs import Beliefs, Fact
+    from palazzo.graph.changing import Change
+    from palazzo.graph.stating import Statement, Triple
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.facts import Provenance, Version
+
+ACTOR = "user"
+"""Who changes facts by the command line, and states them where nobody else is named."""
+LONGEST_SPEAKER = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceView:
+    """Who stated a fact; and the item that says it, with the stretch of it (null: all of it)."""
+
+    stated_by: str
+    item: str | None
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FactView:
+    """A fact. Times are ISO-8601 in UTC; null is not known, or has not come. `scope` is a wing, null everywhere.
+
+    `current`: whether it holds at the moment that was asked about.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    scope: str | None
+    valid_from: str | None
+    valid_to: str | None
+    current: bool
+    confidence: float
+    recorded_at: str
+    retired_at: str | None
+    superseded_by: str | None
+    provenance: tuple[ProvenanceView, ...]
+
+
+def views(beliefs: Beliefs, versions: Sequence[Version], moment: Micros) -> tuple[FactView, ...]:
+    """Return versions as they are shown; `moment` is when they are to be current."""
+    told = beliefs.tell(versions)
+    return tuple(_view(fact, one.holds_at(moment)) for fact, one in zip(told, versions, strict=True))
+
+
+def _view(fact: Fact, current: bool) -> FactView:
+    return FactView(
+        id=fact.id,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        scope=fact.wing,
+        valid_from=iso(fact.valid_from),
+        valid_to=iso(fact.valid_to),
+        current=current,
+        confidence=fact.confidence,
+        recorded_at=to_iso(fact.recorded_at),
+        retired_at=iso(fact.retired_at),
+        superseded_by=fact.superseded_by,
+        provenance=tuple(ProvenanceView(one.stated_by, one.item, one.start, one.end) for one in fact.provenance),
+    )
+
+
+def iso(moment: Micros | None) -> str | None:
+    """Return a time as text, None where there is none."""
+    return None if moment is None else to_iso(moment)
+
+
+# --- what is given -----------------------------------------------------------------------------------------
+
+
+def now_in(context: Context) -> Micros:
+    """Return now in whole milliseconds, as times are printed, so that what is printed finds what is meant."""
+    return Micros(context.now - context.now % 1000)
+
+
+def moment(option: str, text: str | None, read: Callable[[str, Micros], Micros], now: Micros) -> Micros | None:
+    """Return the time that an option gives; UsageError, naming the option, for what is none."""
+    if text is None:
+        return None
+    try:
+        return read(text, now)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def triple(context: Context, subject: str, predicate: str, thing: str, wing: str | None) -> Triple:
+    """Return what is said of what as it may be kept. Opens the palace for writing once the words are in order."""
+    from palazzo.archive.guarding import Guard
+    from palazzo.graph import naming
+    from palazzo.graph.stating import Triple
+    from palazzo.operations.remember import place_name
+
+    place = None if wing is None else place_name("--wing", wing)
+    words = (
+        naming.entity_name("subject", subject),
+        naming.predicate_name(predicate),
+        naming.entity_name("object", thing),
+    )
+    return Triple(*naming.guarded(Guard.of(context.writing().database), *words), place)
+
+
+def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
+    """Return a name as it would be kept, to look it up."""
+    from palazzo.archive.guarding import Guard
+    from palazzo.graph.naming import entity_name
+
+    plain = entity_name("name", name)
+    return Guard.of((context.writing() if writing else context.reading()).database).words(plain)
+
+
+def provenance(context: Context, stated_by: str, sources: Sequence[str]) -> tuple[Provenance, ...]:
+    """Return who states something and which drawers or items (ids or their beginnings) say it."""
+    from palazzo.archive import reading
+    from palazzo.archive.guarding import Guard
+    from palazzo.store import items
+    from palazzo.store.facts import Provenance
+    from palazzo.text.names import tidy
+
+    speaker = tidy(stated_by)
+    if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
+        raise UsageError(f"Who states it must be a name of 1 to {LONGEST_SPEAKER} characters on one line.")
+    database = context.writing().database
+    speaker = Guard.of(database).words(speaker)
+    found: list[Provenance] = []
+    with database.snapshot() as connection:
+        for prefix in sources:
+            kind, row = reading.resolve(connection, prefix)
+            if kind == "item":
+                found.append(Provenance(speaker, items.read_item(connection, row).id))
+            else:
+                spans = reading.read_drawer(connection, row).spans
+                found.extend(Provenance(speaker, span.item, span.start, span.end) for span in spans)
+    return tuple(dict.fromkeys(found)) or (Provenance(speaker),)
+
+
+def statement(
+    context: Context,
+    said: tuple[str, str, str],
+    *,
+    wing: str | None,
+    valid_from: str | None,
+    valid_to: str | None,
+    confidence: float | None,
+    sources: Sequence[str],
+    stated_by: str,
+) -> Statement:
+    """Return a fact as it is to be stated. Raises UsageError; nothing is written."""
+    from palazzo.graph.stating import Statement
+    from palazzo.text.times import parse_end, parse_start
+
+    now = now_in(context)
+    if confidence is not None and not 0 <= confidence <= 1:  # also refuses NaN
+        raise UsageError(f"The confidence is {confidence}; it must be between 0 and 1.")
+    start = moment("--from", valid_from, parse_start, now)
+    end = moment("--to", valid_to, parse_end, now)
+    if start is not None and end is not None and start >= end:
+        raise UsageError(
+            f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
+        )
+    what = triple(context, *said, wing)
+    return Statement(what, provenance(context, stated_by, sources), start, end, confidence)
+
+
+def change(context: Context, connection: Connection, verb: str, group: int | None = None) -> Change:
+    """Begin a change to facts in an open transaction."""
+    from palazzo.graph.changing import Change
+
+    return Change(connection, ACTOR, verb, context.now, group)

@@ -1,0 +1,97 @@
+"""kg add: state a fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.facts import ACTOR, FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+_LONGEST_TO_COMPARE = 60
+"""Characters: a longer name is a sentence, and not another's with a slip in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KgAddRequest:
+    """A fact, and what is known of it."""
+
+    subject: Annotated[str, About("Who or what.", positional=True)]
+    predicate: Annotated[str, About("How: uses, listens on, is owned by.", positional=True)]
+    object: Annotated[str, About("What or whom.", positional=True)]
+    valid_from: Annotated[
+        str | None, About("When it began: a date, or words such as 'since March'.", option="--from", metavar="WHEN")
+    ] = None
+    valid_to: Annotated[
+        str | None, About("When it ended; a day, month or year is included.", option="--to", metavar="WHEN")
+    ] = None
+    wing: Annotated[str | None, About("It holds in this wing, not everywhere.")] = None
+    confidence: Annotated[float | None, About("How sure it is, from 0 to 1.")] = None
+    sources: Annotated[
+        tuple[str, ...],
+        About("A drawer or item that says so; may be given several times.", option="--source", metavar="ID"),
+    ] = ()
+    stated_by: Annotated[str, About("Who says so.", option="--by", metavar="NAME")] = ACTOR
+
+
+@dataclass(frozen=True, slots=True)
+class KgAddResult:
+    """The fact as it stands: whether it is new, what of it changed if not, and what it conflicts with.
+
+    `near` has, for each name that nothing was known by before, names that are like it.
+    """
+
+    id: str
+    new: bool
+    changed: tuple[str, ...]
+    fact: FactView
+    conflicts: tuple[str, ...]
+    near: dict[str, tuple[str, ...]]
+
+
+def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
+    """State a fact; stating it again changes nothing, or makes it better.
+
+    Better is an earlier start, more confidence, or one more who says so. Without --to the fact holds until it is ended;
+    without --from it is not known since when. Facts hold everywhere unless --wing says where.
+    """
+    from palazzo.graph import stating
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import change, statement, views
+
+    stated = statement(
+        context,
+        (request.subject, request.predicate, request.object),
+        wing=request.wing,
+        valid_from=request.valid_from,
+        valid_to=request.valid_to,
+        confidence=request.confidence,
+        sources=request.sources,
+        stated_by=request.stated_by,
+    )
+    with context.writing().database.transaction() as connection:
+        changing = change(context, connection, "kg add")
+        added = stating.add(changing, stated)
+        changing.count(int(added.new or bool(added.changed)))
+        (fact,) = views(Beliefs(connection), [added.version], context.now)
+    near = _near(context, changing.created)
+    return KgAddResult(added.version.uid, added.new, added.changed, fact, added.conflicts, near)
+
+
+def _near(context: Context, created: list[str]) -> dict[str, tuple[str, ...]]:
+    """Names like those that are new, so that a slip shows at once."""
+    from palazzo.graph.beliefs import Beliefs
+
+    found = {}
+    with context.reading().database.snapshot() as connection:
+        beliefs = Beliefs(connection)
+        for name in created:
+            if len(name) <= _LONGEST_TO_COMPARE:
+                found[name] = tuple(other for other in beliefs.near(name) if other not in created)
+    return {name: others for name, others in found.items() if others}
+
+
+OPERATION = Operation("kg_add", KgAddRequest, KgAddResult, kg_add, writes=True)

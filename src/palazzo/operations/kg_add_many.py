@@ -1,0 +1,158 @@
+"""kg add-many: state facts from JSON, one in a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from palazzo.errors import UsageError
+from palazzo.operations.facts import ACTOR
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.graph.stating import Statement
+    from palazzo.operations.context import Context
+
+_HOLD = 0.02
+"""Seconds that one transaction adds facts before others may write."""
+_TEXTS = ("subject", "predicate", "object", "from", "valid_from", "to", "valid_to", "wing", "stated_by")
+_FIELDS = (*_TEXTS, "confidence", "sources")
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class KgAddManyRequest:
+    """The facts."""
+
+    facts: Annotated[
+        str,
+        About(
+            "A file of JSON objects, one in a line, with subject, predicate, object, and if known from, to, wing, "
+            "confidence, sources, stated_by; - reads standard input.",
+            positional=True,
+            option="FILE",
+            file=True,
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class LineError:
+    """A line that is no fact, and why."""
+
+    line: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class KgAddManyResult:
+    """How many facts are new, were made better, were known; their ids, line by line; and lines that failed."""
+
+    new: int
+    changed: int
+    unchanged: int
+    ids: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    failed: tuple[LineError, ...]
+
+
+def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
+    """State many facts at once; a line that is no fact costs no other.
+
+    All of them are one change, which 'palazzo undo' takes back.
+    """
+    stated: list[Statement] = []
+    failed: list[LineError] = []
+    for number, line in _lines(request.facts):
+        try:
+            stated.append(_statement(context, line))
+        except UsageError as error:
+            failed.append(LineError(number, str(error)))
+    counts, ids, conflicts = _add(context, stated)
+    return KgAddManyResult(*counts, tuple(ids), tuple(dict.fromkeys(conflicts)), tuple(failed))
+
+
+def _add(context: Context, stated: Sequence[Statement]) -> tuple[tuple[int, int, int], list[str], list[str]]:
+    """State them in transactions that nobody waits for long; return (new, changed, unchanged), ids, conflicts."""
+    from palazzo.graph import stating
+    from palazzo.operations.facts import change
+
+    counts = [0, 0, 0]
+    ids: list[str] = []
+    conflicts: list[str] = []
+    group: int | None = None
+    while len(ids) < len(stated):
+        with context.writing().database.transaction() as connection:
+            changing = change(context, connection, "kg add-many", group)
+            before = sum(counts[:2])
+            while len(ids) < len(stated) and connection.age < _HOLD:
+                added = stating.add(changing, stated[len(ids)])
+                counts[0 if added.new else 1 if added.changed else 2] += 1
+                ids.append(added.version.uid)
+                conflicts += added.conflicts
+            changing.count(sum(counts[:2]) - before)
+            group = changing.group
+        context.report("facts", len(ids), len(stated))
+    return (counts[0], counts[1], counts[2]), ids, conflicts
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        if line.strip():
+            yield number, line
+
+
+def _statement(context: Context, line: str) -> Statement:
+    from palazzo.operations.facts import statement
+
+    told = _object(line)
+    subject, predicate, thing = (_text(told, name, needed=True) for name in ("subject", "predicate", "object"))
+    confidence, sources = told.get("confidence"), told.get("sources") or ()
+    if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
+        raise UsageError(f"The confidence is {json.dumps(confidence)[:_SHOWN]}; it must be a number between 0 and 1.")
+    if not isinstance(sources, list | tuple) or not all(isinstance(one, str) for one in sources):
+        raise UsageError("'sources' must be a list of ids.")
+    return statement(
+        context,
+        (subject or "", predicate or "", thing or ""),
+        wing=_text(told, "wing"),
+        valid_from=_text(told, "from") or _text(told, "valid_from"),
+        valid_to=_text(told, "to") or _text(told, "valid_to"),
+        confidence=confidence,
+        sources=sources,
+        stated_by=_text(told, "stated_by") or ACTOR,
+    )
+
+
+def _object(line: str) -> Mapping[str, Any]:
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        raise UsageError(f"This is not JSON: {line[:_SHOWN]!r}.") from None
+    if not isinstance(told, dict):
+        raise UsageError("This is no JSON object with a subject, a predicate and an object.")
+    strange = [name for name in told if name not in _FIELDS]
+    if strange:
+        raise UsageError(f"'{strange[0][:_SHOWN]}' is no field of a fact; there are: {', '.join(_FIELDS)}.")
+    return told
+
+
+def _text(told: Mapping[str, Any], name: str, needed: bool = False) -> str | None:
+    value = told.get(name)
+    if value is None and needed:
+        raise UsageError(f"The {name} is missing: a fact is a subject, a predicate and an object.")
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"'{name}' must be a text, in quotes.")
+    return value
+
+
+OPERATION = Operation(
+    "kg_add_many",
+    KgAddManyRequest,
+    KgAddManyResult,
+    kg_add_many,
+    writes=True,
+    failed=lambda result: bool(result.failed),
+)

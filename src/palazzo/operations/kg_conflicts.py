@@ -1,0 +1,107 @@
+"""kg conflicts: what cannot both hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.facts import FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.model import Micros
+    from palazzo.operations.context import Context
+    from palazzo.store.conflicts import Claim, Conflict
+
+
+@dataclass(frozen=True, slots=True)
+class KgConflictsRequest:
+    """Which conflicts to show."""
+
+    all: Annotated[bool, About("Also those that are settled or were dismissed.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class SideView:
+    """One side of a conflict: a fact; or an item, and the exact words of it."""
+
+    fact: FactView | None
+    item: str | None
+    start: int | None
+    end: int | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictView:
+    """Two that cannot both hold, the rule that found it, and whether it still stands."""
+
+    id: str
+    kind: str
+    found_at: str
+    standing: bool
+    dismissed_at: str | None
+    earlier: SideView
+    later: SideView
+
+
+@dataclass(frozen=True, slots=True)
+class KgConflictsResult:
+    """The conflicts, newest first."""
+
+    conflicts: tuple[ConflictView, ...]
+    count: int
+
+
+def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsResult:
+    """Show facts that cannot both hold, with where each comes from.
+
+    Nothing is deleted by a conflict. It is settled when one of the two is ended or superseded; 'palazzo kg dismiss'
+    says that it is none.
+    """
+    from palazzo.graph import conflicting
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import now_in
+
+    now = now_in(context)
+    with context.reading().database.snapshot() as connection:
+        beliefs = Beliefs(connection)
+        shown = tuple(
+            _view(beliefs, conflict, stands, now)
+            for conflict, stands in conflicting.standing(connection)
+            if stands or request.all
+        )
+    return KgConflictsResult(shown, len(shown))
+
+
+def _view(beliefs: Beliefs, conflict: Conflict, stands: bool, now: Micros) -> ConflictView:
+    from palazzo.operations.facts import iso
+
+    return ConflictView(
+        id=conflict.uid,
+        kind=conflict.kind,
+        found_at=iso(conflict.found_at) or "",
+        standing=stands,
+        dismissed_at=iso(conflict.dismissed_at),
+        earlier=_side(beliefs, conflict.earlier, now),
+        later=_side(beliefs, conflict.later, now),
+    )
+
+
+def _side(beliefs: Beliefs, side: Claim, now: Micros) -> SideView:
+    from palazzo.operations.facts import views
+    from palazzo.store import facts, items
+
+    fact = text = None
+    if side.fact is not None:
+        last = facts.versions_of(beliefs.connection, side.fact)[-1]
+        (fact,) = views(beliefs, [last], now)
+    if side.item is not None:
+        uid = bytes.fromhex(side.item)
+        row = items.known_items(beliefs.connection, [uid])[uid]
+        text = items.read_texts(beliefs.connection, [row])[row][side.start : side.end]
+    return SideView(fact, side.item, side.start, side.end, text)
+
+
+OPERATION = Operation("kg_conflicts", KgConflictsRequest, KgConflictsResult, kg_conflicts)

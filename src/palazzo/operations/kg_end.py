@@ -1,0 +1,56 @@
+"""kg end: say that a fact holds no longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.facts import FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgEndRequest:
+    """The fact, and when it ended."""
+
+    subject: Annotated[str, About("Who or what.", positional=True)]
+    predicate: Annotated[str, About("How.", positional=True)]
+    object: Annotated[str, About("What or whom.", positional=True)]
+    at: Annotated[str | None, About("When it ended, if not now; a day, month or year is included.", metavar="WHEN")] = (
+        None
+    )
+    wing: Annotated[str | None, About("The fact that holds in this wing.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class KgEndResult:
+    """The facts that ended, and the first moment at which they no longer held."""
+
+    at: str
+    ended: tuple[FactView, ...]
+
+
+def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
+    """End a fact: from then on it holds no longer.
+
+    What does not hold cannot end; the answer then names what is near.
+    """
+    from palazzo.graph import stating
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import change, moment, now_in, triple, views
+    from palazzo.text.times import parse_end, to_iso
+
+    now = now_in(context)
+    at = moment("--at", request.at, parse_end, now) or now
+    what = triple(context, request.subject, request.predicate, request.object, request.wing)
+    with context.writing().database.transaction() as connection:
+        changing = change(context, connection, "kg end")
+        ended = stating.end(changing, what, at)
+        changing.count(len(ended))
+        return KgEndResult(to_iso(at), views(Beliefs(connection), ended, now))
+
+
+OPERATION = Operation("kg_end", KgEndRequest, KgEndResult, kg_end, writes=True)

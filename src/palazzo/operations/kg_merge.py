@@ -1,0 +1,71 @@
+"""kg merge: two entities that are one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgMergeRequest:
+    """Two names; nothing to list what is merged."""
+
+    name: Annotated[str | None, About("The entity whose name is not used any more.", positional=True)] = None
+    into: Annotated[str | None, About("The entity that it is.", positional=True)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeView:
+    """An entity, and the one that it was merged into."""
+
+    name: str
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
+class KgMergeResult:
+    """What was merged, if something was; conflicts that show by it; and all that is merged."""
+
+    merged: MergeView | None
+    conflicts: tuple[str, ...]
+    merges: tuple[MergeView, ...]
+
+
+def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
+    """Make two entities one; without arguments, list what is merged.
+
+    Nothing is rewritten, and 'palazzo kg unmerge' takes the two apart again.
+    """
+    from palazzo.graph import joining
+    from palazzo.operations.facts import change, name_to_find
+
+    if request.name is None:
+        return KgMergeResult(None, (), _merges(context))
+    if request.into is None:
+        raise UsageError("Give two names: the one that is merged, and the one that it is merged into.")
+    name, into = (name_to_find(context, one, writing=True) for one in (request.name, request.into))
+    with context.writing().database.transaction() as connection:
+        changing = change(context, connection, "kg merge")
+        first, second, conflicts = joining.merge(changing, name, into)
+        changing.count(1)
+    return KgMergeResult(MergeView(first, second), tuple(conflicts), _merges(context))
+
+
+def _merges(context: Context) -> tuple[MergeView, ...]:
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.store import entities
+
+    with context.reading().database.snapshot() as connection:
+        beliefs = Beliefs(connection)
+        found = entities.links(connection, "merge", beliefs.known_at)
+        names = entities.names_of(connection, [row for link in found for row in (link.entity, link.other or 0)])
+        return tuple(MergeView(names[link.other or 0], names[link.entity]) for link in found)
+
+
+OPERATION = Operation("kg_merge", KgMergeRequest, KgMergeResult, kg_merge, writes=True)

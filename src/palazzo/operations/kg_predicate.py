@@ -1,0 +1,93 @@
+"""kg predicate: which predicates have one object at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class KgPredicateRequest:
+    """A predicate and what is declared of it; nothing to list all."""
+
+    name: Annotated[str | None, About("The predicate.", positional=True)] = None
+    functional: Annotated[bool, About("A subject has one object at a time: two at once are a conflict.")] = False
+    many: Annotated[bool, About("A subject may have many objects at a time, as without a declaration.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateView:
+    """A predicate, whether it is functional, and in how many facts it is."""
+
+    name: str
+    functional: bool
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class KgPredicateResult:
+    """The predicates that were asked for, and the conflicts that a declaration showed."""
+
+    predicates: tuple[PredicateView, ...]
+    conflicts: tuple[str, ...]
+
+
+def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateResult:
+    """Declare that a predicate has one object at a time; without a name, list all predicates."""
+    from palazzo.archive.guarding import Guard
+    from palazzo.graph.naming import predicate_name
+    from palazzo.store import predicates
+    from palazzo.text.names import fold
+
+    declares = request.functional or request.many
+    if request.functional and request.many:
+        raise UsageError("Give --functional or --many, not both.")
+    if request.name is None:
+        if declares:
+            raise UsageError("Say which predicate that is.")
+        with context.reading().database.snapshot() as connection:
+            return KgPredicateResult(predicate_views(connection), ())
+    plain = predicate_name(request.name)
+    name = Guard.of((context.writing() if declares else context.reading()).database).words(plain)
+    conflicts = _declared(context, name, request.functional) if declares else ()
+    with context.reading().database.snapshot() as connection:
+        found = predicates.find_predicate(connection, name, fold(name))
+        shown = tuple(one for one in predicate_views(connection) if found and one.name == found.name)
+    return KgPredicateResult(shown, conflicts)
+
+
+def _declared(context: Context, name: str, functional: bool) -> tuple[str, ...]:
+    from palazzo.graph.conflicting import find_all_conflicts
+    from palazzo.operations.facts import change
+    from palazzo.store import predicates
+
+    with context.writing().database.transaction() as connection:
+        changing = change(context, connection, "kg predicate")
+        row = changing.predicate(name)
+        if predicates.is_functional(connection, row) == functional:
+            return ()
+        changing.did("predicate", predicates.declare(connection, changing.new_uid(), row, functional, changing.now))
+        changing.count(1)
+        return tuple(find_all_conflicts(changing, row))
+
+
+def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
+    """Return all predicates that are used or declared, by name."""
+    from palazzo.store import predicates
+
+    counts = predicates.count_facts(connection)
+    return tuple(
+        PredicateView(one.name, one.functional, counts.get(one.row, 0))
+        for one in predicates.all_predicates(connection)
+        if one.functional or one.row in counts
+    )
+
+
+OPERATION = Operation("kg_predicate", KgPredicateRequest, KgPredicateResult, kg_predicate, writes=True)

@@ -1,0 +1,113 @@
+"""kg query: what is known about somebody or something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations.facts import FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.graph.beliefs import How
+    from palazzo.operations.context import Context
+
+Direction = Literal["subject", "object", "both"]
+MOST_FACTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class KgQueryRequest:
+    """Whom or what to ask about, and as of when."""
+
+    entity: Annotated[str, About("The name of an entity, or another name of it.", positional=True)]
+    as_of: Annotated[
+        str | None, About("What held then, instead of now; of a day that has passed, at its end.", metavar="WHEN")
+    ] = None
+    known_at: Annotated[str | None, About("What was believed then, instead of now.", metavar="WHEN")] = None
+    direction: Annotated[Direction, About("Facts with the entity as their subject, their object, or both.")] = "both"
+    hops: Annotated[int, About("2 also shows the facts of its neighbours.")] = 1
+    wing: Annotated[str | None, About("Only facts of this wing, and those that hold everywhere.")] = None
+    all: Annotated[bool, About("Also what has ended, or not yet begun.")] = False
+    limit: Annotated[int, About("How many facts at most.")] = 100
+
+
+@dataclass(frozen=True, slots=True)
+class QueriedFact(FactView):
+    """A fact, how many hops from the entity it is, and which side of it that (or its neighbour) is on."""
+
+    direction: Literal["subject", "object"]
+    hop: int
+
+
+@dataclass(frozen=True, slots=True)
+class KgQueryResult:
+    """What is known. `matched` says how the entity was found (null: it was not), the times what was resolved."""
+
+    entity: str
+    matched: How | None
+    as_of: str | None
+    known_at: str | None
+    facts: tuple[QueriedFact, ...]
+    count: int
+    truncated: bool
+
+
+def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
+    """Say what is known about an entity: what holds now, or held then.
+
+    Two times may be asked for: --as-of is about the world, --known-at about what was believed of it. A name that may
+    mean several entities is refused with their names.
+    """
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
+    from palazzo.operations.search import check_place
+    from palazzo.store.entities import LATEST
+    from palazzo.text.times import parse_as_of
+
+    if request.hops not in (1, 2):
+        raise UsageError(f"--hops is {request.hops}; it must be 1 or 2.")
+    check_limit(request.limit)
+    if request.all and request.as_of is not None:
+        raise UsageError("Give --as-of for one moment, or --all for every moment; not both.")
+    now = now_in(context)
+    as_of = moment("--as-of", request.as_of, parse_as_of, now)
+    known_at = moment("--known-at", request.known_at, parse_as_of, now)
+    at = as_of if as_of is not None else now
+    name = name_to_find(context, request.entity)
+    with context.reading().database.snapshot() as connection:
+        check_place(connection, request.wing, None)
+        beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
+        match = beliefs.find(name, nearby=True)
+        if match is None:
+            return KgQueryResult(name, None, None if request.all else iso(at), iso(known_at), (), 0, False)
+        hops, whole = beliefs.around(
+            match.entity,
+            request.direction,
+            request.hops,
+            lambda one: (
+                (request.all or one.holds_at(at)) and (request.wing is None or one.wing in (None, request.wing))
+            ),
+            request.limit,
+        )
+        shown = views(beliefs, [hop.version for hop in hops], at)
+        facts = tuple(
+            QueriedFact(
+                **{field.name: getattr(view, field.name) for field in fields(view)}, direction=hop.side, hop=hop.hop
+            )
+            for view, hop in zip(shown, hops, strict=True)
+        )
+        found = beliefs.name(match.entity)
+    return KgQueryResult(
+        found, match.how, None if request.all else iso(at), iso(known_at), facts, len(facts), not whole
+    )
+
+
+def check_limit(limit: int) -> None:
+    """Raise UsageError for a number of facts that cannot be shown."""
+    if not 1 <= limit <= MOST_FACTS:
+        raise UsageError(f"--limit is {limit:,}; it must be between 1 and {MOST_FACTS:,}.")
+
+
+OPERATION = Operation("kg_query", KgQueryRequest, KgQueryResult, kg_query)

@@ -1,0 +1,67 @@
+"""kg supersede: one thing in the place of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.facts import ACTOR, FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgSupersedeRequest:
+    """The fact, what comes in the place of its object, and when."""
+
+    subject: Annotated[str, About("Who or what.", positional=True)]
+    predicate: Annotated[str, About("How.", positional=True)]
+    old: Annotated[str, About("The object until then.", positional=True)]
+    new: Annotated[str, About("The object from then on.", positional=True)]
+    at: Annotated[
+        str | None, About("When it changed, if not now; of a day, month or year, its beginning.", metavar="WHEN")
+    ] = None
+    wing: Annotated[str | None, About("The fact that holds in this wing.")] = None
+    sources: Annotated[
+        tuple[str, ...],
+        About("A drawer or item that says so; may be given several times.", option="--source", metavar="ID"),
+    ] = ()
+    stated_by: Annotated[str, About("Who says so.", option="--by", metavar="NAME")] = ACTOR
+
+
+@dataclass(frozen=True, slots=True)
+class KgSupersedeResult:
+    """The facts that ended at that moment, the one that holds from then on, and what that conflicts with."""
+
+    at: str
+    closed: tuple[FactView, ...]
+    opened: FactView
+    new: bool
+    conflicts: tuple[str, ...]
+
+
+def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeResult:
+    """End a fact and begin the next at the same moment, both or neither."""
+    from palazzo.graph import stating
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.graph.naming import entity_name
+    from palazzo.operations.facts import change, moment, now_in, provenance, triple, views
+    from palazzo.text.times import parse_start, to_iso
+
+    now = now_in(context)
+    at = moment("--at", request.at, parse_start, now) or now
+    entity_name("new object", request.new)
+    what = triple(context, request.subject, request.predicate, request.old, request.wing)
+    successor = triple(context, request.subject, request.predicate, request.new, request.wing)
+    said_by = provenance(context, request.stated_by, request.sources)
+    with context.writing().database.transaction() as connection:
+        changing = change(context, connection, "kg supersede")
+        done = stating.supersede(changing, what, successor.object, at, said_by)
+        changing.count(len(done.closed) + int(done.opened.new))
+        *closed, opened = views(Beliefs(connection), [*done.closed, done.opened.version], now)
+    return KgSupersedeResult(to_iso(at), tuple(closed), opened, done.opened.new, done.opened.conflicts)
+
+
+OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True)

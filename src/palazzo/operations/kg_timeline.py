@@ -1,0 +1,74 @@
+"""kg timeline: facts in the order in which they began to hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.facts import FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.graph.beliefs import How
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgTimelineRequest:
+    """Whose timeline; everything's when nobody is named."""
+
+    entity: Annotated[str | None, About("Only facts about this entity.", positional=True)] = None
+    known_at: Annotated[str | None, About("What was believed then, instead of now.", metavar="WHEN")] = None
+    wing: Annotated[str | None, About("Only facts of this wing, and those that hold everywhere.")] = None
+    limit: Annotated[int, About("How many facts at most.")] = 100
+    offset: Annotated[int, About("How many to pass over.")] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KgTimelineResult:
+    """Facts by when they began, those of which that is not known first; `count` is how many there are in all."""
+
+    entity: str | None
+    matched: How | None
+    known_at: str | None
+    timeline: tuple[FactView, ...]
+    count: int
+
+
+def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResult:
+    """Show facts in the order in which they began, also those that have ended."""
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
+    from palazzo.operations.kg_query import check_limit
+    from palazzo.operations.search import check_place
+    from palazzo.store import facts
+    from palazzo.store.entities import LATEST
+    from palazzo.text.times import parse_as_of
+
+    check_limit(request.limit)
+    if request.offset < 0:
+        raise UsageError(f"--offset is {request.offset}; it must not be negative.")
+    now = now_in(context)
+    known_at = moment("--known-at", request.known_at, parse_as_of, now)
+    name = None if request.entity is None else name_to_find(context, request.entity)
+    with context.reading().database.snapshot() as connection:
+        check_place(connection, request.wing, None)
+        beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
+        match = None if name is None else beliefs.find(name, nearby=True)
+        if name is not None and match is None:
+            return KgTimelineResult(name, None, iso(known_at), (), 0)
+        found = facts.versions(connection, beliefs.known_at) if match is None else beliefs.about(match.entity)
+        there = [one for one in found if request.wing is None or one.wing in (None, request.wing)]
+        there.sort(key=lambda one: (one.valid_from is not None, one.valid_from or 0, one.fact))
+        shown = there[request.offset : request.offset + request.limit]
+        return KgTimelineResult(
+            beliefs.name(match.entity) if match else None,
+            match.how if match else None,
+            iso(known_at),
+            views(beliefs, shown, now),
+            len(there),
+        )
+
+
+OPERATION = Operation("kg_timeline", KgTimelineRequest, KgTimelineResult, kg_timeline)

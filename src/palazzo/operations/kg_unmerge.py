@@ -1,0 +1,42 @@
+"""kg unmerge: two entities that are not one after all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgUnmergeRequest:
+    """Which merge to take apart."""
+
+    name: Annotated[str, About("The entity that was merged into another.", positional=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class KgUnmergeResult:
+    """The entity that stands for itself again, and the one that it was merged into."""
+
+    name: str
+    was: str
+
+
+def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
+    """Take a merge apart: each of the two has the facts again that were stated of it."""
+    from palazzo.graph import joining
+    from palazzo.operations.facts import change, name_to_find
+
+    name = name_to_find(context, request.name, writing=True)
+    with context.writing().database.transaction() as connection:
+        changing = change(context, connection, "kg unmerge")
+        found, was = joining.unmerge(changing, name)
+        changing.count(1)
+    return KgUnmergeResult(found, was)
+
+
+OPERATION = Operation("kg_unmerge", KgUnmergeRequest, KgUnmergeResult, kg_unmerge, writes=True)
