@@ -39,10 +39,7 @@ class KgAddRequest:
 
 @dataclass(frozen=True, slots=True)
 class KgAddResult:
-    """The fact as it stands: whether it is new, what of it changed if not, and what it conflicts with.
-
-    `near` has, for each name that nothing was known by before, names that are like it.
-    """
+    """The fact as it stands, whether it is new, what of it changed if not, what it conflicts with."""
 
     id: str
     new: bool
@@ -50,6 +47,7 @@ class KgAddResult:
     fact: FactView
     conflicts: tuple[str, ...]
     near: dict[str, tuple[str, ...]]
+    """For each name that nothing was known by before, names that are like it."""
 
 
 def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
