@@ -37,6 +37,7 @@ def search(screen: Screen, result: SearchResult) -> None:
 def _summary(result: SearchResult) -> str:
     shown = count(len(result.hits), "hit") if result.hits else "Nothing found"
     where = f" in {result.scope.wing}" if result.scope.wing else ""
+    where += f" as of {to_iso(result.scope.as_of)}" if result.scope.as_of is not None else ""
     return f"{shown}{where}, {count(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
 
 
@@ -45,6 +46,8 @@ def show(screen: Screen, result: ShowResult) -> None:
     if result.raw is not None:
         screen.bytes(result.raw)
         return
+    if result.as_of is not None:
+        screen.say((result.note or f"As of {to_iso(result.as_of)}:", "yellow"))
     if result.kind == "session":
         _session(screen, result)
         return
@@ -76,6 +79,8 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts if value])
     screen.gap()
     screen.exact(entry.text, indent="")
+    if entry.later:
+        screen.say((f"… and {entry.later:,} characters that were said later; palazzo show {entry.id}", "dim"))
     screen.gap()
 
 

@@ -10,6 +10,7 @@ from palazzo.operations.repair import RepairResult
 from palazzo.operations.settings import SettingsResult
 from palazzo.operations.status import StatusResult
 from palazzo.operations.verify import CheckView, VerifyResult
+from palazzo.text.times import to_iso
 
 _OK: Part = ("ok", "green")
 _BAD: Part = ("wrong", "bold red")
@@ -28,6 +29,8 @@ def status(screen: Screen, result: StatusResult) -> None:
         ("version", result.version),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts])
+    if result.as_of is not None:
+        screen.say((result.note or f"Items, drawers and wings are those of {to_iso(result.as_of)}.", "yellow"))
     if result.off:
         screen.say(("PALAZZO_OFF is set: nothing is captured or injected.", "yellow"))
     if result.wings:

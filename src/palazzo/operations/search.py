@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import NotFound, UsageError
 from palazzo.model import Micros
+from palazzo.operations import past
 from palazzo.operations.background import start_embedding
 from palazzo.operations.hits import (
     HitView,
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from palazzo.recall.search import Answer
     from palazzo.store.database import Connection
 
-_NARROWING = ("wing", "room", "kind", "since", "until", "branch")
+_NARROWING = {name: name for name in ("wing", "room", "kind", "since", "until", "branch")} | {
+    "tags": "tag",
+    "as_of": "as-of",
+}
 DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note"]
 
 
@@ -44,6 +48,8 @@ class SearchRequest:
     ] = None
     until: Annotated[str | None, About("Only before this time.")] = None
     branch: Annotated[str | None, About("Only what was written on this git branch.")] = None
+    tags: Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")] = ()
+    as_of: Annotated[str | None, About(past.HELP)] = None
     limit: Annotated[int, About("How many hits at most.")] = 5
     budget: Annotated[
         int, About("How many tokens the hits may take together, with what stands beside them.", metavar="TOKENS")
@@ -86,10 +92,12 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
     Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
     """
+    from palazzo.operations.choosing import known_tags
     from palazzo.recall import query
     from palazzo.recall.score import ASK_FLOOR
 
     now = context.now
+    when = past.as_of(request.as_of, now)
     asked = query.Query(
         text=request.query,
         wing=request.wing,
@@ -98,6 +106,8 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         since=moment(request.since, now, "--since"),
         until=moment(request.until, now, "--until"),
         branch=request.branch,
+        tags=frozenset(tag.strip().lower() for tag in request.tags),
+        as_of=when.before,
         limit=request.limit,
         budget=request.budget,
         without=frozenset(request.without),
@@ -107,19 +117,20 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     asked = replace(asked, home=context.home)
     with palace.database.snapshot() as connection:
         check_place(connection, request.wing, request.room)
+        known_tags(connection, request.tags)
     answer = palace.search(asked)
     if answer.index != "ready":
         start_embedding(context, insist=False)
     branch = _current_branch(context, answer.hits or answer.below)
     return SearchResult(
         query=request.query,
-        scope=Scope(request.wing, None),
+        scope=Scope(request.wing, when.asked),
         index=answer.index,
         took_ms=answer.took_ms,
         total_candidates=answer.total,
         hits=tuple(_view(hit, branch) for hit in answer.hits),
         below=tuple(_view(hit, branch) for hit in answer.below) if request.explain else (),
-        note=answer.note,
+        note=" ".join(filter(None, (when.note, answer.note))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
         floor=ASK_FLOOR,
@@ -161,7 +172,7 @@ def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     from palazzo.recall.score import ASK_FLOOR
     from palazzo.store import drawers
 
-    narrowed = [f"--{name}" for name in _NARROWING if getattr(request, name) is not None]
+    narrowed = [f"--{option}" for name, option in _NARROWING.items() if getattr(request, name) not in (None, ())]
     wider = f"without {' and '.join(narrowed)}" if narrowed else "a name, a path or an error as it was written"
     if answer.below:
         best = max(hit.score for hit in answer.below)
@@ -205,7 +216,7 @@ def _view(hit: Hit, branch: str) -> HitView:
         why=hit.why,
         turns=_turns(hit.turns),
         context=tuple(_neighbour(neighbour) for neighbour in hit.context),
-        length=len(drawer.text),
+        length=len(drawer.text) + hit.later,
         copies=len(hit.copies),
         reasons=tuple(ReasonView(one.name, one.value, one.most, one.weight) for one in hit.reasons),
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros
+from palazzo.operations import past
 from palazzo.operations.hits import HitSource, source_of, title_of
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.past import AsOf
+from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
     from palazzo.archive.restoring import SessionName
@@ -31,6 +34,7 @@ class ShowRequest:
     ]
     context: Annotated[int, About("Also show this many drawers before and after.")] = 0
     raw: Annotated[bool, About("Write the source's own bytes instead, and nothing else.")] = False
+    as_of: Annotated[str | None, About(past.HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,10 @@ class Shown:
     tags: tuple[str, ...] = ()
     spans: tuple[SpanView, ...] = ()
     drawers: tuple[str, ...] = ()
+    truncated: bool = False
+    """Whether words are left out that were said after the moment as of which was asked."""
+    later: Annotated[int, PERSON_ONLY] = 0
+    """How many characters those are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,8 @@ class ShowResult:
     before: tuple[Shown, ...] = ()
     after: tuple[Shown, ...] = ()
     raw: Annotated[bytes | None, PERSON_ONLY] = None
+    as_of: Micros | None = None
+    note: Annotated[str, PERSON_ONLY] = ""
 
 
 def show(context: Context, request: ShowRequest) -> ShowResult:
@@ -88,16 +98,34 @@ def show(context: Context, request: ShowRequest) -> ShowResult:
 
     if not 0 <= request.context <= MOST_NEIGHBOURS:
         raise UsageError(f"--context is {request.context}; it must be between 0 and {MOST_NEIGHBOURS:,}.")
-    with context.reading().database.snapshot() as connection:
-        if not request.id.strip():
-            raise UsageError("The id is empty. 'palazzo search' prints ids.")
+    if not request.id.strip():
+        raise UsageError("The id is empty. 'palazzo search' prints ids.")
+    when = past.as_of(request.as_of, context.now)
+    if request.raw and when.before is not None:
+        raise UsageError("--raw writes what the source holds, which has no earlier state; leave out --as-of.")
+    palace = context.reading()
+    with palace.database.snapshot() as connection:  # an id that nothing has, or several have, whenever it was
+        _resolve(connection, restoring.named(connection, request.id).id)
+    with past.reading(palace, when) as connection:
         name = restoring.named(connection, request.id)
-        kind, row, session = _resolve(connection, name.id)
+        try:
+            kind, row, session = _resolve(connection, name.id)
+        except NotFound:
+            raise _not_yet(request.id, when) from None
         if kind == "session":
-            return _session(connection, session, name, request)
-        if kind == "item":
-            return _item(connection, row, request)
-        return _drawer(connection, row, request)
+            found = _session(connection, session, name, request)
+        elif kind == "item":
+            found = _item(connection, row, request)
+        else:
+            found = _drawer(connection, row, request)
+        if when.before is not None and not found.entries:
+            raise _not_yet(request.id, when)
+        return replace(found, as_of=when.asked, note=when.note)
+
+
+def _not_yet(named: str, when: AsOf) -> NotFound:
+    """What is said of something that was said after the moment as of which was asked."""
+    return NotFound(f"'{named}' was not there yet at {to_iso(when.asked or Micros(0))}: it was said later.")
 
 
 def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
@@ -127,13 +155,15 @@ def _id_of(connection: Connection, kind: str, row: int) -> str:
 
 def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
     from palazzo.archive import reading
+    from palazzo.store.past import left_out
 
     found = reading.read_drawer(connection, row)
+    later = 0 if connection.as_of is None else left_out(connection, [row]).get(row, 0)
     before, after = reading.neighbours(connection, row, request.context) if request.context else ([], [])
     return ShowResult(
         "drawer",
         found.id,
-        (_of_drawer(found),),
+        (_of_drawer(found, later),),
         tuple(_of_drawer(reading.read_drawer(connection, one)) for one in before),
         tuple(_of_drawer(reading.read_drawer(connection, one)) for one in after),
         _raw_of_items(connection, list(dict.fromkeys(span.item for span in found.spans))) if request.raw else None,
@@ -175,7 +205,7 @@ def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
     return b"".join(parts)
 
 
-def _of_drawer(drawer: Drawer) -> Shown:
+def _of_drawer(drawer: Drawer, later: int = 0) -> Shown:
     return Shown(
         id=drawer.id,
         kind=drawer.kind,
@@ -194,6 +224,8 @@ def _of_drawer(drawer: Drawer) -> Shown:
         commit=drawer.commit,
         tags=drawer.tags,
         spans=tuple(SpanView(span.item, span.start, span.end) for span in drawer.spans),
+        truncated=later > 0,
+        later=later,
     )
 
 

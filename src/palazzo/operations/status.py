@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo import __version__
-from palazzo.operations.operation import PERSON_ONLY, Operation
+from palazzo.model import Micros
+from palazzo.operations import past
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -17,7 +19,9 @@ EmbedderState = Literal["ready", "building", "empty", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class StatusRequest:
-    """Nothing needs to be said."""
+    """As of when, if not now."""
+
+    as_of: Annotated[str | None, About(past.HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +71,21 @@ class StatusResult:
     embedding: Annotated[bool, PERSON_ONLY] = False
     """Whether a process is making vectors now."""
     off: Annotated[bool, PERSON_ONLY] = False
+    as_of: Annotated[Micros | None, PERSON_ONLY] = None
+    note: Annotated[str, PERSON_ONLY] = ""
 
 
 def status(context: Context, request: StatusRequest) -> StatusResult:
-    """Say what the palace holds and how it is."""
+    """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
     from palazzo import locks
     from palazzo.operations.background import lock_file
     from palazzo.store import overview, schema, vectors
 
-    with context.reading().database.snapshot() as connection:
+    when = past.as_of(request.as_of, context.now)
+    with past.reading(context.reading(), when) as connection:
         counts = overview.drawers_by_place(connection)
+        if when.before is not None:  # wings have no time of their own: those without a drawer may not have been there
+            counts = {wing: rooms for wing, rooms in counts.items() if rooms}
         wings = {wing: WingStatus(rooms, sum(rooms.values())) for wing, rooms in counts.items()}
         pending = vectors.count_pending(connection)
         return StatusResult(
@@ -93,6 +102,8 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),
+            as_of=when.asked,
+            note=when.note,
         )
 
 

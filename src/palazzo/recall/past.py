@@ -51,5 +51,5 @@ def search_past(
 
 
 def _marked(connection: Connection, hits: list[Hit]) -> list[Hit]:
-    cut = past.cut_short(connection, [hit.row for hit in hits])
-    return [replace(hit, truncated=True) if hit.row in cut else hit for hit in hits]
+    later = past.left_out(connection, [hit.row for hit in hits])
+    return [replace(hit, truncated=True, later=later[hit.row]) if hit.row in later else hit for hit in hits]

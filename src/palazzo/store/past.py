@@ -78,14 +78,16 @@ def as_of(database: Database, at: Micros) -> Iterator[Connection]:
         yield connection
 
 
-def cut_short(connection: Connection, drawers: Sequence[int]) -> set[int]:
-    """Return those of the drawers of which this snapshot leaves out words, because they were said later."""
+def left_out(connection: Connection, drawers: Sequence[int]) -> dict[int, int]:
+    """Return how many characters this snapshot leaves out of those of the drawers that it shows in part."""
     rows = connection.execute(
-        "SELECT DISTINCT s.drawer FROM main.drawer_span s WHERE s.drawer IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM drawer_span seen WHERE seen.drawer = s.drawer AND seen.n = s.n)",
+        "SELECT s.drawer, sum(s.end - s.start) FROM main.drawer_span s"
+        " WHERE s.drawer IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM drawer_span seen WHERE seen.drawer = s.drawer AND seen.n = s.n)"
+        " GROUP BY s.drawer",
         (json.dumps(list(drawers)),),
     )
-    return {int(drawer) for (drawer,) in rows}
+    return {int(drawer): int(size) for drawer, size in rows}
 
 
 _LIVE_THEN = (
@@ -94,7 +96,8 @@ _LIVE_THEN = (
 )
 _SAID_BY_THEN = (
     "JOIN main.item i ON i.id = s.item WHERE i.created_at <= {at} AND NOT EXISTS"
-    " (SELECT 1 FROM temp.hole_then h WHERE h.item = s.item AND h.start < s.end AND h.end > s.start)"
+    " (SELECT 1 FROM temp.hole_then h WHERE h.item = s.item AND h.start < s.end AND h.end > s.start"
+    " AND s.drawer NOT IN (SELECT drawer FROM temp.gone_then))"
 )
 _THEN = (
     "CREATE TEMP TABLE state_then(past INTEGER PRIMARY KEY, drawer INTEGER UNIQUE, room INTEGER, tags TEXT)",
@@ -111,6 +114,10 @@ _THEN = (
     " JOIN main.item ON item.uid = s.item_uid"
     " WHERE later.undoes IS NOT NULL AND later.at > {at} AND act.kind = 'forget' AND act.at <= {at}",
     "CREATE INDEX temp.hole_then_item ON hole_then(item)",
+    # What was wholly retired at the time: its id resolves, to its words.
+    "CREATE TEMP TABLE gone_then(drawer INTEGER PRIMARY KEY)",
+    "INSERT INTO gone_then SELECT DISTINCT drawer FROM main.past WHERE drawer NOT IN (SELECT drawer FROM state_then)"
+    " AND drawer NOT IN (SELECT drawer FROM main.past WHERE until IS NULL AND since <= {at})",
     "CREATE TEMP VIEW item AS SELECT * FROM main.item WHERE created_at <= {at}",
     f"CREATE TEMP VIEW drawer_span AS SELECT s.drawer, s.n, s.item, s.start, s.end FROM main.drawer_span s"
     f" {_SAID_BY_THEN}",

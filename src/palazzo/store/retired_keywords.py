@@ -72,7 +72,7 @@ def matches(connection: Connection, match: str, columns: str, limit: int) -> lis
         " ON past = keyword_retired.rowid WHERE keyword_retired MATCH ? ORDER BY score LIMIT ?",
         (match, limit),
     )
-    inexact = past.cut_short(connection, list(found)) | {int(drawer) for drawer, _ in before}
+    inexact = past.left_out(connection, list(found)).keys() | {int(drawer) for drawer, _ in before}
     scored = _scored(connection, match, inexact) if inexact else {}
     found = {row: score for row, score in (found | scored).items() if score > 0}
     return sorted(found.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
