@@ -91,8 +91,8 @@ def search(
     answers = max((hit.score for hit in hits), default=0.0) >= score.ASK_FLOOR
     shown = present.within_budget(hits if answers else [], asked.budget)
     shown = window.widen(connection, shown, understood.terms, asked.budget, lambda drawer: _wanted(drawer, asked))
-    below = () if answers else tuple(present.within_budget(hits[:_BELOW], asked.budget))
-    return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note, below)
+    below = [] if answers else window.with_speakers(connection, present.within_budget(hits[:_BELOW], asked.budget))
+    return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note, tuple(below))
 
 
 class _Scope:

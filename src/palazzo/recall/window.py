@@ -46,14 +46,19 @@ def widen(connection: Connection, hits: Sequence[Hit], asked: Sequence[str], bud
 
     `asked` are the words that were looked for; `may` says of a drawer whether the search could have found it.
     """
-    speakers = neighbours.speakers(connection, [hit.row for hit in hits if hit.text and hit.drawer.kind in _SAID])
-    told = [replace(hit, turns=_turns(speakers.get(hit.row, ()), 0, len(hit.text))) for hit in hits]
+    told = with_speakers(connection, hits)
     left = budget - sum(estimate_tokens(hit.text) for hit in hits)
     if left < LEAST_SHOWN:
         return told
     shelf = _Shelf(told, left)
     around = _around(connection, [hit for hit in told[:WIDENED] if hit.text], asked, may)
     return [replace(hit, context=shelf.shown(rank, around.get(hit.row, ()))) for rank, hit in enumerate(told, 1)]
+
+
+def with_speakers(connection: Connection, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with who speaks where in their texts."""
+    speakers = neighbours.speakers(connection, [hit.row for hit in hits if hit.text and hit.drawer.kind in _SAID])
+    return [replace(hit, turns=_turns(speakers.get(hit.row, ()), 0, len(hit.text))) for hit in hits]
 
 
 @dataclass(frozen=True, slots=True)
