@@ -12,8 +12,9 @@ from palazzo.text.times import to_iso
 
 MOST_LINES, MOST_CHARACTERS = 12, 1200
 """What one hit may show: a screen holds five hits, and the whole is one command away."""
-BESIDE_LINES, BESIDE_CHARACTERS = 6, 500
+BESIDE_LINES, BESIDE_CHARACTERS = 8, 500
 """The same of what stands beside it."""
+_DEEPER = INDENT + "  "
 _HANGING = len("1  0.00  ")
 _CELL = 8
 """Columns that a hit takes in the table of reasons."""
@@ -73,23 +74,25 @@ def _neighbour(screen: Screen, neighbour: NeighbourView, hit: HitView) -> None:
     told = "".join(f"  {fact}" for fact in facts if fact)
     screen.say((f"{INDENT}{arrow} {name} it  {neighbour.id}{told}", "dim"), hanging=len(INDENT))
     start, text = _ending(neighbour.text) if before else (0, beginning(neighbour.text, BESIDE_LINES, BESIDE_CHARACTERS))
-    _spoken(screen, text, start, neighbour.turns, "dim")
-    _remainder(screen, len(text), neighbour.length, neighbour.id)
+    _spoken(screen, text, start, neighbour.turns, "dim", _DEEPER)
+    _remainder(screen, len(text), neighbour.length, neighbour.id, _DEEPER)
 
 
-def _spoken(screen: Screen, text: str, start: int, turns: Sequence[TurnView], style: str = "") -> None:
+def _spoken(
+    screen: Screen, text: str, start: int, turns: Sequence[TurnView], style: str = "", indent: str = INDENT
+) -> None:
     """Show `text`, which begins at `start` of what the turns count, with who says each part of it."""
     within = [turn for turn in turns if turn.end > start and turn.start < start + len(text)]
     if not within:
-        screen.read(text.rstrip("\n"), style=style)
+        screen.read(text.rstrip("\n"), "", style, indent)
     for turn in within:
         words = text[max(turn.start - start, 0) : turn.end - start].rstrip("\n")
-        screen.read(words, turn.author if turn.role == "user" and turn.author else turn.role, style)
+        screen.read(words, turn.author if turn.role == "user" and turn.author else turn.role, style, indent)
 
 
-def _remainder(screen: Screen, shown: int, length: int, uid: str) -> None:
+def _remainder(screen: Screen, shown: int, length: int, uid: str, indent: str = INDENT) -> None:
     if shown < length:
-        screen.say((f"{INDENT}… {shown:,} of {length:,} characters; palazzo show {uid}", "dim"))
+        screen.say((f"{indent}… {shown:,} of {length:,} characters; palazzo show {uid}", "dim"))
 
 
 def write_reasons(screen: Screen, hits: Sequence[HitView], floor: float) -> None:

@@ -72,21 +72,21 @@ class Screen:
         shown = text.translate(_CONTROLS) if self._terminal else text
         self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in shown.split("\n")))
 
-    def read(self, text: str, label: str = "", style: str = "") -> None:
+    def read(self, text: str, label: str = "", style: str = "", indent: str = INDENT) -> None:
         """Write archived words for reading, indented: as they are, but a terminal breaks long lines between words.
 
         `label` stands before the first line, for who says it.
         """
         if not self._terminal:
-            self.exact(f"{label} › {text}" if label else text)
+            self.exact(f"{label} › {text}" if label else text, indent)
             return
         for n, line in enumerate(text.translate(_CONTROLS).split("\n")):
             head = Text(f"{label} › ", f"{style} cyan") if label and n == 0 else Text()
             own = line[: len(line) - len(line.lstrip())][:_DEEPEST]
             whole = head.append(line.expandtabs(), style)
-            folded = whole.wrap(self.console, max(self.width - len(INDENT) - len(own), _NARROWEST))
+            folded = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
             for m, part in enumerate(folded):
-                self.console.print(Text(INDENT + (own if m else "")).append_text(part), soft_wrap=True)
+                self.console.print(Text(indent + (own if m else "")).append_text(part), soft_wrap=True)
 
     def bytes(self, raw: bytes) -> None:
         """Write bytes, and nothing else."""

@@ -162,7 +162,7 @@ def _fixes(connection: Connection, hit: Hit) -> Iterator[Neighbour]:
 def _whole(connection: Connection, row: int, drawer: Drawer, position: int, first: int = 0) -> Neighbour:
     """Return a drawer as a neighbour, from its span `first` on."""
     start = sum(span.end - span.start + len(SPAN_SEPARATOR) for span in drawer.spans[:first])
-    speakers = neighbours.speakers(connection, [row])[row] if drawer.kind in _SAID else []
+    speakers = neighbours.speakers(connection, [row]).get(row, []) if drawer.kind in _SAID else []
     text = drawer.text[start:]
     return Neighbour(drawer, position, text, first > 0, _turns(speakers, start, start + len(text)))
 
