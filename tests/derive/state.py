@@ -10,7 +10,7 @@ from palazzo.palace import Palace
 from palazzo.store import keywords
 from palazzo.store.database import Connection
 
-DERIVED = ("drawer", "drawer_span", "drawer_tag", "passage", "pending", "vector", "cursor")
+DERIVED = ("drawer", "drawer_span", "drawer_tag", "passage", "pending", "vector", "past", "cursor")
 """Tables that can be emptied without losing a word."""
 
 
@@ -56,6 +56,7 @@ def drop_derived(palace: Palace) -> None:
         for table in DERIVED:
             connection.execute(f"DELETE FROM {table}")
         connection.execute("INSERT INTO keyword(keyword) VALUES('delete-all')")
+        connection.execute("INSERT INTO keyword_retired(keyword_retired) VALUES('delete-all')")
         connection.execute("COMMIT")
 
 

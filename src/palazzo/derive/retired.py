@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from palazzo.derive import cutting, tagging
 from palazzo.derive.acting import ActsOnItems
-from palazzo.derive.cutting import CutItem, CutSpan
+from palazzo.derive.cutting import CutItem, CutSpan, Filed
 from palazzo.model import Micros
 from palazzo.store import acts, changes, keywords, past, places, retired_keywords, sources, tags
 from palazzo.store.acts import Act, ActSpan
@@ -126,6 +126,7 @@ class _Telling:
     def between(self, since: int, until: int | None) -> list[State]:
         """Return the states within [since, until)."""
         times = {int(at) for act, _, undone in self._history for at in (act.at, undone) if at is not None}
+        times.update(span.item.filed.created_at for span in self._spans)
         inside = sorted(at for at in times if at > since and (until is None or at < until))
         starts = [since, *inside]
         found = []
@@ -139,12 +140,8 @@ class _Telling:
         """The room and the tags at a moment; None while nothing of the drawer was to be found."""
         counted = [(act, span) for act, span, undone in self._history if act.at <= at < (undone or at + 1)]
         on = ActsOnItems(counted)
-        seen = [
-            left
-            for s in self._spans
-            for left in cutting.without(s.start, s.end, on.holes(s.item.uid))
-            if left[0] < left[1]
-        ]
+        said = [span for span in self._spans if span.item.filed.created_at <= at]
+        seen = [left for span in said for left in cutting.without(span.start, span.end, on.holes(span.item.uid))]
         if not seen or on.left_out(self._spans[0].item.uid) is not None:
             return None
         moved = on.place(self._spans)
@@ -155,13 +152,17 @@ class _Telling:
 
 def _spans(connection: Connection, row: int) -> list[CutSpan]:
     rows = connection.execute(
-        "SELECT item.id, item.uid, start, end FROM drawer_span JOIN item ON item.id = drawer_span.item"
+        "SELECT item.id, item.uid, item.created_at, start, end FROM drawer_span JOIN item ON item.id = drawer_span.item"
         " WHERE drawer = ? ORDER BY n",
         (row,),
     )
     return [
-        CutSpan(CutItem(int(item), bytes(uid), "", "", "", (), "user", 0), int(start), int(end))
-        for item, uid, start, end in rows
+        CutSpan(
+            CutItem(int(item), bytes(uid), "", "", "", (), "user", 0, filed=Filed(created_at=created)),
+            int(start),
+            int(end),
+        )
+        for item, uid, created, start, end in rows
     ]
 
 
