@@ -32,6 +32,14 @@ def test_every_session_is_labelled_once_and_the_halves_are_about_even() -> None:
     assert 0.4 <= sum(one.split == "held-out" for one in labelled) / len(labelled) <= 0.6
 
 
+def test_a_conversation_that_is_told_twice_is_in_one_half(read: Read) -> None:
+    halves: dict[str, set[str]] = {}
+    for labelled, messages in read:
+        opening = next(one.text for one in messages if one.role == "user" and one.standing == "said")
+        halves.setdefault(opening, set()).add(labelled.split)
+    assert {opening: found for opening, found in halves.items() if len(found) > 1} == {}
+
+
 def test_both_halves_hold_every_kind_and_traps() -> None:
     kinds = Counter((one.split, label.kind) for one in read_labels() for label in one.labels if label.stands)
     assert set(kinds) == {(half, kind) for half in ("dev", "held-out") for kind in KINDS}
