@@ -185,7 +185,8 @@ class Palace:
         guard = Guard.of(self.database)
         with self.database.transaction() as connection:
             now = self.clock()
-            group = self._begin(connection, author or trust, "remember", now)
+            actor = guard.words(author or trust)
+            group = self._begin(connection, actor, "remember", now)
             item, row = notes.file_note(
                 connection,
                 text,
@@ -202,12 +203,13 @@ class Palace:
             groups.add(connection, group, "note", [row])
             groups.count(connection, group, 1)
             for tag in tags:
-                deeds.act_on_item(connection, "tag", row, author or trust, now, {"tag": guard.words(tag)}, group)
+                deeds.act_on_item(connection, "tag", row, actor, now, {"tag": guard.words(tag)}, group)
         with self.database.snapshot() as connection:
             return Remembered(item, tuple(reading.drawers_of_item(connection, row)))
 
     def begin_group(self, actor: str, verb: str) -> int:
         """Begin a change group for what takes several transactions; give it to each of the verbs below."""
+        actor = Guard.of(self.database).words(actor)
         with self.database.transaction() as connection:
             return self._begin(connection, actor, verb, self.clock())
 
@@ -254,7 +256,7 @@ class Palace:
         self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str], group: int | None
     ) -> list[str]:
         guard = Guard.of(self.database)
-        detail = {name: guard.words(said) for name, said in detail.items()}
+        actor, detail = guard.words(actor), {name: guard.words(said) for name, said in detail.items()}
         with self.database.transaction() as connection:
             now = self.clock()
             own = self._begin(connection, actor, kind, now) if group is None else group
