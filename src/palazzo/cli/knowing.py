@@ -147,6 +147,7 @@ def kg_merge(screen: Screen, result: KgMergeResult) -> None:
 def kg_unmerge(screen: Screen, result: KgUnmergeResult) -> None:
     """Show the two that are two again."""
     screen.say((result.name, "cyan"), " is not ", (result.was, "cyan"), " any more.")
+    conflicts_found(screen, result.conflicts)
 
 
 def kg_predicate(screen: Screen, result: KgPredicateResult) -> None:

@@ -65,8 +65,11 @@ def merge(change: Change, other: str, into: str) -> tuple[str, str, list[str]]:
     return *names, list(dict.fromkeys(conflicts))
 
 
-def unmerge(change: Change, other: str) -> tuple[str, str]:
-    """Take a merge of `other` apart; return its name and that of the entity it was merged into."""
+def unmerge(change: Change, other: str) -> tuple[str, str, list[str]]:
+    """Take a merge of `other` apart; return its name, that of the entity it was merged into, and new conflicts.
+
+    Facts that had one object may have two now.
+    """
     beliefs = Beliefs(change.connection)
     entity = entities.entity_named(change.connection, other)
     if entity is None or entities.merge_of(change.connection, entity, beliefs.known_at) is None:
@@ -77,7 +80,9 @@ def unmerge(change: Change, other: str) -> tuple[str, str]:
     into = beliefs.name(entity)
     entities.retire_link(change.connection, link.row, change.now)
     change.did("link-", link.row)
-    return Beliefs(change.connection).name(entity), into
+    apart = Beliefs(change.connection)
+    conflicts = [uid for one in apart.about(entity, "object") for uid in find_conflicts(change, one)]
+    return apart.name(entity), into, list(dict.fromkeys(conflicts))
 
 
 def known(beliefs: Beliefs, name: str) -> Match:

@@ -48,6 +48,14 @@ class Statement:
     confidence: float | None = None
 
 
+class Ends(NamedTuple):
+    """The row ids of a triple."""
+
+    subject: int
+    predicate: int
+    object: int
+
+
 class Added(NamedTuple):
     """A fact as it stands now: whether it is new, what of it changed if it is not, and conflicts found by it."""
 
@@ -72,18 +80,20 @@ def add(change: Change, statement: Statement) -> Added:
             f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
         )
     beliefs = Beliefs(change.connection)
-    triple = statement.triple
-    ends = tuple(_entity(change, beliefs, name) for name in (triple.subject, triple.object))
-    predicate = change.predicate(triple.predicate)
-    same = [
-        one for one in beliefs.of_triple(ends[0], predicate, ends[1]) if (one.wing, one.valid_to) == (triple.wing, end)
-    ]
-    if same:
-        version, changed = _bettered(change, same[0], statement)
+    subject, thing = (_entity(change, beliefs, name) for name in (statement.triple.subject, statement.triple.object))
+    return _stated(change, Ends(subject, change.predicate(statement.triple.predicate), thing), statement)
+
+
+def _stated(change: Change, ends: Ends, statement: Statement) -> Added:
+    there = Beliefs(change.connection).of_triple(*ends)
+    key = (statement.triple.wing, statement.valid_to)
+    same = next((one for one in there if (one.wing, one.valid_to) == key), None)
+    if same is not None:
+        version, changed = _bettered(change, same, statement)
     else:
-        version, changed = _created(change, ends, predicate, statement), ()
-    conflicts = find_conflicts(change, version) if not same or changed else []
-    return Added(version, not same, changed, tuple(conflicts))
+        version, changed = _created(change, ends, statement), ()
+    conflicts = find_conflicts(change, version) if same is None or changed else []
+    return Added(version, same is None, changed, tuple(conflicts))
 
 
 def end(change: Change, triple: Triple, at: Micros) -> list[Version]:
@@ -95,20 +105,16 @@ def supersede(change: Change, triple: Triple, thing: str, at: Micros, provenance
     """Let `thing` be the object from `at` on instead of the triple's. Raises NotFound or UsageError."""
     beliefs = Beliefs(change.connection)
     holding = _holding(change, triple, at)
-    successor = _entity(change, beliefs, thing)
-    if successor in beliefs.group(holding[0].object):
+    subject, predicate, successor = holding[0].subject, holding[0].predicate, _entity(change, beliefs, thing)
+    if beliefs.root(successor) == beliefs.root(holding[0].object):
         raise UsageError(f"'{triple}' cannot be superseded by itself: name another object.")
-    objects = set(beliefs.group(successor))
-    there = [
-        one
-        for one in beliefs.about(holding[0].subject, "subject")
-        if one.predicate == holding[0].predicate and one.object in objects and one.wing == triple.wing
-    ]
-    already = next((one for one in there if one.valid_to is None and one.holds_at(at)), None)
+    there = beliefs.of_triple(subject, predicate, successor)
+    already = next((one for one in there if (one.wing, one.valid_to) == (triple.wing, None) and one.holds_at(at)), None)
     for one in holding:  # first: it must not be in conflict with what comes in its place
         change.retire(one)
     if already is None:
-        opened = add(change, Statement(Triple(triple.subject, triple.predicate, thing, triple.wing), provenance, at))
+        stated = Statement(Triple(triple.subject, triple.predicate, thing, triple.wing), provenance, at)
+        opened = _stated(change, Ends(subject, predicate, successor), stated)
     else:
         opened = Added(already, False, (), ())
     closed = tuple(_recorded_closed(change, one, at, opened.version.fact) for one in holding)
@@ -120,10 +126,10 @@ def _entity(change: Change, beliefs: Beliefs, name: str) -> int:
     return found.entity if found else change.entity(name)
 
 
-def _created(change: Change, ends: tuple[int, ...], predicate: int, statement: Statement) -> Version:
+def _created(change: Change, ends: Ends, statement: Statement) -> Version:
     wing = statement.triple.wing
     place = None if wing is None else places.wing_id(change.connection, wing)
-    fact = facts.create_fact(change.connection, change.new_uid(), ends[0], predicate, ends[1], place)
+    fact = facts.create_fact(change.connection, change.new_uid(), *ends, place)
     confidence = SURE if statement.confidence is None else statement.confidence
     return change.record(fact, statement.valid_from, statement.valid_to, confidence, statement.provenance)
 

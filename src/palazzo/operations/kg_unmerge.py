@@ -20,10 +20,11 @@ class KgUnmergeRequest:
 
 @dataclass(frozen=True, slots=True)
 class KgUnmergeResult:
-    """The entity that stands for itself again, and the one that it was merged into."""
+    """The entity that stands for itself again, the one that it was merged into, and conflicts that show by it."""
 
     name: str
     was: str
+    conflicts: tuple[str, ...]
 
 
 def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
@@ -34,9 +35,9 @@ def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
     name = name_to_find(context, request.name, writing=True)
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg unmerge")
-        found, was = joining.unmerge(changing, name)
+        found, was, conflicts = joining.unmerge(changing, name)
         changing.count(1)
-    return KgUnmergeResult(found, was)
+    return KgUnmergeResult(found, was, tuple(conflicts))
 
 
 OPERATION = Operation("kg_unmerge", KgUnmergeRequest, KgUnmergeResult, kg_unmerge, writes=True)

@@ -144,11 +144,11 @@ def live_version(connection: Connection, fact: int) -> Version | None:
 
 def versions(connection: Connection, at: Micros) -> list[Version]:
     """Return every version that was believed at `at`."""
-    return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE {_LIVE} ORDER BY v.id", (at,))]
+    return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE {_LIVE} ORDER BY f.id", (at,))]
 
 
 def versions_about(connection: Connection, entities: Iterable[int], side: Side, at: Micros) -> list[Version]:
-    """Return the versions believed at `at` whose subject or object is one of these entities."""
+    """Return the versions believed at `at` whose subject or object is one of these entities, the oldest fact first."""
     sides = ("subject", "object") if side == "both" else (side,)
     found: dict[int, Version] = {}
     wanted = sorted(set(entities))
@@ -158,12 +158,12 @@ def versions_about(connection: Connection, entities: Iterable[int], side: Side, 
             marks = ",".join("?" * len(part))
             rows = connection.execute(f"{_COLUMNS} WHERE {_LIVE} AND f.{column} IN ({marks})", [at, *part])
             found.update((version.row, version) for version in map(_version, rows))
-    return [found[row] for row in sorted(found)]
+    return sorted(found.values(), key=lambda version: version.fact)
 
 
 def versions_with(connection: Connection, predicate: int, at: Micros) -> list[Version]:
     """Return the versions with a predicate that were believed at `at`."""
-    rows = connection.execute(f"{_COLUMNS} WHERE {_LIVE} AND f.predicate = ?2 ORDER BY v.id", (at, predicate))
+    rows = connection.execute(f"{_COLUMNS} WHERE {_LIVE} AND f.predicate = ?2 ORDER BY f.id", (at, predicate))
     return [_version(row) for row in rows]
 
 
