@@ -142,16 +142,19 @@ class Palace:
         with past.as_of(self.database, at) as connection:
             yield connection
 
-    def follow_past(self) -> None:
-        """Take in how drawers stood before. A palace that cannot be written is read as far as it was followed."""
+    def follow_past(self, progress: retired.Progress | None = None) -> None:
+        """Take in how drawers stood before. A palace that cannot be written is read as far as it was followed.
+
+        The first time after much was forgotten takes a while, of which `progress` is told: (drawers done, all).
+        """
+        if self.database.mode == "write":
+            retired.follow_retired(self.database, progress)
+            return
         with self.database.snapshot() as connection:
             if retired.is_followed(connection) and not retired.behind(connection):
                 return
-        if self.database.mode == "write":
-            retired.follow_retired(self.database)
-            return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
-            retired.follow_retired(writable)
+            retired.follow_retired(writable, progress)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""

@@ -12,6 +12,7 @@ from palazzo.model import Micros
 from palazzo.text.times import parse_as_of, to_iso
 
 if TYPE_CHECKING:
+    from palazzo.operations.context import Context
     from palazzo.palace import Palace
     from palazzo.store.database import Connection
 
@@ -40,12 +41,17 @@ def as_of(text: str | None, now: Micros) -> AsOf:
     return AsOf(at, at if at < now else None)
 
 
+def follow(context: Context, when: AsOf) -> Palace:
+    """Return the palace, to read, brought up to date with its past if that was asked for."""
+    palace = context.reading()
+    if when.before is not None:
+        palace.follow_past(lambda done, size: context.report("taking in the past", done, size))
+    return palace
+
+
 @contextlib.contextmanager
-def reading(palace: Palace, when: AsOf) -> Iterator[Connection]:
+def reading(context: Context, when: AsOf) -> Iterator[Connection]:
     """Read the palace as it stood then, or as it is."""
-    if when.before is None:
-        with palace.database.snapshot() as connection:
-            yield connection
-    else:
-        with palace.as_of(when.before) as connection:
-            yield connection
+    palace = follow(context, when)
+    with palace.database.snapshot() if when.before is None else palace.as_of(when.before) as connection:
+        yield connection

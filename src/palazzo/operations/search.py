@@ -113,7 +113,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         without=frozenset(request.without),
     )
     query.check(asked)
-    palace = context.reading()
+    palace = past.follow(context, when)
     asked = replace(asked, home=context.home)
     with palace.database.snapshot() as connection:
         check_place(connection, request.wing, request.room)

@@ -79,10 +79,10 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
     from palazzo import locks
     from palazzo.operations.background import lock_file
-    from palazzo.store import overview, schema, vectors
+    from palazzo.store import facts, overview, schema, vectors
 
     when = past.as_of(request.as_of, context.now)
-    with past.reading(context.reading(), when) as connection:
+    with past.reading(context, when) as connection:
         counts = overview.drawers_by_place(connection)
         if when.before is not None:  # wings have no time of their own: those without a drawer may not have been there
             counts = {wing: rooms for wing, rooms in counts.items() if rooms}
@@ -94,7 +94,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             schema=schema.version(connection),
             items=overview.count_items(connection),
             drawers=sum(wing.drawers for wing in wings.values()),
-            facts=0,
+            facts=facts.count(connection, when.before),
             wings=wings,
             embedder=_embedder(context, connection, pending),
             size_bytes=overview.size_in_bytes(connection),
