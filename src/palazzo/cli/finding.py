@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from palazzo.cli.hits import write_hit, write_reasons
+from palazzo.cli.knowing import fact
 from palazzo.cli.screen import Screen, count
 from palazzo.model import Micros
 from palazzo.operations.search import SearchResult
@@ -48,6 +49,9 @@ def show(screen: Screen, result: ShowResult) -> None:
         return
     if result.as_of is not None:
         screen.say((result.note or f"As of {to_iso(result.as_of)}:", "yellow"))
+    if result.kind == "fact":
+        fact(screen, result.id, result.versions)
+        return
     if result.kind == "session":
         _session(screen, result)
         return

@@ -159,6 +159,24 @@ def kg_predicate(screen: Screen, result: KgPredicateResult) -> None:
     conflicts_found(screen, result.conflicts)
 
 
+def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
+    """Show a fact in full: what is believed of it, who says so, and what was believed before."""
+    last = versions[-1]
+    screen.say((f"fact {uid}", "bold"))
+    told = [
+        ("says", f"{last.subject} {last.predicate} {last.object}"),
+        ("holds in", f"wing {last.scope}" if last.scope else "every wing"),
+        ("held", held(last) or "not known since when"),
+        ("confidence", f"{last.confidence:g}"),
+        ("superseded by", last.superseded_by or ""),
+        *(("stated by", f"{one.stated_by}{f', in {one.item}' if one.item else ''}") for one in last.provenance),
+    ]
+    screen.table(("", ""), [((name, "dim"), value) for name, value in told if value])
+    screen.gap()
+    rows = [(one.recorded_at, one.retired_at or "", held(one), f"{one.confidence:g}") for one in versions]
+    screen.table(("recorded", "retired", "held", "confidence"), rows, right=(3,))
+
+
 # --- parts -------------------------------------------------------------------------------------------------
 
 

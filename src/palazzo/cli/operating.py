@@ -23,14 +23,15 @@ def status(screen: Screen, result: StatusResult) -> None:
         ("palace", f"{result.palace}, {_size(result.size_bytes)}, schema {result.schema}"),
         (
             "holds",
-            f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')} in {count(len(result.wings), 'wing')}",
+            f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')} in {count(len(result.wings), 'wing')}"
+            + (f", {count(result.facts, 'fact')}" if result.facts else ""),
         ),
         ("vectors", _vectors(result)),
         ("version", result.version),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts])
     if result.as_of is not None:
-        screen.say((result.note or f"Items, drawers and wings are those of {to_iso(result.as_of)}.", "yellow"))
+        screen.say((result.note or f"Items, drawers, facts and wings are those of {to_iso(result.as_of)}.", "yellow"))
     if result.off:
         screen.say(("PALAZZO_OFF is set: nothing is captured or injected.", "yellow"))
     if result.wings:

@@ -1,4 +1,4 @@
-"""show: read a drawer, an item or a session in full."""
+"""show: read a drawer, an item, a session or a fact in full."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros
 from palazzo.operations import past
+from palazzo.operations.facts import FactView
 from palazzo.operations.hits import HitSource, source_of, title_of
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.past import AsOf
@@ -29,7 +30,8 @@ class ShowRequest:
     id: Annotated[
         str,
         About(
-            "Id of a drawer, an item or a session, or its beginning; KIND:ID#FILE for one of several.", positional=True
+            "Id of a drawer, an item, a session or a fact, or its beginning; KIND:ID#FILE for one of several.",
+            positional=True,
         ),
     ]
     context: Annotated[int, About("Also show this many drawers before and after.")] = 0
@@ -76,9 +78,12 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """What the id names: one drawer with its neighbours, one item, or all that was said in a session, in order."""
+    """What the id names: one drawer with its neighbours, one item, all that was said in a session, in order, or a fact.
 
-    kind: Literal["drawer", "item", "session"]
+    `versions` are what was believed of a fact, oldest first; those but the last were retired.
+    """
+
+    kind: Literal["drawer", "item", "session", "fact"]
     id: str
     entries: tuple[Shown, ...]
     before: tuple[Shown, ...] = ()
@@ -86,10 +91,11 @@ class ShowResult:
     raw: Annotated[bytes | None, PERSON_ONLY] = None
     as_of: Micros | None = None
     note: Annotated[str, PERSON_ONLY] = ""
+    versions: tuple[FactView, ...] = ()
 
 
 def show(context: Context, request: ShowRequest) -> ShowResult:
-    """Read a drawer, item or session in full, with where it came from.
+    """Read a drawer, item, session or fact in full, with where it came from.
 
     With --raw a session is its transcript, byte for byte: of a file that was rewritten the latest whole version; of a
     session that is no file of its own (a database, an export) its records, one line of JSON each.
@@ -103,14 +109,17 @@ def show(context: Context, request: ShowRequest) -> ShowResult:
     when = past.as_of(request.as_of, context.now)
     if request.raw and when.before is not None:
         raise UsageError("--raw writes what the source holds, which has no earlier state; leave out --as-of.")
-    with context.reading().database.snapshot() as connection:  # an id that nothing has, or several have, whenever it was
+    palace = context.reading()
+    with palace.database.snapshot() as connection:  # an id that nothing has, or several have, whenever it was
         _resolve(connection, restoring.named(connection, request.id).id)
-    with past.reading(context, when) as connection:
+    with past.reading(palace, when) as connection:
         name = restoring.named(connection, request.id)
         try:
             kind, row, session = _resolve(connection, name.id)
         except NotFound:
             raise _not_yet(request.id, when) from None
+        if kind == "fact":
+            return _fact(connection, row, request, when, context.now)
         if kind == "session":
             found = _session(connection, session, name, request)
         elif kind == "item":
@@ -128,21 +137,39 @@ def _not_yet(named: str, when: AsOf) -> NotFound:
 
 
 def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
-    """Return (kind, row id, session id) of what `prefix` names among drawers, items and sessions."""
+    """Return (kind, row id, session id) of what `prefix` names among drawers, items, sessions and facts."""
     from palazzo.archive import reading, restoring
 
     sessions = restoring.session_ids(connection, prefix)
+    facts = _facts(connection, prefix)
+    told = [f"{uid} (fact)" for _, uid in facts]
     try:
         kind, row = reading.resolve(connection, prefix)
+        if facts:
+            raise AmbiguousId(prefix, [f"{_id_of(connection, kind, row)} ({kind})", *told])
     except NotFound:
+        if len(facts) + len(sessions) > 1:
+            raise AmbiguousId(prefix, [*told, *(f"{session} (session)" for session in sessions)]) from None
+        if facts:
+            return "fact", facts[0][0], ""
         if not sessions:
             raise
-        if len(sessions) > 1:
-            raise AmbiguousId(prefix, [f"{session} (session)" for session in sessions]) from None
         return "session", 0, sessions[0]
     if sessions and sessions != [prefix]:
         raise AmbiguousId(prefix, [f"{_id_of(connection, kind, row)} ({kind})", *(f"{s} (session)" for s in sessions)])
     return ("session", 0, prefix) if sessions else (kind, row, "")
+
+
+def _facts(connection: Connection, prefix: str) -> list[tuple[int, str]]:
+    """(row id, id) of the facts whose id begins with `prefix`."""
+    from palazzo.archive.reading import id_bounds
+    from palazzo.store import facts
+
+    try:
+        low, high = id_bounds(prefix)
+    except NotFound:  # no beginning of an id, but perhaps of a session's
+        return []
+    return [(row, uid.hex()) for row, uid in facts.facts_between(connection, low, high, 9)]
 
 
 def _id_of(connection: Connection, kind: str, row: int) -> str:
@@ -176,6 +203,23 @@ def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
     found = items.read_item(connection, row)
     entry = _of_item(found, tuple(reading.drawers_of_item(connection, row)))
     return ShowResult("item", found.id, (entry,), raw=_raw_of_items(connection, [found.id]) if request.raw else None)
+
+
+def _fact(connection: Connection, row: int, request: ShowRequest, when: AsOf, now: Micros) -> ShowResult:
+    """A fact with every version of it; as of then, those that had been recorded."""
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import views
+    from palazzo.store import facts
+    from palazzo.store.entities import LATEST
+
+    if request.raw:
+        raise UsageError("A fact has no bytes of its own: leave --raw out, or show one of its sources.")
+    known_at = LATEST if when.before is None else when.before
+    known = [one for one in facts.versions_of(connection, row) if one.recorded_at <= known_at]
+    if not known:
+        raise _not_yet(request.id, when)
+    versions = views(Beliefs(connection, known_at), known, now if when.before is None else when.before)
+    return ShowResult("fact", versions[0].id, (), as_of=when.asked, note=when.note, versions=versions)
 
 
 def _session(connection: Connection, session: str, name: SessionName, request: ShowRequest) -> ShowResult:

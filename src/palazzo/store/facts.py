@@ -202,9 +202,14 @@ def facts_between(connection: Connection, low: bytes, high: bytes, limit: int) -
     return [(int(row), bytes(uid)) for row, uid in rows]
 
 
-def count(connection: Connection) -> int:
-    """Return how many facts are believed now, whether they hold or have ended."""
-    return int(next(connection.execute("SELECT count(*) FROM fact_version WHERE retired_at IS NULL"))[0])
+def count(connection: Connection, holding_at: Micros | None = None) -> int:
+    """Return how many facts are believed now, whether they hold or have ended; or held at a moment."""
+    rows = connection.execute(
+        "SELECT count(*) FROM fact_version WHERE retired_at IS NULL AND (?1 IS NULL OR"
+        " (valid_from IS NULL OR valid_from <= ?1) AND (valid_to IS NULL OR valid_to > ?1))",
+        (holding_at,),
+    )
+    return int(next(rows)[0])
 
 
 def _version(row: tuple[object, ...]) -> Version:
