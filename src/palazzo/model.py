@@ -125,3 +125,34 @@ class Drawer:
     locator: str
     source: Source
     tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedItem:
+    """An item of which words or bytes went: its id, and the stretches of its text (code points, half-open)."""
+
+    id: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What one erase did. It holds no words: `tombstones` are hashes under a key that never leaves the palace.
+
+    `names` are rows with names that held words, by table; `looked` how many items and packs were looked at, and
+    `unreadable` packs that were damaged. `left` are texts at erased places that many other sources hold too, which
+    kept them. The chain's newest link tells which state of the palace this is about.
+    """
+
+    palace: str
+    erasure: str
+    at: Micros
+    items: tuple[ErasedItem, ...]
+    names: Mapping[str, int]
+    packs: int
+    tombstones: tuple[str, ...]
+    left: int
+    looked: Mapping[str, int]
+    unreadable: tuple[int, ...]
+    chain_seq: int
+    chain_head: str

@@ -20,14 +20,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from palazzo import undo
-from palazzo.archive import deeds, identity, notes, reading
+from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
+from palazzo.archive.erasing import Found, Wanted
 from palazzo.archive.guarding import Guard
 from palazzo.derive import embed, follow, rebuild, retired
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
-from palazzo.model import Drawer, ItemId, Micros, Place, Trust
-from palazzo.store import groups, past, schema
+from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
+from palazzo.store import groups, past, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
 from palazzo.store.database import Connection, Database, Mode
 from palazzo.store.groups import Group
@@ -221,6 +222,34 @@ class Palace:
     ) -> list[str]:
         """Retire drawers (ids or unique prefixes), all or none; return their ids in full."""
         return self._act("forget", drawers, actor, {"reason": reason}, group)
+
+    def erase(self, wanted: Wanted, found: Found, actor: str = "user") -> Certificate:
+        """Erase for good what a survey found, in one transaction; `finish_erasing` then clears the file of it.
+
+        Nothing undoes it. What was added since the survey is looked at too.
+        """
+        with scrubbing.overwriting(self.database), self.database.transaction() as connection:
+            now = self.clock()
+            uid = bytes.fromhex(identity.new_id(now))
+            erasure = tombstones.file_erasure(connection, uid, now)
+            erased = erasing.erase(connection, erasure, wanted, found, actor, now)
+            proof = certificates.certificate(connection, uid, now, erased, found, wanted.left)
+            tombstones.certify(connection, erasure, certificates.dump(proof))
+        return proof
+
+    def finish_erasing(self, patience: float = scrubbing.PATIENCE) -> list[Certificate]:
+        """Write the file anew if an erase has left traces in it; return the certificates of those erases.
+
+        Raises PalaceUnusable while another program reads an older state for longer than `patience` seconds.
+        """
+        with self.database.snapshot() as connection:
+            waiting = tombstones.unfinished(connection)
+        if not waiting:
+            return []
+        scrubbing.scrub(self.database, patience)
+        with self.database.transaction() as connection:
+            tombstones.finish(connection, self.clock(), (one.row for one in waiting))
+        return [certificates.load(one.certificate) for one in waiting]
 
     def move(self, drawers: Sequence[str], place: Place, actor: str = "user", group: int | None = None) -> list[str]:
         """File drawers elsewhere; ids and text stay as they are."""

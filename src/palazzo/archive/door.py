@@ -19,7 +19,7 @@ from palazzo.archive import chain, identity, packing
 from palazzo.archive.guarding import Guard
 from palazzo.archive.packing import NewPack, Spot
 from palazzo.model import ItemId, ItemKind, Micros, Part, Place, Role, Source, Standing, Trust
-from palazzo.store import changes, items, places, redaction, sources
+from palazzo.store import changes, items, places, redaction, sources, tombstones
 from palazzo.store.database import Connection, well_formed
 from palazzo.store.items import ItemRow
 from palazzo.store.packs import PackReader
@@ -99,6 +99,7 @@ def prepare(filings: Sequence[Filing], guard: Guard) -> Prepared:
 
 def file(connection: Connection, source: Source, place: Place, prepared: Prepared, now: Micros) -> Receipt:
     """Archive what is new of `prepared` as coming from `source`, filed at `place`, in this transaction."""
+    prepared = _up_to_date(connection, prepared)
     source = prepared.guard.source(source)
     source_row = sources.file_source(connection, source)
     room = places.room_id(connection, place)
@@ -125,6 +126,13 @@ def file(connection: Connection, source: Source, place: Place, prepared: Prepare
     items.insert_repetitions(connection, _repetitions(connection, source_row, plan, by_filing, set(fresh)))
     filed = tuple(row for row in by_filing if row is not None)
     return Receipt(source_row, filed, _marks(fresh, len(by_filing)), plan.variants)
+
+
+def _up_to_date(connection: Connection, prepared: Prepared) -> Prepared:
+    """Prepare again what was prepared before somebody erased something: it may hold those words."""
+    if prepared.guard.version == tombstones.version(connection):
+        return prepared
+    return prepare(prepared.came, Guard.at(connection, prepared.guard.redacts))
 
 
 class _Plan:

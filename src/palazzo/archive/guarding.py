@@ -17,13 +17,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from palazzo.archive.erased_words import without_erased
 from palazzo.guard.redact import PRIVATE_RULE, redact
 from palazzo.guard.redact_rows import redact_json, redact_row
 from palazzo.guard.secrets import RULES_VERSION
 from palazzo.guard.suspicion import suspects
 from palazzo.model import Part, Source
-from palazzo.store import redaction
-from palazzo.store.database import Database
+from palazzo.store import redaction, tombstones
+from palazzo.store.database import Connection, Database
+from palazzo.text.hashed import Finder
 
 if TYPE_CHECKING:
     from palazzo.archive.door import Filing
@@ -41,12 +43,21 @@ class Guard:
 
     key: bytes
     redacts: bool = True
+    erased: Finder = tombstones.NOTHING
+    version: bytes = b""
+    """Which tombstones `erased` knows."""
 
     @classmethod
     def of(cls, database: Database) -> Guard:
         """Return the guard of an open palace."""
         with database.snapshot() as connection:
-            return cls(redaction.fingerprint_key(connection), database.redacts)
+            return cls.at(connection, database.redacts)
+
+    @classmethod
+    def at(cls, connection: Connection, redacts: bool) -> Guard:
+        """Return the guard of a palace as it is in this transaction."""
+        erased = tombstones.finder(connection)
+        return cls(redaction.fingerprint_key(connection), redacts, erased, tombstones.version(connection))
 
     @property
     def rules(self) -> int:
@@ -54,9 +65,22 @@ class Guard:
         return RULES_VERSION if self.redacts else redaction.WITHOUT
 
     def filings(self, filings: Sequence[Filing]) -> list[Filing]:
-        """Return filings as they are to be kept. One in which nothing is found is returned as it is."""
+        """Return filings as they are to be kept. One in which nothing is found is returned as it is.
+
+        What was erased goes first, and again after redaction: words may have been archived with marks in them.
+        """
+        kept = without_erased(filings, self.erased)
         if not self.redacts:
-            return list(filings)
+            return kept
+        redacted_too = self._redacted(kept)
+        if not self.erased:
+            return redacted_too
+        changed = [n for n, one in enumerate(redacted_too) if one is not kept[n]]
+        for n, one in zip(changed, without_erased([redacted_too[n] for n in changed], self.erased), strict=True):
+            redacted_too[n] = one
+        return redacted_too
+
+    def _redacted(self, filings: Sequence[Filing]) -> list[Filing]:
         beside = [set(_words_beside(filing)) for filing in filings]
         words = list(set().union(*beside))
         found = suspects([*map(_told, filings), *(word.encode("utf-8", "surrogatepass") for word in words)])
@@ -71,8 +95,13 @@ class Guard:
         return _source_redacted(source, self.key) if self.redacts else source
 
     def words(self, text: str) -> str:
-        """Return a few words (a title, a tag) without secrets and private spans."""
-        return redact(text, self.key).text if self.redacts else text
+        """Return a few words (a title, a tag) without secrets, private spans and what was erased."""
+        left = self.without_erased(text)
+        return self.without_erased(redact(left, self.key).text) if self.redacts else left
+
+    def without_erased(self, text: str) -> str:
+        """Return words with █ for what was erased."""
+        return self.erased.covered(text)
 
     def is_same(self, stored: bytes, filing: Filing, before: bytes | None) -> bool:
         """Whether `stored` is what `filing` brings, whatever of it was redacted then or is now.

@@ -1,11 +1,13 @@
-"""How restore-session and watch look to a person."""
+"""How restore-session, watch and erase look to a person."""
 
 from __future__ import annotations
 
 import time
 from urllib.parse import unquote
 
-from palazzo.cli.screen import Screen, count
+from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.model import Certificate
+from palazzo.operations.erase import LARGE_SHARE, EraseResult
 from palazzo.operations.restore_session import RestoreSessionResult
 from palazzo.operations.watch import WatchResult
 from palazzo.operations.watching import WatchEvent
@@ -20,6 +22,55 @@ def restore_session(screen: Screen, result: RestoreSessionResult) -> None:
         screen.say((f"{_STANDINGS[file.standing]}  ", "bold"), f"{file.path} ({file.size:,} bytes)")
     if result.note:
         screen.say((result.note, "yellow"))
+
+
+def erase(screen: Screen, result: EraseResult) -> None:
+    """Show how much goes, or what was done and its certificate."""
+    if result.dry_run:
+        _would_erase(screen, result)
+    for certificate in result.certificates:
+        _certificate(screen, certificate)
+    if result.left:
+        screen.say(
+            (
+                f"{count(result.left, 'text')} at these places stand in many other sources too, and stay there; ",
+                "yellow",
+            ),
+            "palazzo erase --match takes them everywhere.",
+        )
+    for path in result.removed:
+        screen.say(("removed  ", "bold"), path)
+    for path in result.mend:
+        screen.say(("still there  ", "red"), f"{path} holds the words; it is yours to change")
+
+
+def _would_erase(screen: Screen, result: EraseResult) -> None:
+    names = f", and {count(result.names, 'name')}" if result.names else ""
+    screen.say(
+        (f"{count(result.characters, 'character')} in {count(result.items, 'item')}{names} would be erased", "bold"),
+        ", for good.",
+    )
+    if result.share > LARGE_SHARE:
+        screen.say((f"That is {result.share:.0%} of all that the palace holds.", "red"))
+    for item, around in result.sample:
+        screen.say((f"{INDENT}{item}  ", "dim"), around)
+
+
+def _certificate(screen: Screen, certificate: Certificate) -> None:
+    spans = sum(len(item.spans) for item in certificate.items)
+    at = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(certificate.at / 1_000_000))
+    names = sum(certificate.names.values())
+    screen.say(
+        ("Erased", "bold"),
+        f"  {count(spans, 'place')} in {count(len(certificate.items), 'item')}, {count(names, 'name')}",
+    )
+    screen.say(("certificate  ", "dim"), f"{certificate.erasure}, palace {certificate.palace}, {at}")
+    looked = ", ".join(count(number, what.removesuffix("s")) for what, number in certificate.looked.items())
+    screen.say(("looked at    ", "dim"), looked)
+    screen.say(("tombstones   ", "dim"), f"{len(certificate.tombstones):,}")
+    screen.say(("chain        ", "dim"), f"{certificate.chain_seq:,} {certificate.chain_head}")
+    for pack in certificate.unreadable:
+        screen.say(("damaged      ", "red"), f"pack {pack} could not be looked at; palazzo verify tells more")
 
 
 def watch(screen: Screen, result: WatchResult) -> None:

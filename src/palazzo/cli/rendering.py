@@ -21,6 +21,7 @@ RENDERERS = {
     "remember": "palazzo.cli.filing:remember",
     "forget": "palazzo.cli.filing:forget",
     "undo": "palazzo.cli.filing:undo",
+    "erase": "palazzo.cli.keeping:erase",
     "kg_add": "palazzo.cli.knowing:kg_add",
     "kg_add_many": "palazzo.cli.knowing:kg_add_many",
     "kg_query": "palazzo.cli.knowing:kg_query",

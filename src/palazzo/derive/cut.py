@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from palazzo.derive import cutting, material
 from palazzo.derive.comparing import Comparison
+from palazzo.derive.erased import refresh
 from palazzo.derive.making import line_locator
 from palazzo.derive.material import ThreadRow
 from palazzo.model import Source
@@ -27,11 +28,15 @@ class Cutter:
 
     name = "cut"
     version = 3
-    kinds: tuple[ChangeKind, ...] = ("item", "revision", "act")
+    kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
     def apply(self, connection: Connection, log: list[Change]) -> None:
         """Re-cut what these changes touch."""
         touched = _Touched(connection)
+        gone = [change.ref for change in log if change.kind == "erased"]
+        if gone:
+            refresh(connection, gone)
+            touched.add_items(gone)
         for change in log:
             touched.add(change)
         touched.add_items([change.ref for change in log if change.kind == "item"])

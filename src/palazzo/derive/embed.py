@@ -92,7 +92,10 @@ def embed_pending(
         rows = quantise(list(wanted), embedder.embed(list(wanted.values()))) if wanted else []
         with database.transaction() as connection:
             row = adopt(connection, embedder)  # again: the palace may have been given another meanwhile
-            vectors.insert_vectors(connection, row, rows)
+            same = vectors.still_read(connection, ((passage[0], passage[1]) for passage in batch))
+            batch = [passage for passage in batch if passage[0] in same]  # words of the others were erased meanwhile
+            wanted_hashes = {passage[1] for passage in batch}
+            vectors.insert_vectors(connection, row, (one for one in rows if one[0] in wanted_hashes))
             vectors.settle(connection, (passage[0] for passage in batch))
             changes.append(connection, "vector+", (passage[0] for passage in batch))
         made += len(batch)

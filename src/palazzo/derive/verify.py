@@ -15,7 +15,7 @@ from palazzo.derive import expected, retired
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
-from palazzo.store import drawers, items, keywords, past, retired_keywords, sources, vectors
+from palazzo.store import drawers, items, keywords, past, retired_keywords, sources, tombstones, vectors
 from palazzo.store.database import Connection, Database
 
 SAMPLE = 24
@@ -84,13 +84,16 @@ def _references(connection: Connection) -> Finding:
 def _chain(connection: Connection) -> Finding:
     """Every link follows from the one before it, and every body is what its link says: raw bytes and text."""
     breaks = [f"link {one.seq} (item {one.item}): {one.reason}" for one in islice(chain.audit(connection), 20)]
-    (links,) = next(
-        connection.execute("SELECT count(*) FROM link WHERE device = ? AND absent IS NULL", (chain.OWN_DEVICE,))
+    breaks += [f"item {uid.hex()} is said to be erased, and no erasure tells of it"
+               for uid in islice(tombstones.unexplained(connection), 20)]  # fmt: skip
+    links, absent = next(
+        connection.execute("SELECT count(*), count(absent) FROM link WHERE device = ?", (chain.OWN_DEVICE,))
     )
     (count,) = next(connection.execute("SELECT count(*) FROM item"))
     if not breaks and links < count:
         breaks = [f"{count - links} of {count} items are in no link"]
-    return not breaks, _told(breaks) or f"{links:,} links, all bodies as they were archived"
+    erased = f", but {absent:,} that are absent by record (erased)" if absent else ""
+    return not breaks, _told(breaks) or f"{links:,} links, all bodies as they were archived{erased}"
 
 
 def _items(connection: Connection) -> Finding:

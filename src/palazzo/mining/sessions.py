@@ -106,9 +106,10 @@ def open_session(
         with database.snapshot() as connection:
             title = title or sources.read_source(connection, known).title
             place = sources.place_of_first_item(connection, known) or place
-    named = title or _first_line(spoken)
+    guard = Guard.of(database)
+    named = title or _first_line(guard.without_erased(spoken))  # before it is cut off in the middle of such words
     source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
-    source = Guard.of(database).source(source)
+    source = guard.source(source)
     return Opened(source, identity, place, project, known is not None, chain(ahead, rows))
 
 

@@ -37,7 +37,7 @@ def of_source(context: Context, connection: Connection, source: str) -> list[str
     """Return the live drawers that came from a file, a directory, an address or a session."""
     from palazzo.store import overview
 
-    rows = _sources(context, connection, source)
+    rows = sources_at(context, connection, source)
     return _some(overview.live_drawers_of_sources(connection, rows), f"'{source}'")
 
 
@@ -45,7 +45,7 @@ def of_session(connection: Connection, session: str) -> list[str]:
     """Return the live drawers of the session whose id is or begins with `session`."""
     from palazzo.store import overview
 
-    rows = _sources_of_session(connection, session)
+    rows = sources_of_session(connection, session)
     if not rows:
         raise NotFound(f"There is no session '{session}'. 'palazzo show' and 'palazzo search' print session ids.")
     return _some(overview.live_drawers_of_sources(connection, rows), f"The session '{session}'")
@@ -94,7 +94,8 @@ def _named(connection: Connection, prefix: str) -> Sequence[str]:
     return [drawer.id]
 
 
-def _sources(context: Context, connection: Connection, source: str) -> list[int]:
+def sources_at(context: Context, connection: Connection, source: str) -> list[int]:
+    """Return the sources that a file, a directory, an address or a session names; NotFound where it names none."""
     from palazzo.store import overview
 
     path = (context.cwd / Path(source).expanduser()).absolute()
@@ -102,13 +103,14 @@ def _sources(context: Context, connection: Connection, source: str) -> list[int]
         found = overview.sources_at(connection, uri)
         if found:
             return found
-    rows = _sources_of_session(connection, source)
+    rows = sources_of_session(connection, source)
     if not rows:
         raise NotFound(f"Nothing in the palace came from '{source}'. Give a file, a directory or a session id.")
     return rows
 
 
-def _sources_of_session(connection: Connection, prefix: str) -> list[int]:
+def sources_of_session(connection: Connection, prefix: str) -> list[int]:
+    """Return the sources of the one session whose id is or begins with `prefix`; AmbiguousId for several."""
     from palazzo.store import overview, sources
 
     sessions = overview.session_ids(connection, prefix, 9) if prefix else []

@@ -20,6 +20,7 @@ MODULES = {
     "remember": "palazzo.operations.remember",
     "forget": "palazzo.operations.forget",
     "undo": "palazzo.operations.undo",
+    "erase": "palazzo.operations.erase",
     "kg_add": "palazzo.operations.kg_add",
     "kg_add_many": "palazzo.operations.kg_add_many",
     "kg_query": "palazzo.operations.kg_query",

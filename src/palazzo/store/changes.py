@@ -2,7 +2,8 @@
 
 Every write appends a row under the write lock, so `seq` orders all writers. Truth and derived data share the
 log: a cutter follows `item`, `revision` and `act`; the vector matrix follows `drawer+`, `drawer-`, `drawer~`
-and `vector+`. `fact` names facts of which a version was recorded or retired.
+and `vector+`. `fact` names facts of which a version was recorded or retired,
+`erased` items of which words went: whatever was made of them is made anew.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from palazzo.store.database import Connection
 
-ChangeKind = Literal["item", "revision", "act", "drawer+", "drawer-", "drawer~", "vector+", "reset", "fact"]
+ChangeKind = Literal["item", "revision", "act", "drawer+", "drawer-", "drawer~", "vector+", "reset", "fact", "erased"]
 
 
 class Change(NamedTuple):

@@ -215,7 +215,7 @@ def _open(path: Path, mode: Mode, checked: bool) -> apsw.Connection:
         checksums.refuse_without(path)
     try:
         connection = apsw.Connection(str(path), flags=flags)
-        connection.set_busy_handler(_Patience())
+        connection.set_busy_handler(Patience())
         if not checked:
             checksums.do_not_compare(connection)
         if fresh and mode == "write":
@@ -271,7 +271,7 @@ def _has_wal(path: Path) -> bool:
     return wal.exists() and wal.stat().st_size > 0
 
 
-class _Patience:
+class Patience:
     """A busy handler: short random naps, so that waiting writers interleave instead of marching in step."""
 
     def __init__(self) -> None:

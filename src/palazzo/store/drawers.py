@@ -216,6 +216,12 @@ def passages(connection: Connection, drawer: int) -> list[PassageRow]:
     return [PassageRow(int(item), int(start), int(end), bytes(digest)) for item, start, end, digest in rows]
 
 
+def rehash_passages(connection: Connection, drawer: int, hashes: Sequence[bytes]) -> None:
+    """Give a drawer's passages, as they were added, these hashes of their texts."""
+    rows = [int(row) for (row,) in connection.execute("SELECT id FROM passage WHERE drawer = ? ORDER BY id", (drawer,))]
+    connection.executemany("UPDATE passage SET hash = ? WHERE id = ?", zip(hashes, rows, strict=True))
+
+
 def delete_passages(connection: Connection, drawer: int) -> None:
     """Drop a drawer's passages."""
     connection.execute("DELETE FROM passage WHERE drawer = ?", (drawer,))
@@ -246,6 +252,19 @@ def live_drawers_of_item(connection: Connection, item: int) -> list[int]:
 def uids_of(connection: Connection, rows: Iterable[int]) -> list[bytes]:
     """Return the ids of drawers in order."""
     return [bytes(uid) for row in rows for (uid,) in connection.execute("SELECT uid FROM drawer WHERE id = ?", (row,))]
+
+
+def drawers_of_items(connection: Connection, rows: Iterable[int]) -> list[int]:
+    """Return all drawers, live and retired, that hold a part of any of the items, ascending."""
+    found: set[int] = set()
+    for row in rows:
+        found.update(int(d) for (d,) in connection.execute("SELECT drawer FROM drawer_span WHERE item = ?", (row,)))
+    return sorted(found)
+
+
+def live_drawers_of_items(connection: Connection, rows: Iterable[int]) -> list[int]:
+    """Return those of them that are live."""
+    return [row for row in drawers_of_items(connection, rows) if is_live(connection, row)]
 
 
 def is_live(connection: Connection, row: int) -> bool:

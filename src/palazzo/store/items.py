@@ -253,6 +253,67 @@ def load_parts(stored: str) -> tuple[Part, ...]:
     return tuple(Part(*fields) for fields in json.loads(stored)) if stored else ()
 
 
+def raw_by_pack(connection: Connection) -> dict[int, list[tuple[int, int, int]]]:
+    """Return by pack the (item row id, start, end) of the rows whose raw bytes it holds, in their order."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    rows = connection.execute(
+        "SELECT pack, id, raw_start, raw_size FROM item WHERE pack IS NOT NULL ORDER BY pack, raw_start, id"
+    )
+    for pack, row, start, size in rows:
+        found.setdefault(int(pack), []).append((int(row), int(start), int(start) + int(size)))
+    return found
+
+
+def uids_of(connection: Connection, rows: Iterable[int]) -> list[tuple[int, bytes]]:
+    """Return (row id, id) of items, in the order asked for."""
+    return [
+        (row, bytes(uid)) for row in rows for (uid,) in connection.execute("SELECT uid FROM item WHERE id = ?", (row,))
+    ]
+
+
+def items_of_sources(connection: Connection, sources: Iterable[int]) -> list[int]:
+    """Return all items that came from the sources, also those that they repeat from others, ascending."""
+    found: set[int] = set()
+    for source in sources:
+        rows = connection.execute(
+            "SELECT id FROM item WHERE source = ?1 UNION SELECT item FROM repetition WHERE source = ?1", (source,)
+        )
+        found.update(int(row) for (row,) in rows)
+    return sorted(found)
+
+
+def characters(connection: Connection) -> int:
+    """Return how many code points all texts have together."""
+    rows = connection.execute("SELECT text, text_codec FROM item")
+    return sum(len(decode_text(text, codec)) for text, codec in rows)
+
+
+def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> list[bytes]:
+    """Take raw bytes and salt from items and say so in their links; return their ids. Their packs are not changed."""
+    uids = []
+    for row in rows:
+        (uid,) = next(
+            connection.execute(
+                "UPDATE item SET pack = NULL, raw_start = 0, raw_size = 0, salt = x'' WHERE id = ? RETURNING uid",
+                (row,),
+            )
+        )
+        connection.execute("UPDATE link SET absent = ? WHERE item_uid = ?", (absent, uid))
+        uids.append(bytes(uid))
+    return uids
+
+
+def set_text(connection: Connection, row: int, text: str) -> None:
+    """Give an item another text: what an erase leaves of it."""
+    stored, codec = encode_text(text)
+    connection.execute("UPDATE item SET text = ?, text_codec = ? WHERE id = ?", (stored, codec, row))
+
+
+def set_meta(connection: Connection, row: int, meta: str) -> None:
+    """Give an item other notes."""
+    connection.execute("UPDATE item SET meta = ? WHERE id = ?", (meta, row))
+
+
 def resolve_item_prefix(connection: Connection, low: bytes, high: bytes, limit: int) -> list[bytes]:
     """Return ids of items within [low, high], at most `limit`."""
     rows = connection.execute("SELECT uid FROM item WHERE uid BETWEEN ? AND ? LIMIT ?", (low, high, limit))

@@ -157,6 +157,11 @@ def check(connection: Connection) -> str:
     return ""
 
 
+def purge(connection: Connection) -> None:
+    """Merge the index into one piece: until then words of removed rows stay in it, though nothing finds them."""
+    connection.execute("INSERT INTO keyword(keyword) VALUES('optimize')")
+
+
 def clear(connection: Connection) -> None:
     """Empty the index."""
     connection.execute("INSERT INTO keyword(keyword) VALUES('delete-all')")

@@ -12,6 +12,7 @@ them nothing is lost but later savings. Only `archive/` writes here.
 
 from __future__ import annotations
 
+import os
 import struct
 from bisect import bisect_right
 from collections import OrderedDict
@@ -176,6 +177,37 @@ def release(connection: Connection, pack: int) -> None:
         )
         connection.execute("DELETE FROM pack_reference WHERE base = ? AND pack = ?", (pack, referring))
     connection.execute("DELETE FROM landmark WHERE pack = ?", (pack,))
+
+
+def whole(connection: Connection, pack: int) -> bytes:
+    """Return all bytes that a pack stands for, its own and others'. Raises what reading one does."""
+    (size,) = next(connection.execute("SELECT size FROM pack WHERE id = ?", (pack,)))
+    return PackReader(connection).read(pack, 0, int(size))
+
+
+def pack_rows(connection: Connection) -> list[int]:
+    """Return all packs."""
+    return [int(row) for (row,) in connection.execute("SELECT id FROM pack ORDER BY id")]
+
+
+def keep_only(connection: Connection, pack: int, kept: Sequence[tuple[int, int]]) -> None:
+    """Leave of a pack only the stretches `kept` (start, end), and zeros in between; of nothing at all no pack.
+
+    What other packs refer to they take over first. After it the pack's hash is anybody's, so that nothing that is
+    filed later is taken for it, and it refers to no other.
+    """
+    release(connection, pack)
+    body = whole(connection, pack)
+    connection.execute("DELETE FROM pack_reference WHERE pack = ?", (pack,))
+    if not kept:
+        connection.execute("DELETE FROM pack WHERE id = ?", (pack,))
+        return
+    left = bytearray(len(body))
+    for start, end in kept:
+        left[start:end] = body[start:end]
+    connection.execute(
+        "UPDATE pack SET hash = ?, layout = NULL, body = ? WHERE id = ?", (os.urandom(16), compress(bytes(left)), pack)
+    )
 
 
 def _refer(connection: Connection, pack: int, layout: Iterable[Segment]) -> None:

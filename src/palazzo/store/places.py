@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 
 from palazzo.model import Place
+from palazzo.store import tombstones
 from palazzo.store.database import Connection
 
 
 def room_id(connection: Connection, place: Place) -> int:
     """Return the row id of the room, creating it and its wing when they are new."""
-    wing = wing_id(connection, place.wing)
-    for (found,) in connection.execute("SELECT id FROM room WHERE wing = ? AND name = ?", (wing, place.room)):
+    wing, name = wing_id(connection, place.wing), tombstones.name(connection, place.room)
+    for (found,) in connection.execute("SELECT id FROM room WHERE wing = ? AND name = ?", (wing, name)):
         return int(found)
-    (created,) = next(connection.execute("INSERT INTO room(wing, name) VALUES(?, ?) RETURNING id", (wing, place.room)))
+    (created,) = next(connection.execute("INSERT INTO room(wing, name) VALUES(?, ?) RETURNING id", (wing, name)))
     return int(created)
 
 
 def wing_exists(connection: Connection, name: str) -> bool:
     """Whether a wing of that name is there."""
+    name = tombstones.name(connection, name)
     return any(True for _ in connection.execute("SELECT 1 FROM wing WHERE name = ?", (name,)))
 
 
@@ -61,6 +63,7 @@ def wing_and_name(connection: Connection, room: int) -> tuple[int, str]:
 
 def wing_of_project(connection: Connection, identity: str) -> str | None:
     """Return the wing that holds the project, or None when it has not been seen."""
+    identity = tombstones.name(connection, identity)
     rows = connection.execute(
         "SELECT wing.name FROM project JOIN wing ON wing.id = project.wing WHERE identity = ?", (identity,)
     )
@@ -76,6 +79,7 @@ def wings_of_projects(connection: Connection) -> set[str]:
 
 def project_at(connection: Connection, root: str) -> str | None:
     """Return the identity of the project that was last seen at the directory `root`."""
+    root = tombstones.name(connection, root)
     rows = connection.execute(
         "SELECT identity FROM project, json_each(project.roots) WHERE json_each.value = ? ORDER BY project.id", (root,)
     )
@@ -86,6 +90,7 @@ def project_at(connection: Connection, root: str) -> str | None:
 
 def roots_of_project(connection: Connection, identity: str) -> list[str]:
     """Return the local directories that were seen to hold the project, newest first."""
+    identity = tombstones.name(connection, identity)
     for (roots,) in connection.execute("SELECT roots FROM project WHERE identity = ?", (identity,)):
         return list(json.loads(roots))
     return []
@@ -99,6 +104,7 @@ def all_roots(connection: Connection) -> list[str]:
 
 def file_project(connection: Connection, identity: str, wing: str, root: str) -> str:
     """Record that `identity` lives in `wing` and was seen at `root`; return the wing's name."""
+    identity, root = tombstones.name(connection, identity), tombstones.name(connection, root)
     roots = roots_of_project(connection, identity)
     if root and (not roots or roots[0] != root):
         roots = [root, *(other for other in roots if other != root)][:16]
@@ -112,6 +118,7 @@ def file_project(connection: Connection, identity: str, wing: str, root: str) ->
 
 def wing_id(connection: Connection, name: str) -> int:
     """Return the row id of the wing, creating it when it is new."""
+    name = tombstones.name(connection, name)
     for (found,) in connection.execute("SELECT id FROM wing WHERE name = ?", (name,)):
         return int(found)
     (created,) = next(connection.execute("INSERT INTO wing(name) VALUES(?) RETURNING id", (name,)))

@@ -45,6 +45,11 @@ def strays(connection: Connection) -> list[int]:
     return [int(row) for (row,) in rows]
 
 
+def purge(connection: Connection) -> None:
+    """Merge the index into one piece: until then words of removed rows stay in it, though nothing finds them."""
+    connection.execute("INSERT INTO keyword_retired(keyword_retired) VALUES('optimize')")
+
+
 def clear(connection: Connection) -> None:
     """Empty the index."""
     connection.execute("INSERT INTO keyword_retired(keyword_retired) VALUES('delete-all')")

@@ -20,7 +20,7 @@ Migration = Callable[[Connection], None]
 
 def m001_first(connection: Connection) -> None:
     """Create truth, the log and what is derived at first."""
-    for statement in _TRUTH + _FACTS + _BOOKKEEPING + _DERIVED + _PAST:
+    for statement in _TRUTH + _ERASED + _FACTS + _BOOKKEEPING + _DERIVED + _PAST:
         connection.execute(statement)
     now = time.time_ns() // 1000
     connection.execute(
@@ -189,6 +189,16 @@ _FACTS = [
     " found_at INTEGER NOT NULL, dismissed_at INTEGER)",
     "CREATE INDEX conflict_earlier ON conflict(earlier_fact) WHERE earlier_fact IS NOT NULL",
     "CREATE INDEX conflict_later ON conflict(later_fact) WHERE later_fact IS NOT NULL",
+]
+
+# What was erased is known by keyed hashes alone (`store/tombstones`).
+_ERASED = [
+    "CREATE TABLE erasure(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, at INTEGER NOT NULL,"
+    " finished_at INTEGER, certificate TEXT NOT NULL)",
+    "CREATE TABLE erased_item(item_uid BLOB PRIMARY KEY, erasure INTEGER NOT NULL REFERENCES erasure) WITHOUT ROWID",
+    "CREATE TABLE tombstone(id INTEGER PRIMARY KEY, erasure INTEGER NOT NULL REFERENCES erasure,"
+    " size INTEGER NOT NULL, standing INTEGER NOT NULL, head INTEGER NOT NULL, tail INTEGER NOT NULL,"
+    " hash BLOB NOT NULL, UNIQUE(hash, standing))",
 ]
 
 _BOOKKEEPING = [

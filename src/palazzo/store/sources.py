@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from palazzo.model import Micros, Place, Source
-from palazzo.store import changes
+from palazzo.store import changes, tombstones
 from palazzo.store.database import Connection
 
 _COLUMNS = "kind, key, uri, session_id, title, project"
@@ -20,8 +22,12 @@ def source_uid(kind: str, key: tuple[str, ...]) -> bytes:
 
 
 def file_source(connection: Connection, source: Source) -> int:
-    """Return the row id of `source`, creating it; where it lies now and its title are brought up to date."""
+    """Return the row id of `source`, creating it; where it lies now and its title are brought up to date.
+
+    It is known by its key as it came, and kept without words that were erased.
+    """
     uid = source_uid(source.kind, source.key)
+    source = _without_erased(connection, source)
     for row, uri, title in connection.execute("SELECT id, uri, title FROM source WHERE uid = ?", (uid,)):
         if (uri, title) != (source.uri, source.title or title):
             connection.execute(
@@ -43,6 +49,19 @@ def file_source(connection: Connection, source: Source) -> int:
         )
     )
     return int(created)
+
+
+def _without_erased(connection: Connection, source: Source) -> Source:
+    if not tombstones.finder(connection):
+        return source
+    return replace(
+        source,
+        key=tuple(tombstones.name(connection, part) for part in source.key),
+        uri=tombstones.address(connection, source.uri),
+        session_id=tombstones.name(connection, source.session_id),
+        title=tombstones.title(connection, source.title),
+        project=tombstones.name(connection, source.project),
+    )
 
 
 def find_source(connection: Connection, source: Source) -> int | None:
@@ -162,7 +181,26 @@ def read_file_states(connection: Connection) -> dict[str, FileState]:
     rows = connection.execute(
         "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
     )
-    return {row[0]: FileState(*row) for row in rows}
+    found = {row[0]: FileState(*row) for row in rows}
+    known = tombstones.finder(connection)
+    return _WithoutErased(found, partial(tombstones.marked_address, known)) if known else found
+
+
+class _WithoutErased(dict[str, FileState]):
+    """States under addresses without erased words, asked for by addresses as they are."""
+
+    def __init__(self, states: Mapping[str, FileState], address: Callable[[str], str]) -> None:
+        super().__init__(states)
+        self._address = address
+
+    def __contains__(self, uri: object) -> bool:
+        return isinstance(uri, str) and super().__contains__(self._address(uri))
+
+    def __getitem__(self, uri: str) -> FileState:
+        return super().__getitem__(self._address(uri))
+
+    def get(self, uri: str, default: Any = None) -> Any:
+        return super().get(self._address(uri), default)
 
 
 def read_file_state(connection: Connection, uri: str) -> FileState | None:
@@ -170,7 +208,7 @@ def read_file_state(connection: Connection, uri: str) -> FileState | None:
     rows = connection.execute(
         "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
         " WHERE uri = ?",
-        (uri,),
+        (tombstones.address(connection, uri),),
     )
     for row in rows:
         return FileState(*row)
@@ -193,7 +231,7 @@ def write_file_state(connection: Connection, state: FileState) -> None:
         "INSERT OR REPLACE INTO file_state(uri, source, feeder, version, inode, size, mtime, consumed, tail, content)"
         " VALUES(?,?,?,?,?,?,?,?,?,?)",
         (
-            state.uri,
+            tombstones.address(connection, state.uri),
             state.source,
             state.feeder,
             state.version,
@@ -204,4 +242,23 @@ def write_file_state(connection: Connection, state: FileState) -> None:
             state.tail,
             state.content,
         ),
+    )
+
+
+def titles_over(connection: Connection, item: int) -> set[str]:
+    """Return the titles under which an item's words are shown: its source's, and those of its retired sections."""
+    rows = connection.execute(
+        "SELECT source.title FROM item JOIN source ON source.id = item.source WHERE item.id = ?1"
+        " UNION SELECT source.title FROM repetition JOIN source ON source.id = repetition.source"
+        " WHERE repetition.item = ?1 UNION SELECT drawer.title FROM drawer_span JOIN drawer"
+        " ON drawer.id = drawer_span.drawer WHERE drawer_span.item = ?1 AND drawer.kind = 'section'",
+        (item,),
+    )
+    return {str(title) for (title,) in rows if title}
+
+
+def forget_files(connection: Connection, rows: Iterable[int]) -> None:
+    """Drop the hashes of the files that hold these sources, so that they are read again: they are of words."""
+    connection.executemany(
+        "UPDATE file_state SET tail = x'', content = x'', mtime = 0 WHERE source = ?", ((row,) for row in rows)
     )

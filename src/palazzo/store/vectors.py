@@ -46,6 +46,21 @@ def pending_passages(connection: Connection, limit: int) -> list[tuple[int, byte
     return [(int(a), bytes(b), int(c), int(d), int(e)) for a, b, c, d, e in rows]
 
 
+def delete_orphans(connection: Connection) -> int:
+    """Delete the vectors of texts that no passage has any more; return how many there were."""
+    gone = connection.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage) RETURNING 1")
+    return sum(1 for _ in gone)
+
+
+def still_read(connection: Connection, passages: Iterable[tuple[int, bytes]]) -> set[int]:
+    """Return those passages that still have the text hash they were read with: (row id, hash)."""
+    return {
+        row
+        for row, digest in passages
+        for _ in connection.execute("SELECT 1 FROM passage WHERE id = ? AND hash = ?", (row, digest))
+    }
+
+
 def settle(connection: Connection, passages: Iterable[int]) -> None:
     """Take passages off the waiting list."""
     connection.executemany("DELETE FROM pending WHERE passage = ?", ((row,) for row in passages))

@@ -1,0 +1,91 @@
+"""Every file besides the palace itself that Palazzo writes words into: an erase goes through them all.
+
+Whoever writes text into another file adds it here. What can be made again or only tells of a failure is overwritten
+and removed; what is a person's own is named, so that the person can mend it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.archive.erased_words import spelled
+from palazzo.text.hashed import Finder
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Files of one kind: where they lie, what they are called, and whether nobody misses them."""
+
+    directory: Path
+    pattern: str
+    is_expendable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The directories that Palazzo writes to."""
+
+    palace: Path
+    state: Path
+    cache: Path
+    config: Path
+    temporary: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """Files that held erased words: those that were removed, and those that a person has to mend."""
+
+    removed: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def traces(where: Places) -> Iterator[Trace]:
+    """Yield all kinds of files that may hold words."""
+    yield Trace(where.state, "bug-*.txt", is_expendable=True)
+    yield Trace(where.state, "embedding-failed.txt", is_expendable=True)
+    yield Trace(where.cache, "**/*", is_expendable=True)
+    yield Trace(where.temporary, "palazzo-*/copy.db*", is_expendable=True)  # left by a process that was killed
+    yield Trace(where.config, "config.toml", is_expendable=False)
+    yield Trace(where.config, ".config.toml.*", is_expendable=True)
+
+
+def clear(where: Places, known: Finder) -> Traced:
+    """Remove what holds any of the `known` words and is expendable; return what held some."""
+    removed: list[str] = []
+    left: list[str] = []
+    if not known:
+        return Traced((), ())
+    for trace in traces(where):
+        for path in sorted(trace.directory.glob(trace.pattern)) if trace.directory.is_dir() else ():
+            if not path.is_file() or path.is_symlink() or not _holds(path, known):
+                continue
+            if trace.is_expendable and _removed(path):
+                removed.append(str(path))
+            else:
+                left.append(str(path))
+    return Traced(tuple(removed), tuple(left))
+
+
+def _holds(path: Path, known: Finder) -> bool:
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return False  # somebody else's, or gone
+    return bool(known.suspects(list(spelled(raw))))
+
+
+def _removed(path: Path) -> bool:
+    """Overwrite a file with zeros and remove it; False where that is not allowed."""
+    try:
+        with path.open("r+b") as file:
+            file.write(bytes(path.stat().st_size))
+            file.flush()
+            os.fsync(file.fileno())
+        path.unlink()
+    except OSError:
+        return False
+    return True

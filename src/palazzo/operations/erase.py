@@ -1,0 +1,248 @@
+"""erase: remove words for good, everywhere, and know them again if they come back."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo import paths
+from palazzo.errors import NotFound, PalazzoError, UsageError
+from palazzo.model import Certificate
+from palazzo.operations import choosing
+from palazzo.operations.background import start_embedding
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.archive.erasing import Found, Wanted
+    from palazzo.archive.traces import Traced
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+LARGE_SHARE = 0.25
+"""Of all characters in the palace: what takes more of them must be asked for in so many words."""
+_SAMPLES = 5
+_AROUND = 40
+"""Characters shown on each side of what would go."""
+
+
+@dataclass(frozen=True, slots=True)
+class EraseRequest:
+    """What to remove: ids, what a pattern matches, all of a session, or all of a source."""
+
+    ids: Annotated[
+        tuple[str, ...], About("Ids of drawers or items, or their beginnings.", positional=True, option="ID")
+    ] = ()
+    match: Annotated[str | None, About("All that this regular expression matches, anywhere.", metavar="REGEX")] = None
+    session: Annotated[str | None, About("All that was said in this session.")] = None
+    source: Annotated[str | None, About("All that came from this file, directory, address or session.")] = None
+    certificate: Annotated[Path | None, About("Also write the certificate to this file.", metavar="FILE")] = None
+    even_most: Annotated[bool, About("Go on even if it is a large part of all that the palace holds.")] = False
+    dry_run: Annotated[bool, About("Only say what would be erased.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class EraseResult:
+    """How much was erased (or would be), the certificates, and what became of other files."""
+
+    dry_run: bool
+    items: int
+    characters: int
+    names: int
+    share: float
+    """The part of all characters, 0 to 1."""
+    certificates: tuple[Certificate, ...] = ()
+    removed: tuple[str, ...] = ()
+    """Files that held the words, and are gone."""
+    mend: tuple[str, ...] = ()
+    """Files of yours that still hold them."""
+    left: int = 0
+    """Texts that stand in many other sources too, and stay there."""
+    sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
+    """The first few: (item, what stands around the place, itself covered)."""
+
+
+def erase(context: Context, request: EraseRequest) -> EraseResult:
+    """Remove words for good: from texts, from their sources' bytes, from names, indexes and the file's free pages.
+
+    Each character becomes █. The same words are known when they come again, and left out. Nothing undoes this;
+    'palazzo forget' is the reversible way. Without arguments an erase that was interrupted is finished.
+    """
+    chosen = [bool(request.ids), *(one is not None for one in (request.match, request.session, request.source))]
+    if sum(chosen) > 1:
+        raise UsageError("Say what to erase in one way: ids, or --match, or --session, or --source.")
+    _check_certificate(request)
+    waiting = _unfinished(context)
+    if not any(chosen):
+        if not waiting:
+            raise UsageError("Say what to erase: ids, or --match, or --session, or --source.")
+        return EraseResult(True, 0, 0, 0, 0.0) if request.dry_run else _finished(context, request, None)
+    if waiting and not request.dry_run:
+        context.notice("An erase was interrupted; it is finished first.")
+        _clear(context)
+    wanted = _wanted(context, request)
+    found, share, sample = _survey(context, wanted)
+    if not found.items and not found.names and not found.packs:
+        raise NotFound(f"{_named(request)} is nowhere in the palace. Nothing was erased.")
+    would = EraseResult(True, len(found.items), found.characters, found.names, share, left=wanted.left, sample=sample)
+    if request.dry_run:
+        return would
+    if share > LARGE_SHARE and not request.even_most:
+        raise UsageError(
+            f"That is {share:.0%} of all that the palace holds ({found.characters:,} characters in "
+            f"{len(found.items):,} items). Nothing was erased; give --even-most if it is meant."
+        )
+    context.writing().erase(wanted, found)
+    return _finished(context, request, would)
+
+
+def _check_certificate(request: EraseRequest) -> None:
+    """Refuse a place for the certificate before anything is done."""
+    target = request.certificate
+    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
+        raise UsageError(f"The certificate cannot be written to {target}: name a file in a directory that is there.")
+
+
+def _unfinished(context: Context) -> bool:
+    from palazzo.store import tombstones
+
+    with context.reading().database.snapshot() as connection:
+        return bool(tombstones.unfinished(connection))
+
+
+def _wanted(context: Context, request: EraseRequest) -> Wanted:
+    from palazzo.archive import erasing, matching
+
+    if request.match is not None:
+        if not request.match:
+            raise UsageError("The pattern is empty. Nothing was erased.")
+        found = matching.matches(context.palace_path, request.match, context.report)
+        if not found:
+            raise NotFound(f"{_named(request)} is nowhere in the palace. Nothing was erased.")
+        return erasing.matched_words(found)
+    with context.reading().database.snapshot() as connection:
+        return erasing.places(connection, _spans(context, connection, request))
+
+
+def _spans(context: Context, connection: Connection, request: EraseRequest) -> dict[int, list[tuple[int, int]]]:
+    from palazzo.archive import reading
+    from palazzo.store import drawers, items
+
+    if request.ids:
+        spans: dict[int, list[tuple[int, int]]] = {}
+        for prefix in request.ids:
+            kind, row = reading.resolve(connection, prefix)
+            if kind == "drawer":
+                for item, start, end in drawers.drawer_spans(connection, row):
+                    spans.setdefault(item, []).append((start, end))
+            else:
+                spans.setdefault(row, []).append((0, len(items.read_texts(connection, [row])[row])))
+        return spans
+    if request.session is not None:
+        rows = choosing.sources_of_session(connection, request.session)
+        if not rows:
+            raise NotFound(f"There is no session '{request.session}'. 'palazzo search' prints session ids.")
+    else:
+        rows = choosing.sources_at(context, connection, request.source or "")
+    texts = items.read_texts(connection, items.items_of_sources(connection, _with_subagents(connection, rows)))
+    return {row: [(0, len(text))] for row, text in texts.items()}
+
+
+def _with_subagents(connection: Connection, rows: Sequence[int]) -> set[int]:
+    from palazzo.store import sources
+
+    sessions = {sources.read_source(connection, row).session_id for row in rows} - {""}
+    below = (row for session in sessions for row in sources.sources_of_session(connection, f"{session}/"))
+    return {*rows, *below}
+
+
+def _survey(context: Context, wanted: Wanted) -> tuple[Found, float, tuple[tuple[str, str], ...]]:
+    from palazzo.archive import erasing
+    from palazzo.store import items
+
+    with context.reading().database.snapshot() as connection:
+        found = erasing.survey(connection, wanted, context.report)
+        total = items.characters(connection)
+        sample = _sample(connection, found)
+    return found, found.characters / total if total else 0.0, sample
+
+
+def _sample(connection: Connection, found: Found) -> tuple[tuple[str, str], ...]:
+    """What stands around the first places. The words themselves are covered: what is shown may be kept by a host."""
+    from palazzo.store import items
+    from palazzo.text.hashed import cover
+
+    rows = list(found.texts)[:_SAMPLES]
+    texts = items.read_texts(connection, rows)
+    told = []
+    for row, uid in items.uids_of(connection, rows):
+        if found.texts[row]:
+            covered, (start, end) = cover(texts[row], found.texts[row]), found.texts[row][0]
+            around = covered[max(start - _AROUND, 0) : min(end, start + _AROUND) + _AROUND]
+            told.append((uid.hex(), " ".join(around.split())))
+    return tuple(told)
+
+
+def _finished(context: Context, request: EraseRequest, would: EraseResult | None) -> EraseResult:
+    """Clear the file and other files, write the certificate, and have vectors made for what was cut anew."""
+    certificates, traced = _clear(context)
+    done = would or EraseResult(False, 0, 0, 0, 0.0)
+    result = EraseResult(
+        False,
+        len({one.id for proof in certificates for one in proof.items}),
+        done.characters,
+        done.names,
+        done.share,
+        tuple(certificates),
+        traced.removed,
+        traced.left,
+        done.left,
+    )
+    if request.certificate is not None:
+        _write(request.certificate, [asdict(proof) for proof in certificates])
+    start_embedding(context)
+    return result
+
+
+def _clear(context: Context) -> tuple[list[Certificate], Traced]:
+    from palazzo.archive import traces
+    from palazzo.store import tombstones
+
+    palace = context.writing()
+    context.notice("Writing the palace's file anew, so that nothing stays in its free pages.")
+    proofs = palace.finish_erasing()
+    with palace.database.snapshot() as connection:
+        known = tombstones.finder(connection)
+    where = traces.Places(
+        palace=context.palace_path.parent,
+        state=paths.state_directory(context.variables),
+        cache=paths.cache_directory(context.variables),
+        config=paths.config_directory(context.variables),
+        temporary=Path(tempfile.gettempdir()),
+    )
+    return proofs, traces.clear(where, known)
+
+
+def _write(target: Path, proofs: Sequence[object]) -> None:
+    try:
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(proofs[0] if len(proofs) == 1 else proofs, file, indent=2)
+            file.write("\n")
+    except OSError as error:
+        raise PalazzoError(
+            f"The words are erased, but the certificate cannot be written to {target} ({error.strerror})."
+        ) from error
+
+
+def _named(request: EraseRequest) -> str:
+    if request.match is not None:
+        return f"What '{request.match}' matches"
+    return "That" if request.ids else f"'{request.session or request.source}'"
+
+
+OPERATION = Operation("erase", EraseRequest, EraseResult, erase, writes=True, destructive=True)

@@ -1,0 +1,174 @@
+"""Tombstones: what was erased, known by keyed hashes alone, so that it is not taken in again.
+
+    erasure       one `palazzo erase`: when, its certificate, and whether the last traces in the file are gone
+    erased_item   items that lost their bytes: why a link of the chain has no body
+    tombstone     hashes of erased words under the palace's key, in the order in which they came
+
+Nothing here says what the words were. Names that the store itself keeps (places, addresses, titles) are held against
+tombstones where they are written, whoever writes them; words are by the archive's door.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from palazzo.model import Micros
+from palazzo.store import redaction
+from palazzo.store.database import Connection
+from palazzo.text.hashed import Finder, HashedWords
+
+ERASED = "erased"
+"""In `link.absent`: the body is gone because somebody erased it."""
+_SAFE = "/:#=&?;,@+!$'()*~"
+_COLUMNS = "size, standing, head, tail, hash"
+
+
+class Erasure(NamedTuple):
+    """One erasure. `finished_at` is None until no page of the file holds what was erased."""
+
+    row: int
+    uid: bytes
+    at: Micros
+    finished_at: Micros | None
+    certificate: str
+
+
+def finder(connection: Connection) -> Finder:
+    """Return what finds all that was ever erased here; an empty one where nothing was."""
+    newest = version(connection)
+    return _finder(_key(connection), newest, connection) if newest else NOTHING
+
+
+def fresh_finder(connection: Connection) -> Finder:
+    """Return a finder under the palace's key that knows nothing yet: it makes the hashes."""
+    return Finder(_key(connection))
+
+
+def version(connection: Connection) -> bytes:
+    """Return what tells one set of tombstones from every other; nothing where there is none."""
+    for (newest,) in connection.execute("SELECT hash FROM tombstone ORDER BY id DESC LIMIT 1"):
+        return bytes(newest)
+    return b""
+
+
+NOTHING = Finder(b"-")
+"""Finds nothing."""
+
+
+def name(connection: Connection, text: str) -> str:
+    """Return a name without erased words: a mark stands for each, the same for the same words."""
+    return marked(finder(connection), text)
+
+
+def title(connection: Connection, text: str) -> str:
+    """Return a title with █ for erased words."""
+    return finder(connection).covered(text)
+
+
+def address(connection: Connection, uri: str) -> str:
+    """Return an address without erased words, also those that it spells with escapes."""
+    return marked_address(finder(connection), uri)
+
+
+def marked(known: Finder, text: str) -> str:
+    """Return `text` with a mark for each stretch that is known. Names stay as different as they were."""
+    if not known or not text:
+        return text
+    pieces: list[str] = []
+    at = 0
+    for start, end in known.find(text):
+        pieces += (text[at:start], f"[erased:{known.hashed(text[start:end]).hash[:4].hex()}]")
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def marked_address(known: Finder, uri: str) -> str:
+    """Return an address with a mark for each stretch that is known, escaped or not."""
+    if not known or not uri:
+        return uri
+    plain = unquote(uri, errors="surrogateescape")
+    left = marked(known, plain)
+    if left != plain:
+        return quote(left, safe=_SAFE, errors="surrogateescape")
+    return marked(known, uri)
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+def file_erasure(connection: Connection, uid: bytes, at: Micros) -> int:
+    """Record an erasure that is not finished; return its row id."""
+    (row,) = next(
+        connection.execute("INSERT INTO erasure(uid, at, certificate) VALUES(?, ?, '') RETURNING id", (uid, at))
+    )
+    return int(row)
+
+
+def certify(connection: Connection, erasure: int, certificate: str) -> None:
+    """Keep the certificate of an erasure."""
+    connection.execute("UPDATE erasure SET certificate = ? WHERE id = ?", (certificate, erasure))
+
+
+def finish(connection: Connection, at: Micros, rows: Iterable[int]) -> None:
+    """Record that of these erasures no page of the file holds anything any more."""
+    connection.executemany("UPDATE erasure SET finished_at = ? WHERE id = ?", ((at, row) for row in rows))
+
+
+def unfinished(connection: Connection) -> list[Erasure]:
+    """Return the erasures of which pages of the file may still hold something, oldest first."""
+    rows = connection.execute(
+        "SELECT id, uid, at, finished_at, certificate FROM erasure WHERE finished_at IS NULL ORDER BY id"
+    )
+    return [Erasure(int(row), bytes(uid), Micros(at), finished, text) for row, uid, at, finished, text in rows]
+
+
+def insert(connection: Connection, erasure: int, words: Iterable[HashedWords]) -> None:
+    """Add tombstones; those that are there already are not added twice."""
+    connection.executemany(
+        f"INSERT OR IGNORE INTO tombstone(erasure, {_COLUMNS}) VALUES(?,?,?,?,?,?)", ((erasure, *one) for one in words)
+    )
+
+
+def insert_items(connection: Connection, erasure: int, uids: Iterable[bytes]) -> None:
+    """Record that these items lost their bytes."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO erased_item(item_uid, erasure) VALUES(?,?)", ((uid, erasure) for uid in uids)
+    )
+
+
+def unexplained(connection: Connection) -> list[bytes]:
+    """Return the items whose links say `erased` while no erasure tells of them."""
+    rows = connection.execute(
+        "SELECT item_uid FROM link WHERE absent = ? EXCEPT SELECT item_uid FROM erased_item", (ERASED,)
+    )
+    return [bytes(uid) for (uid,) in rows]
+
+
+# --- parts -------------------------------------------------------------------------------------------------
+
+
+def _key(connection: Connection) -> bytes:
+    return _derived(redaction.fingerprint_key(connection))
+
+
+@lru_cache(maxsize=16)
+def _derived(key: bytes) -> bytes:
+    """A key of its own, so that no mark of a redaction can be compared with a tombstone."""
+    return hashlib.blake2b(b"tombstones", key=key, digest_size=32).digest()
+
+
+_held: dict[bytes, tuple[bytes, Finder]] = {}
+
+
+def _finder(key: bytes, newest: bytes, connection: Connection) -> Finder:
+    """The finder of a palace (by its key), kept until it has other tombstones."""
+    held = _held.get(key)
+    if held is None or held[0] != newest:
+        rows = connection.execute(f"SELECT {_COLUMNS} FROM tombstone ORDER BY id")
+        known = (HashedWords(int(a), b, int(c), int(d), bytes(e)) for a, b, c, d, e in rows)
+        held = _held[key] = (newest, Finder(key, known))
+    return held[1]

@@ -1,0 +1,66 @@
+"""The strings of JSON, however deep they are written into one another, and a text with its escapes undone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_DEEPEST = 6
+"""Levels of JSON within JSON that are looked into. A tool call inside an export inside a transcript has three."""
+
+
+def spellings(text: str) -> Iterator[str]:
+    """Yield `text` as it is, then with the escapes of JSON undone, and again, as long as there are any."""
+    yield text
+    for _ in range(_DEEPEST):
+        if "\\" not in text:
+            return
+        plain = _ESCAPE.sub(_letter, text)
+        if plain == text:
+            return
+        text = _pairs_joined(plain)
+        yield text
+
+
+def strings(raw: bytes) -> Iterator[str]:
+    """Yield every string and number of a JSON text, those of JSON inside strings too; the spellings of other bytes."""
+    text = raw.decode("utf-8", "surrogateescape")
+    parsed = _parsed(text)
+    if parsed is None:
+        yield from spellings(text)
+        return
+    waiting: list[tuple[object, int]] = [(parsed, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(one, depth) for pair in value.items() for one in pair]
+        elif isinstance(value, list):
+            waiting += [(one, depth) for one in value]
+        elif isinstance(value, str):
+            yield value
+            inner = _parsed(value) if depth < _DEEPEST and value.lstrip()[:1] in ("{", "[", '"') else None
+            if inner is not None:
+                waiting.append((inner, depth + 1))
+
+
+def _parsed(text: str) -> object:
+    """A JSON value, its numbers as they are written; None for anything else."""
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _letter(found: re.Match[str]) -> str:
+    code, letter = found.groups()
+    return chr(int(code, 16)) if code else _LETTERS.get(letter, letter)
+
+
+def _pairs_joined(text: str) -> str:
+    """Join surrogate pairs, which escapes write one by one; lone ones stay."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -1,0 +1,175 @@
+"""Finding words that are known by their keyed hashes alone, anywhere in a text. Pure; knows no storage.
+
+A hash says nothing of where in a text to look. So beside each stand two *probes*: 16 bits each of a keyed sum over the
+first and the last few code points. Sums are made for every position of a text at once (NumPy); where both probes of
+some words agree at their distance, the words there are hashed and compared. Sixteen bits are few enough to tell
+nobody what the words were, and enough that ordinary text is hashed once in some ten thousand positions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COVER = "█"
+"""What stands for each code point of words that are gone."""
+HASH_BYTES = 16
+_WINDOWS = (16, 8, 4, 2, 1)
+_AT_ONCE = 1 << 20
+"""Code points whose sums are made together: some 16 MB for a moment."""
+
+Standing = Literal[0, 1, 2]
+"""How words must stand to be found: anywhere, as whole words, or as the whole text."""
+ANYWHERE: Standing = 0
+AS_WORDS: Standing = 1
+WHOLE: Standing = 2
+
+Range = tuple[int, int]
+
+
+class HashedWords(NamedTuple):
+    """Words that are known by their hash: how many code points, how they must stand, their probes, their hash."""
+
+    size: int
+    standing: Standing
+    head: int
+    tail: int
+    hash: bytes
+
+
+class Finder:
+    """Finds words by their hashes under one key (1 to 64 bytes). Empty finders find nothing and cost nothing."""
+
+    def __init__(self, key: bytes, known: Iterable[HashedWords] = ()) -> None:
+        self.key = key
+        self._whole: set[bytes] = set()
+        self._parts: dict[int, dict[int, list[HashedWords]]] = {}
+        for words in known:
+            if words.standing == WHOLE:
+                self._whole.add(words.hash)
+            else:
+                self._parts.setdefault(_window(words.size), {}).setdefault(words.head, []).append(words)
+
+    def __bool__(self) -> bool:
+        return bool(self._whole or self._parts)
+
+    def hashed(self, words: str, standing: Standing = ANYWHERE) -> HashedWords:
+        """Return what `words` (not empty) will be known by."""
+        width = _window(len(words))
+        sums = _sums(words, width, self.key)
+        return HashedWords(len(words), standing, int(sums[0]), int(sums[-1]), self._hash(words))
+
+    def is_whole(self, text: str) -> bool:
+        """Whether the text as a whole is known."""
+        return bool(self._whole) and self._hash(text) in self._whole
+
+    def find(self, text: str) -> list[Range]:
+        """Return the stretches of `text` that are known, sorted and apart from each other."""
+        return [(0, len(text))] if self.is_whole(text) else merged(self.each(text))
+
+    def each(self, text: str) -> list[Range]:
+        """Return every stretch that is known as a part, also those that overlap."""
+        return [one for width, heads in self._parts.items() for one in self._find(text, width, heads)]
+
+    def suspects(self, texts: Sequence[str]) -> set[int]:
+        """Return which of the texts hold something known: one pass over them all."""
+        found = {n for n, text in enumerate(texts) if self.is_whole(text)}
+        if self._parts:
+            joined = "\0".join(texts)
+            starts = [0, *accumulate(len(text) + 1 for text in texts)]
+            for width, heads in self._parts.items():
+                for start, end in self._find(joined, width, heads):
+                    found.update(range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)))
+        return found
+
+    def covered(self, text: str) -> str:
+        """Return `text` with █ for each code point that is known."""
+        return cover(text, self.find(text)) if self else text
+
+    def _find(self, text: str, width: int, heads: dict[int, list[HashedWords]]) -> Iterator[Range]:
+        if len(text) < width:
+            return
+        import numpy as np
+
+        table = np.zeros(1 << 16, dtype=bool)
+        table[list(heads)] = True
+        sums = _sums(text, width, self.key)
+        for at in np.flatnonzero(table[sums]).tolist():
+            for words in heads[int(sums[at])]:
+                end = at + words.size
+                if end > len(text) or sums[end - width] != words.tail:
+                    continue
+                if words.standing == AS_WORDS and not stands_alone(text, at, end):
+                    continue
+                if self._hash(text[at:end]) == words.hash:
+                    yield at, end
+
+    def _hash(self, words: str) -> bytes:
+        return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), key=self.key, digest_size=HASH_BYTES).digest()
+
+
+def cover(text: str, ranges: Iterable[Range]) -> str:
+    """Return `text` with █ for each code point of the ranges, which are sorted and apart."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in ranges:
+        pieces += (text[at:start], COVER * (end - start))
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def merged(ranges: Iterable[Range]) -> list[Range]:
+    """Return ranges sorted, those that touch or overlap joined, empty ones left out."""
+    found: list[Range] = []
+    for start, end in sorted(ranges):
+        if start >= end:
+            continue
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether no word goes on across either end of the stretch."""
+    return not (start and _is_word(text[start - 1]) and _is_word(text[start])) and not (
+        end < len(text) and _is_word(text[end]) and _is_word(text[end - 1])
+    )
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+def _window(size: int) -> int:
+    return next(width for width in _WINDOWS if width <= size)
+
+
+def _sums(text: str, width: int, key: bytes) -> NDArray[np.uint16]:
+    """The probe at every position of `text` that `width` code points follow."""
+    import numpy as np
+
+    stream = hashlib.shake_256(b"probe" + width.to_bytes(1) + key).digest(4 * width)
+    factors = np.frombuffer(stream, dtype="<u4").astype(np.uint32) | np.uint32(1)
+    if text.isascii():
+        codes = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
+    else:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    count = len(codes) - width + 1
+    sums = np.empty(count, dtype=np.uint16)
+    for start in range(0, count, _AT_ONCE):
+        end = min(start + _AT_ONCE, count)
+        part = codes[start : end + width - 1].astype(np.uint32)
+        total = np.zeros(end - start, dtype=np.uint32)
+        for n in range(width):
+            total += part[n : n + end - start] * factors[n]
+        sums[start:end] = total >> np.uint32(16)
+    return sums
