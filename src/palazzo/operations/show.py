@@ -109,10 +109,11 @@ def show(context: Context, request: ShowRequest) -> ShowResult:
     when = past.as_of(request.as_of, context.now)
     if request.raw and when.before is not None:
         raise UsageError("--raw writes what the source holds, which has no earlier state; leave out --as-of.")
-    palace = context.reading()
-    with palace.database.snapshot() as connection:  # an id that nothing has, or several have, whenever it was
+    with (
+        context.reading().database.snapshot() as connection
+    ):  # an id that nothing has, or several have, whenever it was
         _resolve(connection, restoring.named(connection, request.id).id)
-    with past.reading(palace, when) as connection:
+    with past.reading(context, when) as connection:
         name = restoring.named(connection, request.id)
         try:
             kind, row, session = _resolve(connection, name.id)

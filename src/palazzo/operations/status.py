@@ -82,7 +82,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     from palazzo.store import facts, overview, schema, vectors
 
     when = past.as_of(request.as_of, context.now)
-    with past.reading(context.reading(), when) as connection:
+    with past.reading(context, when) as connection:
         counts = overview.drawers_by_place(connection)
         if when.before is not None:  # wings have no time of their own: those without a drawer may not have been there
             counts = {wing: rooms for wing, rooms in counts.items() if rooms}
