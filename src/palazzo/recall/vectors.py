@@ -90,7 +90,7 @@ class VectorIndex:
             slots = self._shortlist(query, max(RESCORED, 2 * limit), only)
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
-        return _best_of_each(owners, scores)[:limit]
+        return _best_of_each(owners, scores, limit)
 
     def cosines_of(self, drawers: Iterable[int], query: NDArray[np.float32]) -> dict[int, float]:
         """Return the cosine of each of these drawers that has a vector, by its best passage."""
@@ -98,7 +98,7 @@ class VectorIndex:
             slots = self._slots_of(list(drawers))
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
-        return dict(_best_of_each(owners, scores))
+        return dict(_best_of_each(owners, scores, len(slots)))
 
     def window_cosines(
         self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
@@ -240,12 +240,15 @@ class VectorIndex:
         self._signs.grow(capacity)
 
 
-def _best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32]) -> list[tuple[int, float]]:
-    """Return (owner, its greatest score), best first; of equals the older drawer first."""
+def _best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    """Return (owner, its greatest score) of the best `limit`, best first; of equals the older drawer first."""
     order = np.lexsort((owners, -scores))
     best: dict[int, float] = {}
     for owner, score in zip(owners[order].tolist(), scores[order].tolist(), strict=True):
-        best.setdefault(owner, score)
+        if owner not in best:
+            if len(best) == limit:
+                break
+            best[owner] = score
     return list(best.items())
 
 
