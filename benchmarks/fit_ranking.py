@@ -16,7 +16,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +39,7 @@ from palazzo.operations.scratch_search import _Scratch
 from palazzo.operations.search import SearchRequest, search
 from palazzo.recall import rank
 
-NAMES = tuple(one.name for one in fields(rank.Signals))
+NAMES = rank.Signals._fields
 STEPS, RATE, L2, SHARPNESS = 250, 0.05, 1e-3, 4.0
 
 
@@ -80,7 +80,7 @@ class Recording:
                 with context.reading().database.snapshot() as connection:
                     for one in ranked:
                         drawer = read_drawer(connection, one.candidate.row)
-                        kept.signals.append(astuple(one.signals))
+                        kept.signals.append(one.signals)
                         items = tuple(span.item for span in drawer.spans)
                         kept.hits.append(Found(drawer.source.session_id, items))
                 self.found.append(kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 
@@ -33,8 +33,8 @@ def candidates(count: int) -> list[Candidate]:
 
 
 def alike(count: int, **of_the_first: object) -> list[Placed]:
-    others = [replace(PLAIN, row=row, source=row) for row in range(2, count + 1)]
-    return [replace(PLAIN, **of_the_first), *others]  # type: ignore[arg-type]
+    others = [PLAIN._replace(row=row, source=row) for row in range(2, count + 1)]
+    return [PLAIN._replace(**of_the_first), *others]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_speaks_against_it_puts_it_last(first: dict[str, object]) -> None:
 
 def test_a_neighbour_of_good_hits_comes_in_without_having_been_found() -> None:
     found = [Candidate(1, 0.6, 3.0, 1.0), Candidate(3, 0.6, 3.0, 1.0), Candidate(4, 0.1, None, 0.1)]
-    placed = [replace(PLAIN, row=row) for row in (1, 2, 3)] + [replace(PLAIN, row=4, source=9)]
+    placed = [PLAIN._replace(row=row) for row in (1, 2, 3)] + [PLAIN._replace(row=4, source=9)]
     neighbours = {1: ((), (2,)), 2: ((1,), (3,)), 3: ((2,), ()), 4: ((), ())}
     ranked = rank(QUESTION, found, around(*placed, neighbours=neighbours, windows={2: 0.6}, cosines={2: 0.4}))
     assert order(ranked).index(2) < order(ranked).index(4)
@@ -86,8 +86,7 @@ def test_without_vectors_or_words_the_rest_decides() -> None:
 
 
 def test_each_signal_can_be_left_out_to_see_what_it_does() -> None:
-    everything = Signals(**dict.fromkeys((field.name for field in fields(Signals)), 1.0))
-    for field in fields(Signals):
-        left = total(everything, weights_without({field.name}))
-        assert left == pytest.approx(total(everything) - getattr(WEIGHTS, field.name))
+    everything = Signals(**dict.fromkeys(Signals._fields, 1.0))
+    for name, weight in WEIGHTS._asdict().items():
+        assert total(everything, weights_without({name})) == pytest.approx(total(everything) - weight)
     assert weights_without({"vectors", "no such signal"}) == WEIGHTS

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from palazzo.errors import AmbiguousId, NotFound
-from palazzo.model import Drawer, DrawerId, Item, ItemId, Micros, Place, Span
+from palazzo.model import Drawer, DrawerId, Item, Micros, Place, Span
 from palazzo.store import drawers, items, sources, tags
 from palazzo.store.database import Connection
 
 SPAN_SEPARATOR = "\n\n"
 """What stands between the spans of a drawer when its text is shown as one string."""
 _SHORTEST_PREFIX = 4
-_COLUMNS = (
-    "d.uid, d.kind, d.role, d.author, d.title, d.created_at, d.recorded_at, d.retired_at, d.trust, d.branch,"
-    " d.commit_id, d.locator, d.source, wing.name, room.name"
-    " FROM drawer d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing WHERE d.id = ?"
-)
 
 
 def join_spans(texts: Sequence[str]) -> str:
@@ -26,45 +21,39 @@ def join_spans(texts: Sequence[str]) -> str:
 
 def read_drawer(connection: Connection, row: int) -> Drawer:
     """Return the drawer of that row id, with its exact text."""
-    found = next(connection.execute(f"SELECT {_COLUMNS}", (row,)))
-    (
-        uid,
-        kind,
-        role,
-        author,
-        title,
-        created,
-        recorded,
-        retired,
-        trust,
-        branch,
-        commit,
-        locator,
-        source,
-        wing,
-        room,
-    ) = found
-    spans = drawers.drawer_spans(connection, row)
-    texts = items.read_texts(connection, (item for item, _, _ in spans))
-    return Drawer(
-        id=DrawerId(bytes(uid).hex()),
-        kind=kind,
-        spans=tuple(Span(_item_id(connection, item), start, end) for item, start, end in spans),
-        text=join_spans([texts[item][start:end] for item, start, end in spans]),
-        place=Place(wing, room),
-        role=role,
-        author=author,
-        title=title,
-        created_at=Micros(created),
-        recorded_at=Micros(recorded),
-        retired_at=None if retired is None else Micros(retired),
-        trust=trust,
-        branch=branch,
-        commit=commit,
-        locator=locator,
-        source=sources.read_source(connection, source),
-        tags=tags.tags_of(connection, row),
-    )
+    return read_drawers(connection, [row])[row]
+
+
+def read_drawers(connection: Connection, rows: Sequence[int]) -> dict[int, Drawer]:
+    """Return the drawers of those row ids, live or retired, with their exact text; ids that are none are left out."""
+    described = drawers.describe(connection, rows)
+    spans = drawers.spans_of(connection, rows)
+    tagged = tags.tags_of_each(connection, rows)
+    said = {item for own in spans.values() for item, _, _ in own}
+    texts, ids = items.read_texts(connection, said), items.item_ids(connection, said)
+    origins = sources.read_sources(connection, {one.source for one in described})
+    return {
+        one.row: Drawer(
+            id=DrawerId(one.uid.hex()),
+            kind=one.kind,
+            spans=tuple(Span(ids[item], start, end) for item, start, end in spans.get(one.row, ())),
+            text=join_spans([texts[item][start:end] for item, start, end in spans.get(one.row, ())]),
+            place=Place(one.wing, one.room),
+            role=one.role,
+            author=one.author,
+            title=one.title,
+            created_at=Micros(one.created_at),
+            recorded_at=Micros(one.recorded_at),
+            retired_at=None if one.retired_at is None else Micros(one.retired_at),
+            trust=one.trust,
+            branch=one.branch,
+            commit=one.commit,
+            locator=one.locator,
+            source=origins[one.source],
+            tags=tagged.get(one.row, ()),
+        )
+        for one in described
+    }
 
 
 def resolve_drawer(connection: Connection, prefix: str) -> int:
@@ -133,8 +122,3 @@ def id_bounds(prefix: str) -> tuple[bytes, bytes]:
             f"'{prefix}' is not an id: ids are 32 hexadecimal digits, of which at least {_SHORTEST_PREFIX} are needed."
         )
     return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
-
-
-def _item_id(connection: Connection, row: int) -> ItemId:
-    (uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (row,)))
-    return ItemId(bytes(uid).hex())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -172,7 +172,7 @@ def _check(request: BenchRequest) -> None:
         return
     from palazzo.recall.rank import Signals
 
-    known = (*STAGES, *(field.name for field in fields(Signals)))
+    known = (*STAGES, *Signals._fields)
     for stage in request.without:
         if stage not in known:
             raise UsageError(f"There is no stage or signal '{stage}'. There are: {', '.join(known)}.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from palazzo.recall.present import Reason
 from palazzo.recall.rank import Ranked, Signals
 
@@ -19,8 +17,7 @@ def reasons(one: Ranked, ceiling: float, weights: Signals) -> tuple[Reason, ...]
         found.append(Reason("vector", candidate.cosine))
     if candidate.bm25 is not None:
         found.append(Reason("bm25", candidate.bm25, most=ceiling))
-    for name in (field.name for field in fields(Signals)):
-        value, weight = getattr(one.signals, name), getattr(weights, name)
+    for name, value, weight in zip(Signals._fields, one.signals, weights, strict=True):
         if value and weight:
             found.append(Reason(f"{name} signal" if name == "vector" else name, value, weight=weight))
     return (*found, Reason("rank", one.rank))

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from operator import attrgetter, mul
+from operator import mul
+from typing import NamedTuple
 
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
@@ -25,10 +25,11 @@ _UNTOLD = 0.5
 """What a cosine counts that has no other to be held against."""
 _LONG_ENOUGH = 200
 """Characters from which a text's length says no more about it."""
+_LONGEST = math.log1p(_LONG_ENOUGH)
+_ASKS, _SPEAKS_OF_TIME = int(Marks.ASKS), int(Marks.SPEAKS_OF_TIME)
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What speaks for a drawer; all within 0 and 1, but `beside` and `near`, which are sums of two."""
 
     words: float = 0.0
@@ -63,8 +64,7 @@ class Signals:
     """How long it is; a few words seldom answer anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate, what speaks for it, and the number that came of it."""
 
     candidate: Candidate
@@ -89,8 +89,6 @@ WEIGHTS = Signals(
     asks=-0.30,
     length=1.08,
 )
-_NAMES = tuple(field.name for field in fields(Signals))
-_values = attrgetter(*_NAMES)
 
 
 def rank(
@@ -99,10 +97,11 @@ def rank(
     """Return candidates and their neighbours, best first; candidates that were not looked at follow in their order."""
     scale = _Scale(candidates, around)
     by_row = {candidate.row: candidate for candidate in candidates}
+    wings = {wing: float(understood.names_wing(wing)) for wing in {around.placed[row].wing for row in around.rows}}
     looked_at = []
     for row in around.rows:
-        signals = _signals(row, understood, by_row, around, scale)
         candidate = by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0)
+        signals = _signals(candidate, understood, around, scale, wings)
         looked_at.append(Ranked(candidate, signals, total(signals, weights)))
     looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
     seen = set(around.rows)
@@ -113,12 +112,12 @@ def rank(
 
 def weights_without(names: Collection[str]) -> Signals:
     """Return the weights with those of the named signals at nothing."""
-    return replace(WEIGHTS, **dict.fromkeys((name for name in names if name in _NAMES), 0.0))
+    return WEIGHTS._replace(**dict.fromkeys((name for name in names if name in Signals._fields), 0.0))
 
 
 def total(signals: Signals, weights: Signals = WEIGHTS) -> float:
     """Return the weighted sum of the signals."""
-    return float(sum(map(mul, _values(signals), _values(weights))))
+    return float(sum(map(mul, signals, weights)))
 
 
 class _Scale:
@@ -137,55 +136,60 @@ class _Scale:
                 by_source.setdefault(placed.source, []).append(one.rank_score)
         for scores in by_source.values():
             scores.sort(reverse=True)
-        self._by_source = by_source
-        self._top = max((scores[0] for scores in by_source.values()), default=0.0)
+        top = max((scores[0] for scores in by_source.values()), default=0.0)
+        self._by_source = {source: _of_source(scores, top) for source, scores in by_source.items()}
+        self._by_row = {one.row: self._share(one.bm25) for one in candidates if one.bm25 is not None}
 
     def cosine(self, value: float | None) -> float:
         if value is None:
             return 0.0
         return max(0.0, (value - self._least) / self._width) if self._width > 1e-9 else _UNTOLD
 
-    def words(self, candidate: Candidate | None) -> float:
-        if candidate is None or candidate.bm25 is None:
-            return 0.0
-        return candidate.bm25 / self._words if self._words > 1e-9 else 1.0
+    def words(self, *rows: int) -> float:
+        """Return the sum of the drawers' BM25, each of the best."""
+        return sum(self._by_row.get(row, 0.0) for row in rows)
 
-    def source(self, source: int) -> float:
-        scores = self._by_source.get(source)
-        return scores[0] / self._top if scores and self._top > 1e-9 else 0.0
+    def source(self, source: int) -> tuple[float, float]:
+        """Return the signals `source` and `others`."""
+        return self._by_source.get(source, (0.0, 0.0))
 
-    def others(self, source: int) -> float:
-        scores = self._by_source.get(source, [])[1:6]
-        return sum(score * 0.5**n for n, score in enumerate(scores)) / self._top if self._top > 1e-9 else 0.0
+    def _share(self, bm25: float) -> float:
+        return bm25 / self._words if self._words > 1e-9 else 1.0
+
+
+def _of_source(scores: Sequence[float], top: float) -> tuple[float, float]:
+    if top <= 1e-9:
+        return 0.0, 0.0
+    return scores[0] / top, sum(score * 0.5**n for n, score in enumerate(scores[1:6])) / top
 
 
 def _signals(
-    row: int, understood: Understood, by_row: Mapping[int, Candidate], around: Around, scale: _Scale
+    candidate: Candidate, understood: Understood, around: Around, scale: _Scale, wings: Mapping[str, float]
 ) -> Signals:
+    row = candidate.row
     placed = around.placed[row]
     before, after = around.neighbours.get(row, ((), ()))
-    candidate = by_row.get(row)
-    own = candidate.cosine if candidate is not None and candidate.cosine is not None else around.cosines.get(row)
-    words = scale.words(candidate)
-    vector, window, stretch = (
-        scale.cosine(cosine) for cosine in (own, around.windows.get(row), around.stretches.get(row))
-    )
+    own = candidate.cosine if candidate.cosine is not None else around.cosines.get(row)
+    words = scale.words(row)
+    vector = scale.cosine(own)
+    window, stretch = scale.cosine(around.windows.get(row)), scale.cosine(around.stretches.get(row))
     if own is None and scale.has_cosines:  # its vector is still to be made: what is not known must not count against it
-        vector, window, stretch = (max(known, words) for known in (vector, window, stretch))
+        vector, window, stretch = max(vector, words), max(window, words), max(stretch, words)
+    source, others = scale.source(placed.source)
     return Signals(
         words=words,
         vector=vector,
-        beside=sum(scale.words(by_row.get(other)) for other in (*before[:1], *after[:1])),
-        near=sum(scale.words(by_row.get(other)) for other in (*before[1:2], *after[1:2])),
+        beside=scale.words(*before[:1], *after[:1]),
+        near=scale.words(*before[1:2], *after[1:2]),
         window=window,
         stretch=stretch,
-        source=scale.source(placed.source),
-        others=scale.others(placed.source),
+        source=source,
+        others=others,
         covered=around.covered.get(placed.source, 0.0),
-        place=1.0 if understood.names_wing(placed.wing) else 0.0,
+        place=wings[placed.wing],
         tool=1.0 if placed.kind == "tool" else 0.0,
         named=1.0 if placed.author and placed.author in understood.named else 0.0,
-        timed=1.0 if understood.asks_when and placed.marks & Marks.SPEAKS_OF_TIME else 0.0,
-        asks=1.0 if placed.marks & Marks.ASKS else 0.0,
-        length=math.log1p(min(placed.size, _LONG_ENOUGH)) / math.log1p(_LONG_ENOUGH),
+        timed=1.0 if understood.asks_when and placed.marks & _SPEAKS_OF_TIME else 0.0,
+        asks=1.0 if placed.marks & _ASKS else 0.0,
+        length=math.log1p(min(placed.size, _LONG_ENOUGH)) / _LONGEST,
     )

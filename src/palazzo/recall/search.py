@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from palazzo.archive.reading import read_drawer
+from palazzo.archive.reading import read_drawers
 from palazzo.model import Drawer
 from palazzo.recall import explain, fuse, keywords, present, query, rank, score, window
 from palazzo.recall.around import look_around
@@ -29,6 +29,8 @@ CANDIDATES = 200
 """How many each list brings: the union's top 50 holds 92.8 % of the evidence on LoCoMo."""
 _WIDER = 2000
 """The same where a filter that the index does not hold will drop some."""
+_READ_TOGETHER = 64
+"""Hits that are read at once where many are wanted: their words are in memory together."""
 _BESIDE = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
 """Starts a thread when one is first needed."""
 _BELOW = 3
@@ -182,17 +184,27 @@ def _hits(
     connection: Connection, ranked: list[Ranked], found: KeywordCandidates, scope: _Scope, asked: Query
 ) -> Iterator[Hit]:
     weights = rank.weights_without(asked.without)
-    for one in ranked:
-        candidate = one.candidate
-        if candidate.bm25 is None and candidate.cosine is None:
-            continue  # it stands beside a hit, and nothing else is known to speak for it
-        relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
-        if not drawers.is_live(connection, candidate.row):
-            continue  # threads share the index: one with a newer snapshot has brought it further than this one sees
-        drawer = read_drawer(connection, candidate.row)
+    # What stands beside a hit, and for which nothing else is known to speak, is none itself.
+    spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
+    for one, drawer in _read(connection, spoken_for, min(asked.limit + 1, _READ_TOGETHER)):
         if (scope.filtered_later or asked.tags) and not _wanted(drawer, asked):
             continue
+        candidate = one.candidate
+        relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
         yield Hit(drawer, relevance, drawer.text, False, explain.reasons(one, found.ceiling, weights), candidate.row)
+
+
+def _read(connection: Connection, ranked: list[Ranked], together: int) -> Iterator[tuple[Ranked, Drawer]]:
+    """Yield each with its drawer, `together` of which are read at once.
+
+    One that is not live is left out: threads share the index, and one with a newer snapshot has brought it further than
+    this one sees.
+    """
+    for start in range(0, len(ranked), together):
+        part = ranked[start : start + together]
+        read = read_drawers(connection, [one.candidate.row for one in part])
+        found = ((one, read.get(one.candidate.row)) for one in part)
+        yield from ((one, drawer) for one, drawer in found if drawer is not None and drawer.retired_at is None)
 
 
 def _wanted(drawer: Drawer, asked: Query) -> bool:

@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
+from palazzo.model import DrawerKind, Trust
 from palazzo.store import tags
 from palazzo.store.database import Connection
 
@@ -233,6 +235,51 @@ def drawer_spans(connection: Connection, row: int) -> list[tuple[int, int, int]]
     return [(int(a), int(b), int(c)) for a, b, c in rows]
 
 
+def spans_of(connection: Connection, rows: Iterable[int]) -> dict[int, list[tuple[int, int, int]]]:
+    """Return the spans of each drawer as (item row id, start, end)."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for row, item, start, end in connection.execute(
+        "SELECT drawer, item, start, end FROM drawer_span WHERE drawer IN (SELECT value FROM json_each(?))"
+        " ORDER BY drawer, n",
+        (json.dumps([*rows]),),
+    ):
+        found.setdefault(int(row), []).append((int(item), int(start), int(end)))
+    return found
+
+
+class Described(NamedTuple):
+    """A drawer without its words; `source` is a row id."""
+
+    row: int
+    uid: bytes
+    kind: DrawerKind
+    role: str
+    author: str
+    title: str
+    created_at: int
+    recorded_at: int
+    retired_at: int | None
+    trust: Trust
+    branch: str
+    commit: str
+    locator: str
+    source: int
+    wing: str
+    room: str
+
+
+def describe(connection: Connection, rows: Iterable[int]) -> list[Described]:
+    """Return what those drawers are, live or retired, but for their words."""
+    found = connection.execute(
+        "SELECT d.id, d.uid, d.kind, d.role, d.author, d.title, d.created_at, d.recorded_at, d.retired_at, d.trust,"
+        " d.branch, d.commit_id, d.locator, d.source, wing.name, room.name"
+        " FROM drawer AS d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
+        " WHERE d.id IN (SELECT value FROM json_each(?))",
+        (json.dumps([*rows]),),
+    )
+    return [Described(*row) for row in found]
+
+
 def find_drawers(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:
     """Return (row id, id) of drawers whose id lies within [low, high], at most `limit`."""
     rows = connection.execute("SELECT id, uid FROM drawer WHERE uid BETWEEN ? AND ? LIMIT ?", (low, high, limit))
@@ -278,8 +325,7 @@ def count_drawers(connection: Connection) -> int:
     return int(next(connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL"))[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """Where a drawer stands, and what can be told of it without reading it."""
 
     row: int
@@ -299,7 +345,7 @@ def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
         " WHERE drawer.id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps(list(rows)),),
     )
-    return {int(row[0]): Placed(*row) for row in found}
+    return {row[0]: Placed._make(row) for row in found}
 
 
 def beside(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -117,11 +117,18 @@ def whereabouts(connection: Connection, rows: Sequence[int]) -> Iterator[tuple[i
 
 def read_texts(connection: Connection, rows: Iterable[int]) -> dict[int, str]:
     """Return the texts of items by row id."""
-    texts: dict[int, str] = {}
-    for row in set(rows):
-        for stored, codec in connection.execute("SELECT text, text_codec FROM item WHERE id = ?", (row,)):
-            texts[row] = decode_text(stored, codec)
-    return texts
+    found = connection.execute(
+        "SELECT id, text, text_codec FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*rows]),)
+    )
+    return {int(row): decode_text(stored, codec) for row, stored, codec in found}
+
+
+def item_ids(connection: Connection, rows: Iterable[int]) -> dict[int, ItemId]:
+    """Return the ids of items by row id."""
+    found = connection.execute(
+        "SELECT id, uid FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*rows]),)
+    )
+    return {int(row): ItemId(bytes(uid).hex()) for row, uid in found}
 
 
 def read_raw(connection: Connection, row: int) -> bytes | None:

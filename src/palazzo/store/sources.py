@@ -99,9 +99,18 @@ def count_drawers_since(connection: Connection, row: int, since: Micros) -> int:
 
 def read_source(connection: Connection, row: int) -> Source:
     """Return the source of that row id."""
-    found = next(connection.execute(f"SELECT {_COLUMNS} FROM source WHERE id = ?", (row,)))
-    kind, key, uri, session_id, title, project = found
-    return Source(tuple(json.loads(key)), kind, uri, session_id, title, project)
+    return read_sources(connection, [row])[row]
+
+
+def read_sources(connection: Connection, rows: Iterable[int]) -> dict[int, Source]:
+    """Return the sources of those row ids."""
+    found = connection.execute(
+        f"SELECT id, {_COLUMNS} FROM source WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*rows]),)
+    )
+    return {
+        int(row): Source(tuple(json.loads(key)), kind, uri, session_id, title, project)
+        for row, kind, key, uri, session_id, title, project in found
+    }
 
 
 def sources_of_session(connection: Connection, session_id: str) -> list[int]:

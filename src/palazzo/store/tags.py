@@ -5,6 +5,7 @@ A name has one row, so that a drawer's tags are small numbers, and tokens of the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 from palazzo.store.database import Connection
@@ -31,6 +32,19 @@ def tags_of(connection: Connection, drawer: int) -> tuple[str, ...]:
         "SELECT name FROM drawer_tag JOIN tag ON tag.id = drawer_tag.tag WHERE drawer = ? ORDER BY name", (drawer,)
     )
     return tuple(str(name) for (name,) in rows)
+
+
+def tags_of_each(connection: Connection, drawers: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """Return the tags, sorted, of those of the drawers that have any."""
+    rows = connection.execute(
+        "SELECT drawer, name FROM drawer_tag JOIN tag ON tag.id = drawer_tag.tag"
+        " WHERE drawer IN (SELECT value FROM json_each(?)) ORDER BY drawer, name",
+        (json.dumps([*drawers]),),
+    )
+    found: dict[int, tuple[str, ...]] = {}
+    for drawer, name in rows:
+        found[int(drawer)] = (*found.get(int(drawer), ()), str(name))
+    return found
 
 
 def tag_ids_of(connection: Connection, drawer: int) -> tuple[int, ...]:
