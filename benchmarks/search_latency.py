@@ -35,6 +35,7 @@ from palazzo.embed.minilm import MiniLM
 from palazzo.palace import Palace
 from palazzo.recall import search as recall
 from palazzo.recall.keywords import POSTINGS_BUDGET
+from palazzo.recall.lexicon import Lexicon
 from palazzo.recall.query import Query, understand
 from palazzo.recall.vectors import VectorIndex
 from palazzo.store import changes, vectors
@@ -153,9 +154,11 @@ def _timed(scope: str, ways: dict[str, Work], asked: Sequence[Query], embedder: 
 
 
 def _search(palace: Palace, index: VectorIndex, embedder: SyntheticVectors, budget: float) -> Work:
+    lexicon = Lexicon()
+
     def ask(query: Query) -> recall.Answer:
         with palace.database.snapshot() as connection:
-            return recall.search(connection, query, index, embedder, postings_budget=budget)
+            return recall.search(connection, query, index, embedder, postings_budget=budget, lexicon=lexicon)
 
     return ask
 

@@ -34,6 +34,7 @@ from palazzo.store.database import Connection, Database, Mode
 from palazzo.store.groups import Group
 
 if TYPE_CHECKING:
+    from palazzo.recall.lexicon import Lexicon
     from palazzo.recall.past import PastIndexes
     from palazzo.recall.query import Query
     from palazzo.recall.search import Answer
@@ -69,6 +70,7 @@ class Palace:
         self._make_embedder = embedder
         self._embedder: Embedder | None = None
         self._index: VectorIndex | None = None
+        self._lexicon: Lexicon | None = None
         self._past: PastIndexes | None = None
         self._lock = threading.Lock()
 
@@ -120,6 +122,7 @@ class Palace:
         """Find the drawers that answer `query`; by keyword alone when no vectors can be had, saying so."""
         from palazzo.recall import past as recall_past  # NumPy: what does not search does without it
         from palazzo.recall import search as recall_search
+        from palazzo.recall.lexicon import Lexicon
 
         note = ""
         index: VectorIndex | None = None
@@ -133,8 +136,9 @@ class Palace:
             return recall_past.search_past(
                 self.database, query, query.as_of, index, embedder, self._past_indexes(), note
             )
+        lexicon = self._lexicon = self._lexicon or Lexicon()
         with self.database.snapshot() as connection:
-            return recall_search.search(connection, query, index, embedder, note)
+            return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon)
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:

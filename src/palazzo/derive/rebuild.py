@@ -137,6 +137,7 @@ def _reindex(database: Database) -> None:
             ]
             for row in rows:
                 reindex(connection, row)
-        if not rows:
-            return
+            if not rows:
+                changes.append(connection, "reset", [0])
+                return
         last = rows[-1]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from palazzo.recall.lexicon import Lexicon
 from palazzo.recall.query import Understood
 from palazzo.store import keywords
 from palazzo.store.database import Connection
@@ -42,20 +43,23 @@ def find(
     filters: Sequence[str],
     limit: int,
     budget: float = POSTINGS_BUDGET,
+    lexicon: Lexicon | None = None,
 ) -> KeywordCandidates:
     """Return the best drawers by BM25 for the words and phrases asked for.
 
     The rarest are read first. Those past the budget bring no drawers of their own, but count in the score of
     those that the others bring ("MaxScore", Turtle and Flood 1995): a drawer is missed only when it holds none
-    of the rarer words.
+    of the rarer words. A `lexicon` that is kept spares counting words anew for each question.
     """
     if not asked.terms and not asked.phrases:
         return KeywordCandidates([], 0.0)
-    total = keywords.indexed_rows(connection)
-    frequencies = _frequencies(connection, (*asked.terms, *asked.phrases))
+    lexicon = lexicon or Lexicon()
+    total = lexicon.drawers(connection)
+    frequencies = _frequencies(connection, lexicon, (*asked.terms, *asked.phrases))
     each = 1.0
     if sum(frequencies.values()) > budget:
-        each = _PASSED_OVER + (1 - _PASSED_OVER) * keywords.share_of_scope(connection, filters, total)
+        share = lexicon.drawers(connection, filters) / total if total else 1.0
+        each = _PASSED_OVER + (1 - _PASSED_OVER) * share
     leading, following = _within_budget(frequencies, each, budget)
     expression = _any_of(asked, leading)
     ranked = dict(keywords.matches(connection, expression, filters, limit))
@@ -91,11 +95,11 @@ def _any_of(asked: Understood, chosen: Collection[str]) -> str:
     )
 
 
-def _frequencies(connection: Connection, asked: Sequence[str]) -> dict[str, int]:
+def _frequencies(connection: Connection, lexicon: Lexicon, asked: Sequence[str]) -> dict[str, int]:
     """Return in how many drawers each word occurs; of a phrase, the least of its words: it is in no more."""
     stems = keywords.stems(connection, asked)
-    counted = keywords.document_frequencies(connection, {stem for own in stems.values() for stem in own})
-    return {text: min((counted.get(stem, 0) for stem in own), default=0) for text, own in stems.items()}
+    counted = lexicon.frequencies(connection, {stem for own in stems.values() for stem in own})
+    return {text: min((counted[stem] for stem in own), default=0) for text, own in stems.items()}
 
 
 def _ceiling(frequencies: Sequence[int], total: int) -> float:

@@ -17,6 +17,7 @@ from palazzo.recall import explain, fuse, keywords, present, query, rank, score,
 from palazzo.recall.around import look_around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.keywords import POSTINGS_BUDGET, KeywordCandidates
+from palazzo.recall.lexicon import Lexicon
 from palazzo.recall.present import Hit
 from palazzo.recall.query import Query, Understood
 from palazzo.recall.rank import Ranked, Signals
@@ -68,10 +69,12 @@ def search(
     embedder: QueryEmbedder | None,
     note: str = "",
     postings_budget: float = POSTINGS_BUDGET,
+    lexicon: Lexicon | None = None,
 ) -> Answer:
     """Answer `asked` from one snapshot; without an index or embedder, by keyword alone.
 
-    `postings_budget` bounds what the keyword index may read; infinity reads all, to measure what the bound costs.
+    `postings_budget` bounds what the keyword index may read; infinity reads all, to measure what the bound costs. A
+    `lexicon` that is kept spares counting words anew for each question.
     """
     began = time.perf_counter()
     query.check(asked)
@@ -85,7 +88,7 @@ def search(
     if "keywords" in asked.without:
         found = KeywordCandidates([], 0.0)
     else:
-        found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget)
+        found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget, lexicon)
     cosines = dense.cosines(found)
     fused = fuse.fuse(cosines, dict(found.ranked))
     ranked = _reranked(connection, understood, fused, found, index, dense.vector, asked.without)

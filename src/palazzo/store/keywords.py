@@ -130,12 +130,11 @@ def indexed_rows(connection: Connection) -> int:
     return live if connection.as_of is None else live + retired_keywords.indexed_rows(connection)
 
 
-def share_of_scope(connection: Connection, filters: Sequence[str], total: int) -> float:
-    """Return which share of the `total` indexed drawers the filters let through, 0 to 1."""
-    if not filters or not total:
-        return 1.0
-    rows = connection.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (" AND ".join(filters),))
-    return int(next(rows)[0]) / total
+def count_in_scope(connection: Connection, expression: str) -> int:
+    """Return how many drawers the filters of a MATCH expression let through; all that are indexed without one."""
+    if not expression:
+        return indexed_rows(connection)
+    return int(next(connection.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (expression,)))[0])
 
 
 def drawers_in_scope(connection: Connection, filters: Sequence[str]) -> list[int]:
