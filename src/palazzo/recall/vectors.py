@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, islice
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -263,8 +263,9 @@ def _mean_cosines(
     chosen = {key: rows for key, rows in chosen.items() if rows}
     if not chosen:
         return {}
-    starts = list(accumulate((len(rows) for rows in chosen.values()), initial=0))[:-1]
-    sums = np.add.reduceat(vectors[list(chain.from_iterable(chosen.values()))], starts, axis=0)
+    widest, nothing = max(map(len, chosen.values())), len(vectors)
+    filled = [rows + [nothing] * (widest - len(rows)) for rows in chosen.values()]
+    sums = np.vstack((vectors, np.zeros_like(vectors[:1])))[filled].sum(axis=1)
     lengths = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-12))
     return dict(zip(chosen, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
 
