@@ -151,6 +151,14 @@ def test_no_scope_is_taken_for_query_language(stocked: Palace, field: str, value
         assert find(stocked, "retry", **{field: value}) == []
 
 
+@pytest.mark.parametrize("token", ["w1x", "r1x", "knotex"])
+def test_a_token_of_the_scope_is_a_word_like_any_other(stocked: Palace, token: str) -> None:
+    asked = Query(f"what of {token}", without=frozenset({"vectors"}))
+    assert texts(stocked.search(asked)) == []
+    stocked.remember(f"{token} is a word", Place("api", "auth"))
+    assert texts(stocked.search(asked)) == [f"{token} is a word"]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(alphabet=st.characters(exclude_categories=()), max_size=60), min_size=1, max_size=8))
 def test_any_text_can_be_filed_and_asked_for(notes: list[str]) -> None:
