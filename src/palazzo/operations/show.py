@@ -78,10 +78,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """What the id names: one drawer with its neighbours, one item, all that was said in a session, in order, or a fact.
-
-    `versions` are what was believed of a fact, oldest first; those but the last were retired.
-    """
+    """What the id names: a drawer with its neighbours, an item, all that was said in a session, or a fact's versions."""
 
     kind: Literal["drawer", "item", "session", "fact"]
     id: str
@@ -92,6 +89,7 @@ class ShowResult:
     as_of: Micros | None = None
     note: Annotated[str, PERSON_ONLY] = ""
     versions: tuple[FactView, ...] = ()
+    """What was believed of a fact, oldest first; those but the last were retired."""
 
 
 def show(context: Context, request: ShowRequest) -> ShowResult:
