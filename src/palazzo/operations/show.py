@@ -78,7 +78,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """What the id names: a drawer with its neighbours, an item, all that was said in a session, or a fact's versions."""
+    """What the id names: a drawer with its neighbours, an item, all of a session, or a fact's versions."""
 
     kind: Literal["drawer", "item", "session", "fact"]
     id: str
