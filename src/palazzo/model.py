@@ -28,7 +28,7 @@ PartKind = Literal["text", "thinking", "tool_call", "tool_result", "image", "att
 Standing = Literal["said", "meta", "summary"]
 """`said` is conversation; `meta` is what the host inserted; `summary` replaces what was compacted."""
 
-DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note"]
+DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Undo: taking back a change group, by records of its own.
 
 Nothing is deleted. The acts of an undone group no longer count; a note that it filed is forgotten; a version of a fact
-that it recorded is retired, and one that it retired is recorded again. A group may be as large as a wing, so it is
-taken back in steps of one short transaction each, the last member first; an interrupted undoing is finished by the
-next.
+that it recorded is retired, and one that it retired is recorded again; a to-do that it closed is open. A group may be
+as large as a wing, so it is taken back in steps of one short transaction each, the last member first; an interrupted
+undoing is finished by the next.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from palazzo.archive.reading import id_bounds
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.graph import taking_back
 from palazzo.model import Micros
-from palazzo.store import changes, drawers, groups
+from palazzo.store import changes, drawers, groups, tasks
 from palazzo.store.database import Connection, Database
 from palazzo.store.groups import Group, Member, MemberKind
 
@@ -109,6 +109,10 @@ def _note(connection: Connection, item: int, now: Micros, group: int) -> None:
         )
 
 
+def _state(connection: Connection, state: int, now: Micros, _group: int) -> None:
+    tasks.retire_state(connection, state, now)
+
+
 _TAKE_BACK: Mapping[MemberKind, TakeBack] = {
     "act": _act,
     "note": _note,
@@ -118,5 +122,6 @@ _TAKE_BACK: Mapping[MemberKind, TakeBack] = {
     "link-": taking_back.link_retired,
     "predicate": taking_back.predicate_declared,
     "dismissal": taking_back.conflict_dismissed,
+    "state": _state,
 }
 """By kind of member. An undoing is never undone, so `undone` has none."""

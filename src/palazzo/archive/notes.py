@@ -1,11 +1,17 @@
-"""Notes: words that a person or an agent files on purpose."""
+"""Notes: words that a person or an agent files on purpose.
+
+A note is kept whole and to the word. It stands on a shelf of its wing: a plain note, an entry of a diary, a to-do, a
+reminder; what else makes it one is said by `diaries.py` and `tasks.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 from palazzo.archive import door, identity
-from palazzo.archive.door import Filing
+from palazzo.archive.door import Filing, Prepared
 from palazzo.archive.guarding import Guard
 from palazzo.errors import UsageError
 from palazzo.model import ItemId, Micros, Part, Place, Source, Trust
@@ -13,6 +19,38 @@ from palazzo.store.database import Connection
 
 LARGEST_NOTE = 1_000_000
 """Code points. What is longer is a document: mine the file instead."""
+Shelf = Literal["notes", "diary", "todo", "reminder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What to file. `label` is its kind (decision, learning, …); `about` is kept beside the words."""
+
+    text: str
+    place: Place
+    author: str = ""
+    trust: Trust = "user"
+    label: str = ""
+    branch: str = ""
+    commit: str = ""
+    anchors: Sequence[str] = ()
+    shelf: Shelf = "notes"
+    about: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedNote:
+    """A note as it will be kept, ready to be written under the lock."""
+
+    id: ItemId
+    place: Place
+    source: Source
+    prepared: Prepared
+
+    @property
+    def text(self) -> str:
+        """The words that are kept: those that came, without what the guard takes out."""
+        return self.prepared.filings[0].text
 
 
 def check_note(text: str) -> None:
@@ -23,6 +61,40 @@ def check_note(text: str) -> None:
         raise UsageError(
             f"The text has {len(text):,} characters; a note may have {LARGEST_NOTE:,}. Save it as a file and mine that."
         )
+
+
+def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = None) -> PreparedNote:
+    """Make a note ready to be filed; needs no lock. Raises UsageError for one that cannot be."""
+    check_note(note.text)
+    uid = identity.new_id(now)
+    meta: dict[str, object] = dict(note.about)
+    if note.shelf != "notes":
+        meta["shelf"] = note.shelf
+    if note.label:
+        meta["label"] = note.label
+    if note.anchors:
+        meta["anchors"] = list(note.anchors)
+    filing = Filing(
+        id=uid,
+        text=note.text,
+        kind="note",
+        role="assistant" if note.trust == "agent" else "author",
+        author=note.author,
+        parts=(Part("text", 0, len(note.text)),),
+        ordinal=now,
+        created_at=created_at if created_at is not None else now,
+        trust=note.trust,
+        branch=note.branch,
+        commit=note.commit,
+        meta=meta,
+    )
+    source = Source((note.shelf, note.place.wing), "note", f"palazzo:{note.shelf}/{note.place.wing}", title="")
+    return PreparedNote(uid, note.place, source, door.prepare([filing], guard))
+
+
+def file(connection: Connection, note: PreparedNote, now: Micros) -> int:
+    """Archive a prepared note; return its row id."""
+    return door.file(connection, note.source, note.place, note.prepared, now).rows[0]
 
 
 def file_note(
@@ -40,28 +112,7 @@ def file_note(
     commit: str = "",
     anchors: Sequence[str] = (),
 ) -> tuple[ItemId, int]:
-    """Archive a note at `place`; return its id and row id. `label` is its kind (decision, learning, …)."""
-    check_note(text)
-    uid = identity.new_id(now)
-    meta: dict[str, object] = {}
-    if label:
-        meta["label"] = label
-    if anchors:
-        meta["anchors"] = list(anchors)
-    filing = Filing(
-        id=uid,
-        text=text,
-        kind="note",
-        role="assistant" if trust == "agent" else "author",
-        author=author,
-        parts=(Part("text", 0, len(text)),),
-        ordinal=now,
-        created_at=created_at if created_at is not None else now,
-        trust=trust,
-        branch=branch,
-        commit=commit,
-        meta=meta,
-    )
-    source = Source(("notes", place.wing), "note", f"palazzo:notes/{place.wing}", title="")
-    receipt = door.file(connection, source, place, door.prepare([filing], guard), now)
-    return uid, receipt.rows[0]
+    """Archive a plain note at `place`; return its id and row id."""
+    note = Note(text, place, author, trust, label, branch, commit, anchors)
+    prepared = prepare(note, now, guard, created_at)
+    return prepared.id, file(connection, prepared, now)

@@ -9,7 +9,7 @@ What a person forgot is a hole: no span crosses it, and what stands beside it is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from palazzo.derive import tagging
@@ -29,12 +29,20 @@ TOOL_CHARACTERS = 4000
 piece."""
 SEGMENT_ITEMS = 64
 """Rows after which a turn without a new human message begins a new segment, so that re-cutting stays bounded."""
+ENTRY_CHARACTERS = 4000
+"""Longest diary entry, to-do or reminder in one drawer: it was written to be read whole."""
 _ERROR_PASSAGES = 3
+
+
+_KINDS_OF_SHELVES: Mapping[str, DrawerKind] = {"diary": "diary", "todo": "todo", "reminder": "reminder"}
 
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """What a drawer takes over from the item it begins with; `room` is a row id, times are microseconds."""
+    """What a drawer takes over from the item it begins with; `room` is a row id, times are microseconds.
+
+    `shelf` and `topic` are a note's: the kind of its drawers where it is no plain note, and what it is about.
+    """
 
     thread: str = ""
     created_at: int = 0
@@ -42,6 +50,8 @@ class Filed:
     branch: str = ""
     commit: str = ""
     room: int = 0
+    shelf: str = ""
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +129,22 @@ def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -
 
 
 def cut_note(item: CutItem, title: str = "") -> list[Draft]:
-    """Cut a note; most are one drawer."""
+    """Cut a note; most are one drawer, and diary entries, to-dos and reminders nearly all."""
     drafts = []
+    kind = note_kind(item)
+    limit = DRAWER_CHARACTERS if kind == "note" else ENTRY_CHARACTERS
+    title = item.filed.topic or title
     for start, end in without(0, len(item.text), item.holes):
-        for piece in split_span(item.text, start, end, DRAWER_CHARACTERS):
+        for piece in split_span(item.text, start, end, limit):
             span = CutSpan(item, *piece)
             passages = tuple(_passages(span))
-            drafts.append(Draft("note", (span,), passages, item.role, item.trust, title, item.author))
+            drafts.append(Draft(kind, (span,), passages, item.role, item.trust, title, item.author))
     return drafts
+
+
+def note_kind(item: CutItem) -> DrawerKind:
+    """Return the kind of a note's drawers."""
+    return _KINDS_OF_SHELVES.get(item.filed.shelf, "note")
 
 
 def without(start: int, end: int, holes: Sequence[Range]) -> list[Range]:

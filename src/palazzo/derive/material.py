@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -73,12 +74,15 @@ def _segment_starts(roles: Sequence[str]) -> list[int]:
 
 
 def _load_one(connection: Connection, row: int) -> CutItem:
-    uid, role, author, text, codec, parts, trust, ordinal, *filed = next(
+    uid, role, author, text, codec, parts, trust, ordinal, *whence, described = next(
         connection.execute(
             "SELECT uid, role, author, text, text_codec, parts, trust, ordinal, thread, created_at, recorded_at,"
-            " branch, commit_id, room FROM item WHERE id = ?",
+            " branch, commit_id, room, CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic') END"
+            " FROM item WHERE id = ?",
             (row,),
         )
     )
+    shelf, topic = json.loads(described) if described else ("", "")
+    filed = Filed(*whence, str(shelf or ""), str(topic or ""))
     decoded = items.decode_text(text, codec)
-    return CutItem(row, bytes(uid), role, author, decoded, items.load_parts(parts), trust, ordinal, filed=Filed(*filed))
+    return CutItem(row, bytes(uid), role, author, decoded, items.load_parts(parts), trust, ordinal, filed=filed)

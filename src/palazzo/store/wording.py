@@ -109,6 +109,8 @@ WORDLESS = {
     "fact": "numbers",
     "fact_version": "numbers",
     "conflict": "kinds and places",
+    "task": "numbers and kinds: the words are the item's",
+    "task_state": "states",
     "erasure": "certificates, which hold no words",
     "erased_item": "ids",
     "tombstone": "keyed hashes",
