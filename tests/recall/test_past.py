@@ -79,6 +79,15 @@ def test_every_wing_and_room_is_that_of_the_day() -> None:
         assert found(palace, "heron", 5, wing="api", room="auth")
 
 
+def test_the_name_of_the_room_of_the_day_finds_what_was_in_it() -> None:
+    with fresh_palace() as palace:
+        note = palace.remember("the heron stands on the pier", Place("api", "wetlands"))
+        turn_to(palace, 10)
+        palace.move(note.drawers, Place("api", "meadows"))
+        assert [bool(found(palace, room, 5)) for room in ("wetlands", "meadows")] == [True, False]
+        assert [bool(found(palace, room, 15)) for room in ("wetlands", "meadows")] == [False, True]
+
+
 def test_tags_are_those_of_the_day() -> None:
     with fresh_palace() as palace:
         note = palace.remember("the heron stands on the pier", PLACE)

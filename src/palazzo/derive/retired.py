@@ -232,11 +232,12 @@ def _keep(connection: Connection, row: int, stood: Sequence[State]) -> None:
     over = [(own, state) for own, state in zip(kept, stood, strict=True) if state.until is not None]
     if not over:
         return
-    body, context = keywords.columns_of(connection, row)
+    body = keywords.body_of(connection, row)
     (kind,) = next(connection.execute("SELECT kind FROM drawer WHERE id = ?", (row,)))
     indexed = []
     for own, state in over:
         wing, _ = places.wing_and_name(connection, state.room)
+        context = keywords.context_of(connection, row, state.room)
         indexed.append((own, body, context, keywords.scope_tokens(wing, state.room, kind, state.tags)))
     retired_keywords.index(connection, indexed)
 

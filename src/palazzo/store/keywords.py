@@ -53,15 +53,25 @@ def context(title: str, author: str, created_at: int, room: str) -> str:
 
 def columns_of(connection: Connection, row: int) -> tuple[str, str]:
     """Return the body and the context column of a drawer, as its row and its spans say."""
-    told = connection.execute(
-        "SELECT title, author, created_at, room.name FROM drawer JOIN room ON room.id = drawer.room"
-        " WHERE drawer.id = ?",
-        (row,),
-    )
+    return body_of(connection, row), context_of(connection, row)
+
+
+def body_of(connection: Connection, row: int) -> str:
+    """Return the body column of a drawer, as its spans say."""
     spans = drawers.drawer_spans(connection, row)
     texts = items.read_texts(connection, (item for item, _, _ in spans))
     body = "\n\n".join(texts[item][start:end] for item, start, end in spans)
-    return index_form(body), context(*next(told))
+    return index_form(body)
+
+
+def context_of(connection: Connection, row: int, room: int | None = None) -> str:
+    """Return the context column of a drawer as its row says, or as it was in another `room`."""
+    told = connection.execute(
+        "SELECT title, author, created_at, room.name FROM drawer JOIN room ON room.id = coalesce(?2, drawer.room)"
+        " WHERE drawer.id = ?1",
+        (row, room),
+    )
+    return context(*next(told))
 
 
 def scope_of(connection: Connection, row: int) -> str:

@@ -113,7 +113,7 @@ def document_frequency(connection: Connection, stem: str) -> int:
 
 
 def _scored(connection: Connection, match: str, drawers: Iterable[int]) -> dict[int, float]:
-    from palazzo.store import keywords
+    from palazzo.store import keywords  # which asks this module for the past
 
     quoted = _QUOTED.findall(_words_of(match))
     phrases = {(tuple(connection.stems(text.replace('""', '"'))), bool(star)) for text, star in quoted}
