@@ -74,15 +74,17 @@ def _segment_starts(roles: Sequence[str]) -> list[int]:
 
 
 def _load_one(connection: Connection, row: int) -> CutItem:
-    uid, role, author, text, codec, parts, trust, ordinal, *whence, described = next(
+    uid, role, author, text, codec, parts, trust, ordinal, described, *whence = next(
         connection.execute(
-            "SELECT uid, role, author, text, text_codec, parts, trust, ordinal, thread, created_at, recorded_at,"
-            " branch, commit_id, room, CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic') END"
-            " FROM item WHERE id = ?",
+            "SELECT uid, role, author, text, text_codec, parts, trust, ordinal,"
+            " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic') END,"
+            " thread, created_at, recorded_at, branch, commit_id, room FROM item WHERE id = ?",
             (row,),
         )
     )
-    shelf, topic = json.loads(described) if described else ("", "")
-    filed = Filed(*whence, str(shelf or ""), str(topic or ""))
     decoded = items.decode_text(text, codec)
+    filed = Filed(*whence)
+    if described:
+        shelf, topic = json.loads(described)
+        filed = replace(filed, shelf=str(shelf or ""), topic=str(topic or ""))
     return CutItem(row, bytes(uid), role, author, decoded, items.load_parts(parts), trust, ordinal, filed=filed)

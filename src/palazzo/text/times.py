@@ -1,7 +1,7 @@
 """Times as people and files write them, to and from microseconds since 1970-01-01 UTC.
 
 This module owns the grammar of times. It never asks for the current time (the caller says what `now` is)
-and never for the machine's time zone: a time without a zone is UTC.
+and never for the machine's time zone: a time without a zone is UTC, unless the caller names a zone.
 
 Words name a *stretch*: `2026-03-01` a day, `March` a month, `10:22` of a day an instant. What is meant by it depends
 on what it is said of: something began with the stretch's first moment and ended with its last.
@@ -39,8 +39,10 @@ class Stretch(NamedTuple):
     end: Micros
 
 
-def parse_stretch(text: str, now: Micros) -> Stretch:
+def parse_stretch(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
     """Read what stretch of time a person or an agent means by `text`; `now` is what relative times count from.
+
+    Days are those of `zone`, and a time that names none is one of its clocks'.
 
     Accepted, in any case:
 
@@ -61,11 +63,12 @@ def parse_stretch(text: str, now: Micros) -> Stretch:
         if zoned:
             return _bounds(_iso(zoned[1].casefold(), _zone(zoned[2])))
         for reading in (_iso, _partial_date):
-            found = reading(plain.casefold())
+            found = reading(plain.casefold(), zone)
             if found is not None:
                 return _bounds(found)
+        there = _moment(now).astimezone(zone)
         for relative in (_named, _in_english, _counted):
-            found = relative(plain.casefold(), _moment(now))
+            found = relative(plain.casefold(), there)
             if found is not None:
                 return _bounds(found)
     except _NoSuchTime:
@@ -211,8 +214,8 @@ def _bounds(span: Span | None) -> Stretch:
     return Stretch(_micros(span[0]), _micros(span[1]))
 
 
-def _iso_moment(text: str) -> datetime | None:
-    """Read ISO-8601, and the forms of git (a space before the zone) and of logs (`UTC` for `Z`)."""
+def _iso_moment(text: str, zone: tzinfo = UTC) -> datetime | None:
+    """Read ISO-8601, and the forms of git (a space before the zone) and of logs (`UTC` for `Z`); else in `zone`."""
     if not _ISO_START.match(text):
         return None
     tidy = _SPACE_BEFORE_ZONE.sub("", text)
@@ -222,15 +225,13 @@ def _iso_moment(text: str) -> datetime | None:
         moment = datetime.fromisoformat(tidy.upper())
     except ValueError:
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else _there(moment, zone)
 
 
 def _iso(said: str, zone: tzinfo = UTC) -> Span | None:
-    moment = _iso_moment(said)
+    moment = _iso_moment(said, zone)
     if moment is None:
         return None
-    if zone is not UTC:
-        moment = _there(moment.replace(tzinfo=None), zone)
     if _ISO_DAY.fullmatch(said):
         return moment, _later(moment, days=1)
     return (moment, _later(moment, days=7)) if _ISO_WEEK.fullmatch(said) else (moment, moment)
@@ -274,7 +275,7 @@ def _zone(name: str) -> tzinfo:
 def _there(local: datetime, zone: tzinfo) -> datetime:
     """What a clock in `zone` shows, as a moment."""
     moment = local.replace(tzinfo=zone)
-    if moment.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != local:
+    if zone is not UTC and moment.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != local:
         raise _NoSuchTime(f"'{local}' is not a time: clocks in {zone} were put forward over it.")
     return moment
 
@@ -295,15 +296,15 @@ _DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
 _WHICH = {"this": 0, "last": -1, "next": 1}
 
 
-def _partial_date(said: str) -> Span | None:
+def _partial_date(said: str, zone: tzinfo = UTC) -> Span | None:
     quarter = _QUARTER.fullmatch(said)
     if quarter:
-        start = datetime(int(quarter[2] or quarter[3]), 3 * int(quarter[1] or quarter[4]) - 2, 1, tzinfo=UTC)
+        start = datetime(int(quarter[2] or quarter[3]), 3 * int(quarter[1] or quarter[4]) - 2, 1, tzinfo=zone)
         return start, _later(start, months=3)
     match = _PARTIAL.fullmatch(said)
     if match is None:
         return None
-    start = datetime(int(match[1]), int(match[2] or 1), 1, tzinfo=UTC)
+    start = datetime(int(match[1]), int(match[2] or 1), 1, tzinfo=zone)
     return start, _later(start, months=1 if match[2] else 12)
 
 
@@ -353,7 +354,7 @@ def _in_english(said: str, now: datetime) -> Span | None:
     if match is None or match["month"] not in _MONTHS_BY_NAME or (match["day"] and match["after"]):
         return None
     month, day = _MONTHS_BY_NAME[match["month"]], int(match["day"] or match["after"] or 0)
-    start = datetime(int(match["year"] or now.year), month, day or 1, tzinfo=UTC)
+    start = datetime(int(match["year"] or now.year), month, day or 1, tzinfo=now.tzinfo)
     if not match["year"] and start > now:
         start = start.replace(year=start.year - 1)
     return start, _later(start, days=1 if day else 0, months=0 if day else 1)
@@ -382,9 +383,11 @@ def _counted(said: str, now: datetime) -> Span | None:
     if unit is None or (not match[2] and not match[3]):  # `ah` is no hour
         return None
     count = int(match[2] or 1) * (1 if match[1] else -1)
-    moment = (
-        _months_on(now, count * _MONTHS[unit]) if unit in _MONTHS else now + timedelta(seconds=count * _SECONDS[unit])
-    )
+    if unit in _MONTHS:
+        moment = _months_on(now, count * _MONTHS[unit])
+    else:  # a day is as long as its clock says, an hour always one
+        before = now if unit in ("d", "w") else now.astimezone(UTC)
+        moment = before + timedelta(seconds=count * _SECONDS[unit])
     return moment, moment
 
 

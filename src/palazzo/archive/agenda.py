@@ -1,0 +1,49 @@
+"""What is on whose mind: open to-dos, reminders that are due, and what an agent last wrote in its diary.
+
+What a wake-up and a hand-over tell of. On a snapshot as of a day it is the agenda of then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from palazzo.archive import diaries, tasks
+from palazzo.archive.diaries import Entry
+from palazzo.archive.tasks import Due, Moment
+from palazzo.errors import NotFound
+from palazzo.store.database import Connection
+from palazzo.store.tasks import Task
+
+ENTRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """To-dos by when they are due, reminders likewise, entries newest first."""
+
+    todos: tuple[Task, ...]
+    due: tuple[Due, ...]
+    entries: tuple[Entry, ...]
+
+
+def agenda(
+    connection: Connection, moment: Moment, wing: str | None, agent: str | None = None, entries: int = ENTRIES
+) -> Agenda:
+    """Return what is open in a wing (None: everywhere) and for an agent (None: for all of them).
+
+    Entries are the agent's own about the wing's project. An agent that keeps no diary has none, and is no error. The
+    caller takes as many to-dos as it has room for.
+    """
+    own = None
+    if agent is not None:
+        try:
+            own = diaries.find_agent(connection, agent)
+        except NotFound:
+            return Agenda(*_open(connection, moment, wing), ())
+    rows = islice(diaries.entries(connection, own, project=wing), entries)
+    return Agenda(*_open(connection, moment, wing), tuple(diaries.read(connection, row) for row in rows))
+
+
+def _open(connection: Connection, moment: Moment, wing: str | None) -> tuple[tuple[Task, ...], tuple[Due, ...]]:
+    return tuple(tasks.open_todos(connection, wing)), tuple(tasks.due(connection, moment, wing))

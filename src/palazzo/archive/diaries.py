@@ -1,0 +1,198 @@
+"""Diaries: an agent's own dated entries, kept whole in its own wing.
+
+An agent is known by its name whatever its case; the spelling that it first wrote under is the one that is kept. Which
+project an entry is about, and under which topic it stands, is kept beside its words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from palazzo.archive import notes
+from palazzo.archive.guarding import Guard
+from palazzo.archive.notes import Note, PreparedNote
+from palazzo.archive.reading import join_spans
+from palazzo.errors import NotFound, UsageError
+from palazzo.model import Micros, Place, Trust
+from palazzo.scope.rooms import slug
+from palazzo.store import diaries, drawers, items, places
+from palazzo.store.database import Connection
+from palazzo.text.names import fold, near, tidy
+
+ROOM = "diary"
+GENERAL = "general"
+"""The topic of entries that name none."""
+LONGEST_NAME, LONGEST_TOPIC = 64, 100
+_NAME = re.compile(r"[\w .-]+")
+_SHOWN = 40
+_MOST_NAMED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Whose diary it is: the name as it was first written, the wing, and from when to when how many entries are."""
+
+    name: str
+    wing: str
+    entries: int
+    first_at: Micros
+    last_at: Micros
+    spellings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry, whole but for what was forgotten of it. `project` is a wing, '' where it is about none."""
+
+    row: int
+    id: str
+    agent: str
+    at: Micros
+    topic: str
+    project: str
+    text: str
+    trust: Trust
+
+
+def agent_name(text: str) -> str:
+    """Return an agent's name on one line; UsageError for what is no name."""
+    name = tidy(unicodedata.normalize("NFC", text))
+    shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"The agent's name '{shown}' has {len(name):,} characters, and may have {LONGEST_NAME}.")
+    if not _NAME.fullmatch(name) or not slug(name, ""):
+        raise UsageError(f"'{shown}' is no agent's name: use letters, digits, spaces, - _ and full stops.")
+    return name
+
+
+def wing_of(name: str) -> str:
+    """Return the wing that the diary of an agent of that name is kept in: one for all spellings of it."""
+    return f"wing_{slug(name)}"
+
+
+def topic_name(text: str | None) -> str:
+    """Return a topic as it is kept, on one line; UsageError for one that is too long."""
+    topic = tidy(text or "") or GENERAL
+    if len(topic) > LONGEST_TOPIC or not topic.isprintable():
+        raise UsageError(f"The topic must be a few words on one line, at most {LONGEST_TOPIC} characters.")
+    return topic
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+def prepare(note: Note, topic: str, project: str, now: Micros, guard: Guard) -> PreparedNote:
+    """Make an entry ready to be filed; needs no lock. `note` has its text, author, trust, branch and commit."""
+    if not note.text.strip():
+        raise UsageError("The entry is empty: write what happened, what was decided, and what is open.")
+    about = {"topic": topic, **({"project": project} if project else {})}
+    place = Place(wing_of(note.author), ROOM)
+    return notes.prepare(replace(note, place=place, shelf="diary", about=about), now, guard)
+
+
+def spelled(connection: Connection, name: str) -> str:
+    """Return the name that an agent first wrote under; `name` for one that never wrote."""
+    return next((agent.name for agent in agents(connection) if wing_of(agent.name) == wing_of(name)), name)
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def agents(connection: Connection) -> list[Agent]:
+    """Return all agents that keep a diary, who wrote last first."""
+    found: dict[str, Agent] = {}
+    for writer in diaries.writers(connection):
+        wing = wing_of(writer.name)
+        own = Agent(writer.name, wing, writer.entries, writer.first_at, writer.last_at, (writer.name,))
+        before = found.get(wing)
+        found[wing] = own if before is None else _joined(before, own)
+    return sorted(found.values(), key=lambda agent: -agent.last_at)
+
+
+def _joined(one: Agent, other: Agent) -> Agent:
+    """Two agents' processes may have written their first entries at once, each in its own spelling."""
+    first, last = min(one.first_at, other.first_at), max(one.last_at, other.last_at)
+    spellings = (*one.spellings, *other.spellings)
+    return Agent(one.name, one.wing, one.entries + other.entries, Micros(first), Micros(last), spellings)
+
+
+def find_agent(connection: Connection, name: str) -> Agent:
+    """Return the agent of that name, in any spelling; NotFound, naming those that are near, when it has no diary."""
+    wanted = agent_name(name)
+    there = agents(connection)
+    for agent in there:
+        if agent.wing == wing_of(wanted):
+            return agent
+    if not there:
+        raise NotFound(f"'{wanted}' keeps no diary, and nobody else does yet: 'palazzo diary write' begins one.")
+    names = {fold(agent.name): agent.name for agent in there}
+    meant = [names[one] for one in near(fold(wanted), names)]
+    told = f"Near it: {', '.join(meant)}." if meant else f"There are: {_listed([agent.name for agent in there])}."
+    raise NotFound(f"'{wanted}' keeps no diary. {told}")
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:_MOST_NAMED])}{' and more' if len(names) > _MOST_NAMED else ''}"
+
+
+def entries(
+    connection: Connection,
+    agent: Agent | None = None,
+    *,
+    project: str | None = None,
+    topic: str | None = None,
+    since: Micros | None = None,
+    until: Micros | None = None,
+) -> Iterator[int]:
+    """Yield the items of an agent's (or everybody's) live entries, newest first; `since` is inclusive.
+
+    `project` is a wing's name, also one that it had before.
+    """
+    about = None if project is None else _called(connection, project)
+    under = None if topic is None else fold(topic)
+    for row in diaries.entries(connection, None if agent is None else agent.spellings, since, until):
+        if under is not None and fold(row.topic or GENERAL) != under:
+            continue
+        if about is None or _called(connection, row.project) == about:
+            yield row.item
+
+
+def _called(connection: Connection, wing: str) -> str:
+    """What a wing is called now."""
+    row = places.wing_led_to(connection, wing) if wing else None
+    return wing if row is None else places.wing_name(connection, row)
+
+
+def read(connection: Connection, row: int) -> Entry:
+    """Return the entry that is filed as the item of that row id."""
+    item = items.read_item(connection, row)
+    told: dict[str, Any] = dict(item.meta)
+    return Entry(
+        row=row,
+        id=item.id,
+        agent=item.author,
+        at=item.created_at,
+        topic=str(told.get("topic") or GENERAL),
+        project=_called(connection, str(told.get("project") or "")),
+        text=_told(connection, row, item.text),
+        trust=item.trust,
+    )
+
+
+def _told(connection: Connection, row: int, text: str) -> str:
+    """The text without what was forgotten of it."""
+    spans = sorted(
+        (start, end)
+        for drawer in drawers.live_drawers_of_item(connection, row)
+        for item, start, end in drawers.drawer_spans(connection, drawer)
+        if item == row
+    )
+    at, gaps = 0, ""
+    for start, end in [*spans, (len(text), len(text))]:
+        gaps += text[at:start]
+        at = max(at, end)
+    return join_spans([text[start:end] for start, end in spans]) if gaps.strip() else text

@@ -1,0 +1,169 @@
+"""To-dos and reminders: notes with a state. Filing, finding and closing them, and which are due.
+
+A reminder is due from a moment on, when a file is opened, or when a topic comes up: whichever of these it names comes
+first. It stays due until it is done or dropped, so that none is lost with the session that was told of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Literal
+
+from palazzo.archive import notes
+from palazzo.archive.notes import PreparedNote
+from palazzo.archive.reading import id_bounds
+from palazzo.errors import AmbiguousId, NotFound
+from palazzo.model import Micros
+from palazzo.store import groups, tasks
+from palazzo.store.database import Connection
+from palazzo.store.tasks import Task, TaskKind, TaskState
+from palazzo.text.words import index_form, terms
+
+ROOMS: Mapping[TaskKind, str] = {"todo": "todos", "reminder": "reminders"}
+NAMES: Mapping[TaskKind, str] = {"todo": "to-do", "reminder": "reminder"}
+_LISTS: Mapping[TaskKind, str] = {"todo": "palazzo todo list", "reminder": "palazzo reminders all"}
+_SUGGESTED, _SHOWN = 5, 60
+Cause = Literal["time", "file", "topic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a reminder may be due by: the time, and the file that is opened and the words that are said, if any are.
+
+    `files` are all names of the file: from the root of its project, with that project's wing, and absolute.
+    """
+
+    now: Micros
+    files: tuple[tuple[str, str | None], ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A reminder that is due, and by what."""
+
+    task: Task
+    causes: tuple[Cause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What closing did: the tasks that are closed by it, and those that had been before, as they stand."""
+
+    closed: tuple[Task, ...]
+    before: tuple[Task, ...] = field(default=())
+
+
+def file(connection: Connection, note: PreparedNote, kind: TaskKind, due_at: Micros | None, now: Micros) -> int:
+    """Archive a prepared note as a task; return the row id of the note."""
+    row = notes.file(connection, note, now)
+    tasks.create(connection, row, kind, due_at)
+    return row
+
+
+def close(
+    connection: Connection, kind: TaskKind, prefixes: Sequence[str], state: TaskState, now: Micros, group: int
+) -> Closed:
+    """Close tasks by their ids, or the beginnings of them; all or none. Raises NotFound or AmbiguousId."""
+    found = [resolve(connection, kind, prefix) for prefix in dict.fromkeys(prefixes)]
+    once = {task.row: task for task in found}
+    to_close = [task for task in once.values() if task.state == "open"]
+    rows = [tasks.set_state(connection, task.row, state, now) for task in to_close]
+    groups.add(connection, group, "state", rows)
+    groups.count(connection, group, len(rows))
+    before = tuple(task for task in once.values() if task.state != "open")
+    return Closed(tuple(tasks.read(connection, (task.row for task in to_close))), before)
+
+
+def resolve(connection: Connection, kind: TaskKind, prefix: str) -> Task:
+    """Return the task that an id (its own, its note's drawer's, or the beginning of one) names."""
+    try:
+        low, high = id_bounds(prefix)
+    except NotFound:
+        raise NotFound(_not_there(connection, kind, prefix)) from None
+    found = [task for task in tasks.read(connection, tasks.find(connection, low, high, 9)) if task.kind == kind]
+    if len(found) > 1:
+        raise AmbiguousId(prefix, [f"{task.uid} ({_shown(task)})" for task in found])
+    if not found:
+        raise NotFound(_not_there(connection, kind, prefix))
+    return found[0]
+
+
+def _not_there(connection: Connection, kind: TaskKind, said: str) -> str:
+    """Say that nothing is called so, and what may be meant: by its words, else the newest."""
+    there = tasks.tasks(connection, kind)
+    alike = sorted(there, key=lambda task: (-_likeness(said, task.text), -task.created_at))[:_SUGGESTED]
+    if not there:
+        return f"No {NAMES[kind]} has the id '{said[:_SHOWN]}', and none is open."
+    told = "; ".join(f"{task.uid} ({_shown(task)})" for task in alike)
+    return f"No {NAMES[kind]} has the id '{said[:_SHOWN]}'. Open are: {told}. '{_LISTS[kind]}' lists them."
+
+
+def _likeness(said: str, text: str) -> float:
+    return SequenceMatcher(None, said.casefold()[:_SHOWN], text.casefold()[:_SHOWN], autojunk=False).ratio()
+
+
+def _shown(task: Task) -> str:
+    words = " ".join(task.text.split())
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+
+
+# --- what is due -------------------------------------------------------------------------------------------
+
+
+def due(connection: Connection, moment: Moment, wing: str | None = None) -> list[Due]:
+    """Return the open reminders that are due, those with a time first, the earliest first.
+
+    With a `wing` only its own, and those of any wing that the opened file brings up.
+    """
+    said = _said(connection, moment.words) if moment.words else frozenset()
+    found = []
+    for task in tasks.tasks(connection, "reminder", wing):
+        causes = causes_of(connection, task, moment, said)
+        if causes:
+            found.append(Due(task, causes))
+    return found
+
+
+def causes_of(connection: Connection, task: Task, moment: Moment, said: frozenset[str]) -> tuple[Cause, ...]:
+    """Return what makes a reminder due; `said` are the stems of the moment's words."""
+    causes: list[Cause] = []
+    if task.due_at is not None and task.due_at <= moment.now:
+        causes.append("time")
+    if task.file and any(_opens(task, name, wing) for name, wing in moment.files):
+        causes.append("file")
+    if task.topic and said and topic_stems(connection, task.topic) <= said:
+        causes.append("topic")
+    return tuple(causes)
+
+
+def topic_stems(connection: Connection, topic: str) -> frozenset[str]:
+    """Return the words of a topic as they are looked for: stemmed, without those that say nothing."""
+    return _said(connection, " ".join(terms(topic)) or topic)
+
+
+def _said(connection: Connection, text: str) -> frozenset[str]:
+    return frozenset(connection.stems(index_form(text)))
+
+
+def _opens(task: Task, name: str, wing: str | None) -> bool:
+    """Whether a file is the reminder's, or lies in the directory that it names."""
+    if wing is None:
+        at_root = False  # an absolute name, which is of no project's root
+    elif wing != task.wing:
+        return False
+    else:
+        at_root = task.file == "."
+    return at_root or name == task.file or name.startswith(f"{task.file.rstrip('/')}/")
+
+
+def open_todos(connection: Connection, wing: str | None, authors: Iterable[str] = ()) -> list[Task]:
+    """Return the open to-dos of a wing (None: of all), and those that one of the authors stated anywhere."""
+    own = tasks.tasks(connection, "todo", wing)
+    stated = frozenset(authors)
+    if wing is None or not stated:
+        return own
+    rows = {task.row for task in own}
+    return own + [task for task in tasks.tasks(connection, "todo") if task.author in stated and task.row not in rows]

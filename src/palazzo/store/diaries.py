@@ -1,0 +1,57 @@
+"""Diaries as the store knows them: the live drawers of kind `diary`, by who wrote them and when."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+
+class Writer(NamedTuple):
+    """A name that entries were written under: how many are live, and when the first and the last were written."""
+
+    name: str
+    entries: int
+    first_at: Micros
+    last_at: Micros
+
+
+class EntryRow(NamedTuple):
+    """An entry's item, and what is kept beside its words: its topic and its project, '' where there is none."""
+
+    item: int
+    topic: str
+    project: str
+
+
+def writers(connection: Connection) -> list[Writer]:
+    """Return all names that live entries were written under, the one that was first written under first."""
+    rows = connection.execute(
+        "SELECT author, count(DISTINCT s.item), min(created_at), max(created_at) FROM drawer"
+        " JOIN drawer_span s ON s.drawer = drawer.id WHERE kind = 'diary' AND retired_at IS NULL"
+        " GROUP BY author ORDER BY min(drawer.id)"
+    )
+    return [Writer(name, int(count), Micros(first), Micros(last)) for name, count, first, last in rows]
+
+
+def entries(
+    connection: Connection, names: Sequence[str] | None, since: Micros | None, until: Micros | None
+) -> Iterator[EntryRow]:
+    """Yield the live entries that were written under any of the names (None: all), newest first.
+
+    `since` is inclusive, `until` is not.
+    """
+    rows = connection.execute(
+        "SELECT DISTINCT s.item, json_extract(item.meta, '$.topic'), json_extract(item.meta, '$.project')"
+        " FROM drawer d JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
+        " WHERE d.kind = 'diary' AND d.retired_at IS NULL"
+        " AND (?1 IS NULL OR d.author IN (SELECT value FROM json_each(?1)))"
+        " AND (?2 IS NULL OR d.created_at >= ?2) AND (?3 IS NULL OR d.created_at < ?3)"
+        " ORDER BY d.created_at DESC, s.item DESC",
+        (None if names is None else json.dumps(list(names)), since, until),
+    )
+    for item, topic, project in rows:
+        yield EntryRow(int(item), str(topic or ""), str(project or ""))
