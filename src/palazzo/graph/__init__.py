@@ -4,3 +4,8 @@
 and entities are one; `conflicting` watches over predicates that have one object at a time; `taking_back` is what undo
 does with all of these. They work in the caller's transaction and know no face.
 """
+
+from typing import Literal
+
+How = Literal["name", "alias", "spelling", "near"]
+"""How an entity was found: by its own name, another name, another spelling, or a name that is near."""

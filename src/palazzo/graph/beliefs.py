@@ -13,15 +13,13 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from palazzo.errors import AmbiguousName
+from palazzo.graph import How
 from palazzo.model import Micros
 from palazzo.store import entities, facts
 from palazzo.store.database import Connection
 from palazzo.store.entities import LATEST
 from palazzo.store.facts import Provenance, Side, Version
 from palazzo.text.names import fold, near
-
-How = Literal["name", "alias", "spelling", "near"]
-"""How an entity was found: by its own name, another name, another spelling, or a name that is near."""
 
 MOST_NEIGHBOURS = 50
 """Entities whose facts a second hop looks at: what is linked to more is a hub, and its neighbours say little."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from palazzo.archive import identity
 from palazzo.model import Micros
-from palazzo.store import entities, facts, groups, predicates
+from palazzo.store import entities, facts, groups, predicates, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.facts import Provenance, Version
 from palazzo.store.groups import MemberKind
@@ -35,8 +35,13 @@ class Change:
         """Return a fresh id."""
         return bytes.fromhex(identity.new_id(self.now))
 
+    def kept(self, words: str) -> str:
+        """Return words as they may be kept: what was erased, also a moment ago, is not taken in again."""
+        return tombstones.title(self.connection, words)
+
     def entity(self, name: str) -> int:
         """Return the row id of the entity of exactly that name, adding it when it is new."""
+        name = self.kept(name)
         found = entities.entity_named(self.connection, name)
         if found is not None:
             return found
@@ -45,6 +50,7 @@ class Change:
 
     def predicate(self, name: str) -> int:
         """Return the row id of a predicate in whatever spelling it is known, adding it when it is new."""
+        name = self.kept(name)
         found = predicates.find_predicate(self.connection, name, fold(name))
         return found.row if found else predicates.create_predicate(self.connection, name, fold(name))
 
@@ -58,6 +64,7 @@ class Change:
         superseded_by: int | None = None,
     ) -> Version:
         """Record a version of a fact."""
+        sources = [one._replace(stated_by=self.kept(one.stated_by)) for one in sources]
         row = facts.record(self.connection, fact, self.now, valid_from, valid_to, confidence, superseded_by, sources)
         self.did("fact+", row)
         return facts.read_version(self.connection, row)

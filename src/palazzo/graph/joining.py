@@ -12,6 +12,7 @@ from palazzo.text.names import fold
 
 def add_alias(change: Change, name: str, entity: str) -> bool:
     """Let `name` mean an entity from now on; return whether that is new. Raises UsageError."""
+    name = change.kept(name)
     beliefs = Beliefs(change.connection)
     target = known(beliefs, entity)
     found = beliefs.find(name)

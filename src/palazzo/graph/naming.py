@@ -16,15 +16,15 @@ _SHOWN = 40
 
 
 def guarded(guard: Guard, subject: str, predicate: str, thing: str) -> tuple[str, str, str]:
-    """Return a fact's words without secrets and private spans.
+    """Return a fact's words without secrets, private spans and what was erased.
 
     They are looked at together as well: `hunter2hunter2` is a secret because it is what a password is.
     """
-    if not guard.redacts:
-        return subject, predicate, thing
-    together = f"{subject} {predicate}: {thing}"
-    known = redact(together, guard.key).secrets(together)
-    kept = [redact(words, guard.key, known=known).text for words in (subject, predicate, thing)]
+    kept = [guard.words(words) for words in (subject, predicate, thing)]
+    if guard.redacts:
+        together = f"{kept[0]} {kept[1]}: {kept[2]}"
+        known = redact(together, guard.key).secrets(together)
+        kept = [redact(words, guard.key, known=known).text for words in kept]
     return entity_name("subject", kept[0]), predicate_name(kept[1]), entity_name("object", kept[2])
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
+from palazzo.graph import How
 from palazzo.operations.facts import FactView
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.graph.beliefs import How
     from palazzo.operations.context import Context
 
 

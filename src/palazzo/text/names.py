@@ -24,7 +24,7 @@ def tidy(text: str) -> str:
 
 def fold(name: str) -> str:
     """Return what spellings of one name have in common: `Auth-Service`, `auth_service` and `auth service` are one."""
-    return _JOINTS.sub(" ", name.casefold()).strip()
+    return _JOINTS.sub(" ", name.casefold()).strip() or name
 
 
 def near(name: str, names: Iterable[str], limit: int = 8) -> list[str]:

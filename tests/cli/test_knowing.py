@@ -1,0 +1,164 @@
+"""kg, as it is typed, shown to a person, and written as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command, spawn
+
+FACT = {
+    "id", "subject", "predicate", "object", "scope", "valid_from", "valid_to", "current", "confidence", "recorded_at",
+    "retired_at", "superseded_by", "provenance",
+}  # fmt: skip
+
+
+@pytest.fixture
+def known(palazzo: Command, home: Path) -> str:
+    """Three facts about an API; returns the id of the first."""
+    added = palazzo.json("kg", "add", "api", "uses", "Redis", "--from", "2026-03-01")
+    palazzo.json("kg", "add", "api", "listens on", "8443", "--wing", "shop", "--confidence", "0.5")
+    palazzo.json("kg", "add", "web", "calls", "api")
+    return str(added["id"])
+
+
+def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
+    added = palazzo.json("kg", "add", "api", "uses", "Redis", "--by", "bob")
+    assert set(added) == {"id", "new", "changed", "fact", "conflicts", "near"}
+    assert (added["id"], added["new"], added["changed"]) == (known, False, ["provenance"])
+    assert set(added["fact"]) == FACT
+    assert added["fact"]["provenance"][1] == {"stated_by": "bob", "item": None, "start": None, "end": None}
+    found = palazzo.json("kg", "query", "api", "--as-of", "2026-03-01")
+    assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated"}
+    assert set(found["facts"][0]) == FACT | {"direction", "hop"}
+    assert (found["as_of"], found["known_at"], found["count"]) == ("2026-03-01T23:59:59.999Z", None, 3)
+    done = palazzo.json("kg", "supersede", "api", "uses", "Redis", "Valkey", "--at", "2026-05-01")
+    assert set(done) == {"at", "closed", "opened", "new", "conflicts"}
+    ended = palazzo.json("kg", "end", "web", "calls", "api")
+    assert set(ended) == {"at", "ended"}
+    assert set(palazzo.json("kg", "timeline")) == {"entity", "matched", "known_at", "timeline", "count"}
+    assert set(palazzo.json("kg", "stats")) == {
+        "entities", "facts", "current", "ended", "planned", "aliases", "merges", "conflicts", "predicates",
+    }  # fmt: skip
+    shown = palazzo.json("show", known)
+    assert (shown["kind"], shown["id"], shown["entries"]) == ("fact", known, [])
+    assert [set(version) for version in shown["versions"]] == [FACT] * 3
+    assert palazzo.json("status")["facts"] == 4
+    assert palazzo.json("verify")["ok"]
+
+
+EVERY = [
+    ["kg", "add", "a", "b", "c"],
+    ["kg", "query", "api", "--hops", "2"],
+    ["kg", "query", "nobody"],
+    ["kg", "end", "api", "uses", "Redis"],
+    ["kg", "supersede", "api", "uses", "Redis", "Valkey"],
+    ["kg", "timeline"],
+    ["kg", "conflicts"],
+    ["kg", "stats"],
+    ["kg", "alias"],
+    ["kg", "alias", "the api", "api"],
+    ["kg", "merge"],
+    ["kg", "merge", "web", "api"],
+    ["kg", "predicate"],
+    ["kg", "predicate", "uses", "--functional"],
+]
+
+
+def test_every_command_writes_one_document_or_something_for_a_person(palazzo: Command, known: str) -> None:
+    for arguments in EVERY:
+        before = palazzo.json("undo", "--list")["changes"]
+        ran = palazzo(*arguments)
+        assert (ran.code, ran.error) == (0, "")
+        assert ran.out.strip()
+        if palazzo.json("undo", "--list")["changes"] != before:
+            palazzo("undo")
+        ran = palazzo(*arguments, "--json")
+        assert (ran.code, ran.error) == (0, ""), arguments
+        assert isinstance(ran.json, dict)
+        if palazzo.json("undo", "--list")["changes"] != before:
+            palazzo("undo")
+
+
+def test_what_a_person_sees_fits_the_screen(palazzo: Command, known: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    palazzo("kg", "predicate", "listens on", "--functional")
+    conflict = palazzo("kg", "add", "api", "listens on", "9000", "--wing", "shop")
+    assert "in conflict with what is known (1): palazzo kg conflicts" in conflict.out
+    superseded = palazzo("kg", "supersede", "api", "uses", "Redis", "Valkey", "--at", "2026-05-01").out
+    assert "Superseded at 2026-05-01T00:00:00Z" in superseded
+    assert "2026-03-01 to 2026-04-30" in superseded
+    assert "since 2026-05-01" in superseded
+    shown = [
+        palazzo(*arguments).out
+        for arguments in (
+            ["kg", "query", "Api"], ["kg", "timeline"], ["kg", "conflicts"], ["kg", "stats"], ["show", known],
+        )
+    ]  # fmt: skip
+    assert "api  (in another spelling)" in shown[0]
+    assert "wing shop, confidence 0.5" in shown[1]
+    assert "by user, superseded" in shown[1]
+    assert known in shown[1]
+    assert "1 conflict" in shown[2]
+    assert "listens on      2  one at a time" in shown[3]
+    assert "superseded by" in shown[4]
+    assert max(len(line) for text in shown for line in text.splitlines()) <= 80
+
+
+def test_facts_are_read_from_a_file_and_from_a_pipe(palazzo: Command, home: Path) -> None:
+    lines = [json.dumps({"subject": "api", "predicate": "uses", "object": name}) for name in ("Redis", "Kafka")]
+    (home / "facts.jsonl").write_text("\n".join([*lines, "no fact"]))
+    ran = palazzo("kg", "add-many", str(home / "facts.jsonl"))
+    assert ran.code == 1
+    assert "2 facts: 2 new" in ran.out
+    assert "line 3  This is not JSON: 'no fact'." in ran.out
+    piped = spawn("kg", "add-many", "-", "--json", stdin=b"\xff\n" + lines[0].encode())
+    assert piped.code == 1
+    assert (piped.json["unchanged"], [one["line"] for one in piped.json["failed"]]) == (1, [1])
+    missing = palazzo("kg", "add-many", "nowhere.jsonl")
+    assert (missing.code, missing.out) == (2, "")
+    assert "nowhere.jsonl cannot be read" in missing.error
+
+
+def test_an_entity_may_be_named_like_a_flag(palazzo: Command, home: Path) -> None:
+    assert palazzo("kg", "add", "--json", "--", "--help", "is", "a flag").json["fact"]["subject"] == "--help"
+    assert palazzo("kg", "query", "--", "--help").out.startswith("--help\n--help is a flag")
+    assert palazzo("kg", "end", "--", "--help", "is", "a flag").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["kg", "add", "api", "uses"], "OBJECT"),
+        (["kg", "add", "api", "uses", "x", "--from", "2026-03-01", "--to", "2026-01-01"], "before it begins"),
+        (["kg", "add", "api", "uses", "x", "--from", "2026-03-01 10:00 Mars/Olympus"], "is not a time zone"),
+        (["kg", "add", "api", "p" * 10_000, "x"], "has 10,000 characters"),
+        (["kg", "end", "api", "uses", "Kafka"], "Near it: 'api uses Redis'"),
+        (["kg", "query", "api", "--as-of", "some day"], "--as-of: 'some day' is not a time"),
+        (["kg", "query", "api", "--direction", "up"], "subject"),
+        (["kg", "query", "api", "--as-of", "2026", "--all"], "not both"),
+        (["kg", "nonsense"], "nonsense"),
+    ],
+    ids=lambda given: " ".join(given)[:40],
+)
+def test_what_is_wrong_is_said_in_a_sentence_and_is_usage(
+    palazzo: Command, known: str, arguments: list[str], why: str
+) -> None:
+    ran = palazzo(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert why in ran.error
+
+
+def test_looking_makes_no_palace(palazzo: Command, home: Path) -> None:
+    for arguments in (["query", "api"], ["timeline"], ["stats"], ["conflicts"], ["alias"], ["merge"], ["predicate"]):
+        assert palazzo("kg", *arguments).code == 1
+    assert palazzo("kg").code == 0
+    assert not (home / ".local").exists()
+
+
+def test_the_palace_may_be_named_before_and_behind_the_group(palazzo: Command, home: Path) -> None:
+    other = str(home / "other.db")
+    assert palazzo("kg", "--palace", other, "add", "a", "b", "c").code == 0
+    assert palazzo("--palace", other, "kg", "query", "a").out.startswith("a\n")
+    assert palazzo.json("kg", "stats", "--palace", other)["facts"] == 1
