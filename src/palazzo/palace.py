@@ -28,7 +28,7 @@ from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
-from palazzo.store import groups, past, schema, scrubbing, tombstones
+from palazzo.store import groups, past, places, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
 from palazzo.store.database import Connection, Database, Mode
 from palazzo.store.groups import Group
@@ -295,6 +295,8 @@ class Palace:
         actor, detail = guard.words(actor), {name: guard.words(said) for name, said in detail.items()}
         with self.database.transaction() as connection:
             now = self.clock()
+            if kind == "move":  # by its row, which stays, whatever the room is called when it is looked at again
+                detail["row"] = str(places.room_id(connection, Place(detail["wing"], detail["room"])))
             own = self._begin(connection, actor, kind, now) if group is None else group
             rows = [reading.resolve_drawer(connection, prefix) for prefix in drawers]
             ids = [reading.read_drawer(connection, row).id for row in rows]

@@ -14,8 +14,9 @@ from palazzo.archive import deeds, identity
 from palazzo.archive.reading import id_bounds
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.graph import taking_back
+from palazzo.graph.arranging import settle_undone
 from palazzo.model import Micros
-from palazzo.store import changes, drawers, groups, tasks
+from palazzo.store import arrangement, changes, drawers, groups, tasks, tunnels
 from palazzo.store.database import Connection, Database
 from palazzo.store.groups import Group, Member, MemberKind
 
@@ -82,14 +83,17 @@ def _step(connection: Connection, undoing: Group, now: Micros) -> tuple[int, int
     """Take back the next members; return how many have been by now, and how many there are."""
     members = groups.members(connection, undoing.undoes or 0)
     done = sum(member.kind == "undone" for member in groups.members(connection, undoing.row))
-    acts = 0
+    acts, arranged = 0, False
     for n in range(len(members) - 1 - done, max(len(members) - 1 - done - AT_ONCE, -1), -1):
         acts += members[n].kind == "act"
         if acts > LARGEST_ACTS:
             break
+        arranged = arranged or members[n].kind == "arrangement"
         _take_back(connection, members[n], now, undoing.row)
         groups.add(connection, undoing.row, "undone", [n])
         done += 1
+    if arranged:
+        settle_undone(connection)
     return done, len(members)
 
 
@@ -113,6 +117,18 @@ def _state(connection: Connection, state: int, now: Micros, _group: int) -> None
     tasks.retire_state(connection, state, now)
 
 
+def _arrangement(connection: Connection, ref: int, now: Micros, _group: int) -> None:
+    arrangement.retire(connection, ref, now)
+
+
+def _tunnel_dug(connection: Connection, ref: int, now: Micros, _group: int) -> None:
+    tunnels.retire(connection, ref, now)
+
+
+def _tunnel_filled(connection: Connection, ref: int, _now: Micros, _group: int) -> None:
+    tunnels.restore(connection, ref)
+
+
 _TAKE_BACK: Mapping[MemberKind, TakeBack] = {
     "act": _act,
     "note": _note,
@@ -122,6 +138,9 @@ _TAKE_BACK: Mapping[MemberKind, TakeBack] = {
     "link-": taking_back.link_retired,
     "predicate": taking_back.predicate_declared,
     "dismissal": taking_back.conflict_dismissed,
+    "arrangement": _arrangement,
+    "tunnel+": _tunnel_dug,
+    "tunnel-": _tunnel_filled,
     "state": _state,
 }
 """By kind of member. An undoing is never undone, so `undone` has none."""

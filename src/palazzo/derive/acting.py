@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from palazzo.derive.cutting import CutSpan
-from palazzo.model import Place
 from palazzo.store.acts import Act, ActSpan
 
 
@@ -43,8 +42,8 @@ class ActsOnItems:
                 since = int(act.at) if act.kind == "leave-out" else None
         return since
 
-    def place(self, spans: Sequence[CutSpan]) -> Place | None:
-        """Return where the latest move put at least half of these spans."""
+    def move(self, spans: Sequence[CutSpan]) -> Mapping[str, str] | None:
+        """Return the detail of the latest move of at least half of these spans."""
         size = sum(span.end - span.start for span in spans)
         moved: dict[int, tuple[Act, int]] = {}
         for act, span in self._found:
@@ -53,7 +52,7 @@ class ActsOnItems:
                 moved[act.row] = (act, shared)
         for _, (act, shared) in sorted(moved.items(), reverse=True):
             if shared and shared * 2 >= size:
-                return Place(act.detail["wing"], act.detail["room"])
+                return act.detail
         return None
 
     def tags(self, spans: Sequence[CutSpan]) -> tuple[str, ...]:

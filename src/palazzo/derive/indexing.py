@@ -24,7 +24,7 @@ def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]])
     for own, drawer, text in new:
         ids.update(tags.known_tags(connection, (name for name in drawer.tags if name not in ids)))
         if drawer.room not in rooms:
-            rooms[drawer.room] = places.wing_and_name(connection, drawer.room)
+            rooms[drawer.room] = places.first_place(connection, drawer.room)
         wing, name = rooms[drawer.room]
         context = keywords.context(drawer.title, drawer.author, drawer.created_at, name)
         scope = keywords.scope_tokens(wing, drawer.room, drawer.kind, (ids[name] for name in drawer.tags))

@@ -31,7 +31,7 @@ def drawer_row(
 ) -> DrawerRow:
     """Return the drawer of `draft`, retired since `ended`, and `why`, unless that is None."""
     lead = draft.spans[0].item
-    moved = on.place(draft.spans)
+    moved = on.move(draft.spans)
     return DrawerRow(
         uid=uid_of(draft),
         kind=draft.kind,
@@ -39,7 +39,7 @@ def drawer_row(
         thread=lead.filed.thread,
         ordinal=lead.ordinal,
         turn=draft.number,
-        room=places.room_id(connection, moved) if moved else lead.filed.room,
+        room=places.room_of_move(connection, moved) if moved else lead.filed.room,
         role=draft.role,
         author=draft.author,
         title=draft.title,

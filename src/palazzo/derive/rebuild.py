@@ -15,7 +15,7 @@ from palazzo.derive import cut, embed, material, retired
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
 from palazzo.errors import PalaceUnusable
-from palazzo.store import changes, keywords, sources
+from palazzo.store import arrangement, changes, keywords, sources
 from palazzo.store.database import Connection, Database
 
 Derived = Literal["drawers", "fts", "vectors", "all"]
@@ -30,6 +30,8 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
     """Make derived data of that kind anew; `progress` gets (sources done, sources in all)."""
     if what in ("fts", "all"):
         _clear_if_damaged(database)
+    with database.transaction() as connection:
+        arrangement.settle(connection)
     if what in ("drawers", "fts", "all"):
         _rebuild_drawers(database, progress)
     if what in ("fts", "all"):

@@ -147,8 +147,8 @@ class _Telling:
         seen = [left for span in said for left in cutting.without(span.start, span.end, on.holes(span.item.uid))]
         if not seen or on.left_out(self._spans[0].item.uid) is not None:
             return None
-        moved = on.place(self._spans)
-        room = places.room_id(self._connection, moved) if moved else self._filed
+        moved = on.move(self._spans)
+        room = places.room_of_move(self._connection, moved) if moved else self._filed
         names = sorted({*on.tags(self._spans), *self._by_rule})
         return room, tuple(sorted(tags.tag_id(self._connection, name) for name in names))
 
@@ -236,7 +236,7 @@ def _keep(connection: Connection, row: int, stood: Sequence[State]) -> None:
     (kind,) = next(connection.execute("SELECT kind FROM drawer WHERE id = ?", (row,)))
     indexed = []
     for own, state in over:
-        wing, _ = places.wing_and_name(connection, state.room)
+        wing, _ = places.first_place(connection, state.room)
         context = keywords.context_of(connection, row, state.room)
         indexed.append((own, body, context, keywords.scope_tokens(wing, state.room, kind, state.tags)))
     retired_keywords.index(connection, indexed)

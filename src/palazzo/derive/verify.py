@@ -15,7 +15,7 @@ from palazzo.derive import expected, retired
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
-from palazzo.store import drawers, items, keywords, past, retired_keywords, sources, tombstones, vectors
+from palazzo.store import arrangement, drawers, items, keywords, past, retired_keywords, sources, tombstones, vectors
 from palazzo.store.database import Connection, Database
 
 SAMPLE = 24
@@ -44,6 +44,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield _checked(checked, "references", _references)
         yield _checked(checked, "chain", _chain)
         yield _checked(checked, "items", _items)
+        yield _checked(checked, "places", _places)
         yield _checked(checked, "drawers", lambda connection: _drawers(connection, told))
         yield _checked(checked, "keywords", _keywords)
         yield _checked(checked, "past", lambda connection: _past(connection, told))
@@ -134,6 +135,14 @@ def _drawers(connection: Connection, progress: Progress) -> Finding:
     if stray:
         wrong.append(f"{stray} drawers belong to no source")
     return not wrong, _told(wrong) or f"{seen:,} drawers, all as they are cut from the archive"
+
+
+def _places(connection: Connection) -> Finding:
+    """Wings and rooms are called, and stand, as was arranged."""
+    wings, rooms = arrangement.differing(connection)
+    if wings or rooms:
+        return False, f"{wings:,} wings and {rooms:,} rooms are not called, or do not stand, as was arranged"
+    return True, "wings and rooms are called, and stand, as was arranged"
 
 
 def _keywords(connection: Connection) -> Finding:

@@ -72,6 +72,7 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
     began = clock()
     with database.transaction() as connection:
         placing.record(connection, project)
+        place = placing.current(connection, project, place)
         receipt = door.file(connection, source, place, prepared, began)
         source_row = sources.file_source(connection, source)
         changed = sources.file_revision(connection, source_row, receipt.rows[0], began)

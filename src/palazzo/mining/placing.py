@@ -63,6 +63,12 @@ class Placing:
         if project is not None and self._wing is None:
             places.file_project(connection, project.identity, self.wing(project), str(project.root))
 
+    def current(self, connection: Connection, project: ProjectIdentity | None, place: Place) -> Place:
+        """Return a place under the name that its project's wing has in this transaction: somebody may rename it."""
+        if project is None or self._wing is not None:
+            return place
+        return replace(place, wing=places.wing_of_project(connection, project.identity) or place.wing)
+
     def _settled(self, found: ProjectIdentity) -> ProjectIdentity:
         """Directories without a repository are known by name: a second one of that name gets a number."""
         if self._database is None or (found.settled and not found.identity.startswith("dir:")):
@@ -88,7 +94,7 @@ class Placing:
         taken = set(self._wings.values())
         if self._database is not None:
             with self._database.snapshot() as connection:
-                taken |= places.wings_of_projects(connection)
+                taken |= places.names_of_projects(connection)
         name, number = base, 1
         while name in taken:
             number += 1

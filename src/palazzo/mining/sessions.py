@@ -20,7 +20,7 @@ from palazzo.mining.wanted import Wanted, is_spoken
 from palazzo.model import Micros, Place, Source
 from palazzo.scope.identity import ProjectIdentity
 from palazzo.store import sources
-from palazzo.store.database import Database
+from palazzo.store.database import Connection, Database
 from palazzo.store.sources import FileState
 
 BATCH_ROWS, BATCH_BYTES = 64, 512 * 1024
@@ -140,7 +140,8 @@ def file_session(
         prepared = door.prepare(filings, guard)
         with database.transaction() as connection:
             placing.record(connection, opened.project)
-            receipt = door.file(connection, source, opened.place, prepared, clock())
+            place = _place_now(connection, source, opened, placing)
+            receipt = door.file(connection, source, place, prepared, clock())
             sources.write_file_state(connection, reached(sources.file_source(connection, source), end))
         for filing, new, unreadable in zip(filings, receipt.new, bad, strict=True):
             taken.unreadable += unreadable
@@ -153,6 +154,13 @@ def file_session(
     taken.wing = opened.place.wing
     taken.drawers += _count_drawers(database, source, began)
     return end
+
+
+def _place_now(connection: Connection, source: Source, opened: Opened, placing: Placing) -> Place:
+    """Where a conversation is filed, as that is called in this transaction: with what is there of it already."""
+    known = sources.find_source(connection, source)
+    there = None if known is None else sources.place_of_first_item(connection, known)
+    return there or placing.current(connection, opened.project, opened.place)
 
 
 def note_reached(database: Database, opened: Opened, end: int, reached: Reached) -> None:

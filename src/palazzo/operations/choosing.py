@@ -24,13 +24,13 @@ def named(connection: Connection, prefixes: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(drawer for prefix in prefixes for drawer in _named(connection, prefix)))
 
 
-def of_wing(connection: Connection, wing: str) -> list[str]:
+def of_wing(context: Context, connection: Connection, wing: str) -> list[str]:
     """Return the live drawers of a wing; NotFound when there is no such wing or nothing live in it."""
     from palazzo.operations.search import check_place
     from palazzo.store import overview
 
-    check_place(connection, wing, None)
-    return _some(overview.live_drawers_of_wing(connection, wing), f"The wing '{wing}'")
+    name, _ = check_place(connection, wing, None, context.notice)
+    return _some(overview.live_drawers_of_wing(connection, name or wing), f"The wing '{wing}'")
 
 
 def of_source(context: Context, connection: Connection, source: str) -> list[str]:

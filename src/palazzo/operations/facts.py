@@ -107,9 +107,9 @@ def triple(context: Context, subject: str, predicate: str, thing: str, wing: str
     from palazzo.archive.guarding import Guard
     from palazzo.graph import naming
     from palazzo.graph.stating import Triple
-    from palazzo.operations.remember import place_name
+    from palazzo.operations.remember import place_name, where_it_leads
 
-    place = None if wing is None else place_name("--wing", wing)
+    place = None if wing is None else where_it_leads(context, place_name("--wing", wing))[0]
     words = (
         naming.entity_name("subject", subject),
         naming.predicate_name(predicate),

@@ -66,7 +66,7 @@ def _chosen(context: Context, connection: Connection, request: ForgetRequest) ->
     if request.session is not None:
         return choosing.of_session(connection, request.session)
     if request.wing is not None:
-        return choosing.of_wing(connection, request.wing)
+        return choosing.of_wing(context, connection, request.wing)
     if request.tag is not None:
         return choosing.of_tag(connection, request.tag)
     return choosing.named(connection, request.ids)

@@ -77,7 +77,7 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     at = as_of if as_of is not None else now
     name = name_to_find(context, request.entity)
     with context.reading().database.snapshot() as connection:
-        check_place(connection, request.wing, None)
+        wing, _ = check_place(connection, request.wing, None, context.notice)
         beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
         match = beliefs.find(name, nearby=True)
         if match is None:
@@ -86,9 +86,7 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
             match.entity,
             request.direction,
             request.hops,
-            lambda one: (
-                (request.all or one.holds_at(at)) and (request.wing is None or one.wing in (None, request.wing))
-            ),
+            lambda one: (request.all or one.holds_at(at)) and (wing is None or one.wing in (None, wing)),
             request.limit,
         )
         shown = views(beliefs, [hop.version for hop in hops], at)

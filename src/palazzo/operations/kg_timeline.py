@@ -53,13 +53,13 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
     known_at = moment("--known-at", request.known_at, parse_as_of, now)
     name = None if request.entity is None else name_to_find(context, request.entity)
     with context.reading().database.snapshot() as connection:
-        check_place(connection, request.wing, None)
+        wing, _ = check_place(connection, request.wing, None, context.notice)
         beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
         match = None if name is None else beliefs.find(name, nearby=True)
         if name is not None and match is None:
             return KgTimelineResult(name, None, iso(known_at), (), 0)
         found = facts.versions(connection, beliefs.known_at) if match is None else beliefs.about(match.entity)
-        there = [one for one in found if request.wing is None or one.wing in (None, request.wing)]
+        there = [one for one in found if wing is None or one.wing in (None, wing)]
         there.sort(key=lambda one: (one.valid_from is not None, one.valid_from or 0, one.fact))
         shown = there[request.offset : request.offset + request.limit]
         return KgTimelineResult(

@@ -117,13 +117,13 @@ def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ..
 def _request(context: Context, request: MineFilesRequest) -> MineRequest:
     from palazzo.mining.report import MineRequest
     from palazzo.mining.wanted import Wanted
-    from palazzo.operations.remember import place_name
+    from palazzo.operations.remember import place_name, where_it_leads
 
     own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
     return MineRequest(
         paths=tuple(context.cwd / path.expanduser() for path in request.paths),
         mode=request.mode,
-        wing=None if request.wing is None else place_name("--wing", request.wing),
+        wing=None if request.wing is None else where_it_leads(context, place_name("--wing", request.wing))[0],
         room=None if request.room is None else place_name("--room", request.room),
         include=request.include,
         exclude=(*request.exclude, *own.texts("mine.exclude")),

@@ -58,7 +58,7 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     anchors = tuple(_anchor(context, anchor) for anchor in request.anchors)
     palace = context.writing()
     project = context.project
-    place = Place(_wing(context, request), _room(context, request))
+    place = Place(*where_it_leads(context, wing_to_file_in(context, request.wing), _room(context, request)))
     found = palace.remember(
         request.text, place, label=kind, tags=tags, anchors=anchors, branch=project.branch, commit=project.commit
     )
@@ -66,10 +66,10 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     return RememberResult(found.item, found.drawers, place.wing, place.room)
 
 
-def _wing(context: Context, request: RememberRequest) -> str:
-    """The wing that was asked for, else the project's, which is then known to be its."""
-    if request.wing is not None:
-        return place_name("--wing", request.wing)
+def wing_to_file_in(context: Context, wing: str | None) -> str:
+    """Return the wing that was asked for, else the project's, which is then known to be its."""
+    if wing is not None:
+        return place_name("--wing", wing)
     with context.writing().database.transaction() as connection:
         context.placing.record(connection, context.project)
     return context.project_wing
@@ -82,6 +82,20 @@ def _room(context: Context, request: RememberRequest) -> str:
         return place_name("--room", request.room)
     found = room_for_conversation(context.placing.config(context.project), request.text)
     return NOTES if found == CONVERSATIONS else found
+
+
+def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, str]:
+    """Return where what is filed in that wing and room goes: where they lead, if they are former names."""
+    from palazzo.model import Place
+    from palazzo.store import places
+
+    if not context.has_palace:
+        return wing, room
+    with context.reading().database.snapshot() as connection:
+        place = places.leads_to(connection, Place(wing, room))
+    if place != Place(wing, room):
+        context.notice(f"'{wing}{room and f'/{room}'}' is '{place.wing}{room and f'/{place.room}'}' now.")
+    return place.wing, place.room
 
 
 def place_name(option: str, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,14 +14,17 @@ from palazzo.operations.hits import (
     HitView,
     NeighbourView,
     ReasonView,
+    SupersededView,
     TurnView,
     source_of,
+    superseded,
     title_of,
     visibility,
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
+    from palazzo.graph.whereabouts import Room, Wing
     from palazzo.operations.context import Context
     from palazzo.palace import Palace
     from palazzo.recall.present import Hit, Neighbour, Turn
@@ -98,10 +101,11 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
     now = context.now
     when = past.as_of(request.as_of, now)
+    wing, room = request.wing, request.room
     asked = query.Query(
         text=request.query,
-        wing=request.wing,
-        room=request.room,
+        wing=wing,
+        room=room,
         kind=request.kind,
         since=moment(request.since, now, "--since"),
         until=moment(request.until, now, "--until"),
@@ -114,22 +118,24 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     )
     query.check(asked)
     palace = past.follow(context, when)
-    asked = replace(asked, home=context.home)
     with palace.database.snapshot() as connection:
-        check_place(connection, request.wing, request.room)
+        wing, room = check_place(connection, wing, room, context.notice)
         known_tags(connection, request.tags)
-    answer = palace.search(asked)
+    answer = palace.search(replace(asked, wing=wing, room=room, home=context.home))
     if answer.index != "ready":
         start_embedding(context, insist=False)
     branch = _current_branch(context, answer.hits or answer.below)
+    with palace.database.snapshot() as connection:
+        shown = [hit.drawer.id for hit in (*answer.hits, *answer.below)]
+        told = superseded(connection, shown, now if when.before is None else when.before)
     return SearchResult(
         query=request.query,
-        scope=Scope(request.wing, when.asked),
+        scope=Scope(wing, when.asked),
         index=answer.index,
         took_ms=answer.took_ms,
         total_candidates=answer.total,
-        hits=tuple(_view(hit, branch) for hit in answer.hits),
-        below=tuple(_view(hit, branch) for hit in answer.below) if request.explain else (),
+        hits=tuple(_view(hit, branch, told.get(hit.drawer.id)) for hit in answer.hits),
+        below=tuple(_view(hit, branch, told.get(hit.drawer.id)) for hit in answer.below) if request.explain else (),
         note=" ".join(filter(None, (when.note, answer.note))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
@@ -149,22 +155,37 @@ def moment(text: str | None, now: Micros, option: str) -> Micros | None:
         raise UsageError(f"{option}: {error}") from None
 
 
-def check_place(connection: Connection, wing: str | None, room: str | None) -> None:
-    """Raise NotFound for a wing or room that does not exist, naming what does."""
+def check_place(
+    connection: Connection, wing: str | None, room: str | None, notice: Callable[[str], None] | None = None
+) -> tuple[str | None, str | None]:
+    """Return a wing and a room as they are called now; NotFound for one that does not exist, naming what does.
+
+    `notice` is told of a former name, and where it leads.
+    """
+    from palazzo.graph import whereabouts
     from palazzo.store import places
 
-    if wing is not None and not places.wing_exists(connection, wing):
-        raise NotFound(f"There is no wing '{wing}'. {_known('wings', places.wing_names(connection))}")
-    if room is not None and not places.rooms_in_scope(connection, wing, room):
-        wings = [wing] if wing is not None else places.wing_names(connection)
-        rooms = sorted({name for one in wings for name in places.room_names(connection, one)})
-        raise NotFound(f"There is no room '{room}' there. {_known('rooms', rooms)}")
+    at = None if wing is None else whereabouts.wing(connection, wing)
+    found = [] if room is None else _rooms(connection, at, room)
+    if room is not None and not found:
+        rooms = places.room_names(connection, at.name if at else None)
+        raise NotFound(f"There is no room '{room}' there. {whereabouts.instead(room, rooms, 'rooms')}")
+    if len(found) == 1 and found[0].former and notice:
+        notice(found[0].note)
+    elif at is not None and at.note and notice:
+        notice(at.note)
+    if at is not None and len(found) == 1:
+        return found[0].place.wing, found[0].place.room
+    return (at.name if at else None), (found[0].former or found[0].place).room if found else None
 
 
-def _known(what: str, names: Sequence[str]) -> str:
-    if not names:
-        return f"The palace has no {what} yet."
-    return f"There are: {', '.join(names[:12])}{' and more' if len(names) > 12 else ''}."
+def _rooms(connection: Connection, at: Wing | None, room: str) -> list[Room]:
+    from palazzo.graph import whereabouts
+
+    if at is None:
+        return whereabouts.rooms_called(connection, room)
+    found = whereabouts.find_room(connection, at, room)
+    return [] if found is None else [found]
 
 
 def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
@@ -192,7 +213,7 @@ def _current_branch(context: Context, hits: Sequence[Hit]) -> str:
     return context.project.branch if any(hit.drawer.branch for hit in hits) else ""
 
 
-def _view(hit: Hit, branch: str) -> HitView:
+def _view(hit: Hit, branch: str, superseding: SupersededView | None) -> HitView:
     drawer = hit.drawer
     return HitView(
         id=drawer.id,
@@ -216,6 +237,7 @@ def _view(hit: Hit, branch: str) -> HitView:
         why=hit.why,
         turns=_turns(hit.turns),
         context=tuple(_neighbour(neighbour) for neighbour in hit.context),
+        superseded=superseding,
         length=len(drawer.text) + hit.later,
         copies=len(hit.copies),
         reasons=tuple(ReasonView(one.name, one.value, one.most, one.weight) for one in hit.reasons),

@@ -68,8 +68,8 @@ def wake_up(context: Context, request: WakeUpRequest) -> WakeUpResult:
     if request.budget < 1:
         raise UsageError(f"The budget is {request.budget} tokens; it must be at least 1.")
     with context.reading().database.snapshot() as connection:
-        check_place(connection, request.wing, None)
-        wing = request.wing or context.home
+        named, _ = check_place(connection, request.wing, None, context.notice)
+        wing = named or context.home
         found = overview.sessions(connection, SESSIONS, wing)
         sessions = tuple(RecentSession(one.session_id, one.title, one.last_at) for one in found)
         notes = _notes(context, connection, wing) if wing else ()

@@ -95,7 +95,9 @@ def search(
     hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
     answers = max((hit.score for hit in hits), default=0.0) >= score.ASK_FLOOR
     shown = present.within_budget(hits if answers else [], asked.budget)
-    shown = window.widen(connection, shown, understood.terms, asked.budget, lambda drawer: _wanted(drawer, asked))
+    shown = window.widen(
+        connection, shown, understood.terms, asked.budget, lambda drawer: _wanted(drawer, asked, scope)
+    )
     below = [] if answers else window.with_speakers(connection, present.within_budget(hits[:_BELOW], asked.budget))
     return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note, tuple(below))
 
@@ -104,14 +106,13 @@ class _Scope:
     """Where to look: filters for both lists, and what is left to check drawer by drawer."""
 
     def __init__(self, connection: Connection, asked: Query) -> None:
-        rooms = places.rooms_in_scope(connection, asked.wing, asked.room)
-        narrowed = asked.wing is not None or asked.room is not None
-        self.empty = narrowed and not rooms
+        self.wing, rooms, self.places = places.scope(connection, asked.wing, asked.room)
+        self.empty = rooms is not None and not rooms
         self.keyword_filters: list[str] = []
-        if asked.room is not None:
+        if rooms and asked.room is not None:
             self.keyword_filters.append(keyword_table.room_filter(room for room, _ in rooms))
-        elif asked.wing is not None:
-            self.keyword_filters.append(keyword_table.wing_filter(sorted({wing for _, wing in rooms})))
+        elif rooms:
+            self.keyword_filters.append(keyword_table.wing_filter(places.stretches(connection, rooms)))
         if asked.kind is not None:
             self.keyword_filters.append(keyword_table.kind_filter(asked.kind))
         tagged = None
@@ -122,7 +123,11 @@ class _Scope:
             self.keyword_filters.extend(by_tag)
             tagged = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
         self.vector_filter = Filter(
-            frozenset(room for room, _ in rooms) if narrowed else None, asked.kind, asked.since, asked.until, tagged
+            None if rooms is None else frozenset(room for room, _ in rooms),
+            asked.kind,
+            asked.since,
+            asked.until,
+            tagged,
         )
         self.filtered_later = asked.since is not None or asked.until is not None or asked.branch is not None
 
@@ -190,7 +195,7 @@ def _hits(
     # What stands beside a hit, and for which nothing else is known to speak, is none itself.
     spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
     for one, drawer in _read(connection, spoken_for, min(asked.limit + 1, _READ_TOGETHER)):
-        if (scope.filtered_later or asked.tags) and not _wanted(drawer, asked):
+        if (scope.filtered_later or asked.tags) and not _wanted(drawer, asked, scope):
             continue
         candidate = one.candidate
         relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
@@ -210,16 +215,16 @@ def _read(connection: Connection, ranked: list[Ranked], together: int) -> Iterat
         yield from ((one, drawer) for one, drawer in found if drawer is not None and drawer.retired_at is None)
 
 
-def _wanted(drawer: Drawer, asked: Query) -> bool:
+def _wanted(drawer: Drawer, asked: Query, scope: _Scope) -> bool:
     """Whether a drawer is of the place, kind, time, branch and tags that were asked for."""
     if asked.since is not None and drawer.created_at < asked.since:
         return False
     if asked.until is not None and drawer.created_at >= asked.until:
         return False
-    place = drawer.place
+    if scope.places is not None and drawer.place not in scope.places:
+        return False
     named = (
-        (asked.wing, place.wing),
-        (asked.room, place.room),
+        (scope.wing, drawer.place.wing),
         (asked.kind, drawer.kind),
         (asked.branch, drawer.branch),
     )

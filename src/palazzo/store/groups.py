@@ -14,7 +14,21 @@ from typing import Any, Literal, NamedTuple
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
-MemberKind = Literal["act", "note", "fact+", "fact-", "link+", "link-", "predicate", "dismissal", "state", "undone"]
+MemberKind = Literal[
+    "act",
+    "note",
+    "fact+",
+    "fact-",
+    "link+",
+    "link-",
+    "predicate",
+    "dismissal",
+    "state",
+    "arrangement",
+    "tunnel+",
+    "tunnel-",
+    "undone",
+]
 """`+` is a row that was recorded, `-` one that was retired; `ref` is its row id in the table of its kind. An undoing
 has an `undone` for each member that it took back, with that member's number."""
 

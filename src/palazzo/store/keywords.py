@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from palazzo.store import drawers, items, retired_keywords, tags
 from palazzo.store.database import Connection
+from palazzo.store.places import Stretch
 from palazzo.text.words import index_form
 
 BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 1.0
@@ -22,13 +23,21 @@ _SCOPE_TOKEN = re.compile(r"[wrt]\d+x|k[a-z]+x")
 
 
 def scope_tokens(wing: int, room: int, kind: str, tags: Iterable[int] = ()) -> str:
-    """Return the scope column of a drawer."""
+    """Return the scope column of a drawer; `wing` is the one in which its room was created, which never changes."""
     return " ".join((f"w{wing}x r{room}x k{kind}x", *(f"t{tag}x" for tag in tags)))
 
 
-def wing_filter(wings: Iterable[int]) -> str:
-    """Return a MATCH fragment that keeps to the given wings."""
-    return _any_of(f"w{wing}x" for wing in wings)
+def wing_filter(stretches: Iterable[Stretch]) -> str:
+    """Return a MATCH fragment that keeps to a wing, given as the stretches of rooms that stand in it now."""
+    return f"({' OR '.join(map(_of_stretch, stretches))})"
+
+
+def _of_stretch(stretch: Stretch) -> str:
+    rooms = room_filter(stretch.rooms)
+    if not stretch.but:
+        return rooms
+    wing = _any_of([f"w{stretch.first_wing}x"])
+    return f"({wing} NOT {rooms})" if stretch.rooms else wing
 
 
 def room_filter(rooms: Iterable[int]) -> str:
@@ -47,7 +56,7 @@ def tag_filter(tag: int) -> str:
 
 
 def context(title: str, author: str, created_at: int, room: str) -> str:
-    """Return the context column of a drawer."""
+    """Return the context column of a drawer; `room` is what its room was first called, which never changes."""
     return index_form(f"{title} {author} {_spoken_date(created_at)} {room}")
 
 
@@ -67,7 +76,7 @@ def body_of(connection: Connection, row: int) -> str:
 def context_of(connection: Connection, row: int, room: int | None = None) -> str:
     """Return the context column of a drawer as its row says, or as it was in another `room`."""
     told = connection.execute(
-        "SELECT title, author, created_at, room.name FROM drawer JOIN room ON room.id = coalesce(?2, drawer.room)"
+        "SELECT title, author, created_at, first_name FROM drawer JOIN room ON room.id = coalesce(?2, drawer.room)"
         " WHERE drawer.id = ?1",
         (row, room),
     )
@@ -77,7 +86,7 @@ def context_of(connection: Connection, row: int, room: int | None = None) -> str
 def scope_of(connection: Connection, row: int) -> str:
     """Return the scope column of a drawer, as its row and its tags say."""
     rows = connection.execute(
-        "SELECT wing, room, kind FROM drawer JOIN room ON room.id = drawer.room WHERE drawer.id = ?", (row,)
+        "SELECT first_wing, room, kind FROM drawer JOIN room ON room.id = drawer.room WHERE drawer.id = ?", (row,)
     )
     wing, room, kind = next(rows)
     return scope_tokens(wing, room, kind, tags.tag_ids_of(connection, row))

@@ -8,7 +8,6 @@ import apsw
 
 from palazzo.model import Micros
 from palazzo.store.database import Connection
-from palazzo.store.sources import source_uid
 
 
 def sqlite_version() -> str:
@@ -24,14 +23,14 @@ def count_items(connection: Connection) -> int:
 def drawers_by_place(connection: Connection) -> dict[str, dict[str, int]]:
     """Return how many live drawers each room of each wing holds; a wing without any is there, empty."""
     found: dict[str, dict[str, int]] = {}
-    for (wing,) in connection.execute("SELECT name FROM wing ORDER BY name"):
+    for (wing,) in connection.execute("SELECT name FROM wing WHERE merged_into IS NULL ORDER BY name"):
         found[wing] = {}
     rows = connection.execute(
         "SELECT wing.name, room.name, n FROM (SELECT room AS id, count(*) AS n FROM drawer WHERE retired_at IS NULL"
         " GROUP BY room) JOIN room USING (id) JOIN wing ON wing.id = room.wing ORDER BY 1, 2"
     )
     for wing, room, count in rows:
-        found[wing][room] = int(count)
+        found[wing][room] = found[wing].get(room, 0) + int(count)  # rooms that were merged count as one
     return found
 
 
@@ -77,13 +76,18 @@ def session_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
 
 def newest_notes(connection: Connection, wing: str, limit: int) -> list[int]:
     """Return the row ids of the newest notes written to a wing of which something is live, newest first."""
-    rows = connection.execute(
-        "SELECT id FROM item WHERE source = (SELECT id FROM source WHERE uid = ?1) AND thread = '' AND"
-        " EXISTS (SELECT 1 FROM drawer_span s JOIN drawer d ON d.id = s.drawer WHERE s.item = item.id"
-        " AND d.retired_at IS NULL) ORDER BY ordinal DESC LIMIT ?2",
-        (source_uid("note", ("notes", wing)), limit),
-    )
-    return [int(row) for (row,) in rows]
+    found: list[tuple[int, int]] = []
+    # A source of notes is called after the wing they were written to, which may be called otherwise now.
+    for (source,) in list(connection.execute("SELECT id FROM source WHERE kind = 'note'")):
+        rows = connection.execute(
+            "SELECT ordinal, id FROM item WHERE source = ?1 AND thread = '' AND room IN (SELECT room.id FROM room"
+            " JOIN wing ON wing.id = room.wing WHERE wing.name = ?2) AND"
+            " EXISTS (SELECT 1 FROM drawer_span s JOIN drawer d ON d.id = s.drawer WHERE s.item = item.id"
+            " AND d.retired_at IS NULL) ORDER BY ordinal DESC LIMIT ?3",
+            (source, wing, limit),
+        )
+        found += [(int(ordinal), int(row)) for ordinal, row in rows]
+    return [row for _, row in sorted(found, reverse=True)[:limit]]
 
 
 def live_drawers_of_wing(connection: Connection, wing: str) -> list[bytes]:

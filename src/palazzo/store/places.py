@@ -1,64 +1,242 @@
-"""Wings, rooms and projects: names to row ids."""
+"""Wings, rooms and projects: names to row ids.
+
+Row ids never change. A wing and a room keep what they were first called; what they are called now, and in which wing a
+room stands, follows from that and from what people arranged since (`store/arrangement`). Of one that was merged into
+another the tables say the other's name and wing, so that who reads them by name finds both.
+
+A former name *leads* to what has it no more, as long as nothing else is called so: what is filed by it, or asked for,
+goes where it leads.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from palazzo.model import Place
 from palazzo.store import tombstones
 from palazzo.store.database import Connection
 
+# --- filing ------------------------------------------------------------------------------------------------
+
 
 def room_id(connection: Connection, place: Place) -> int:
-    """Return the row id of the room, creating it and its wing when they are new."""
+    """Return the row id of the room that a place leads to, creating it and its wing when they are new."""
     wing, name = wing_id(connection, place.wing), tombstones.name(connection, place.room)
-    for (found,) in connection.execute("SELECT id FROM room WHERE wing = ? AND name = ?", (wing, name)):
-        return int(found)
-    (created,) = next(connection.execute("INSERT INTO room(wing, name) VALUES(?, ?) RETURNING id", (wing, name)))
-    return int(created)
+    found = room_led_to(connection, wing, name)
+    if found is not None:
+        return found
+    rows = connection.execute(
+        "INSERT INTO room(first_wing, first_name, wing, name) VALUES(?1, ?2, ?1, ?2) RETURNING id", (wing, name)
+    )
+    return int(next(rows)[0])
 
 
-def wing_exists(connection: Connection, name: str) -> bool:
-    """Whether a wing of that name is there."""
+def wing_id(connection: Connection, name: str) -> int:
+    """Return the row id of the wing that a name leads to, creating it when it is new."""
     name = tombstones.name(connection, name)
-    return any(True for _ in connection.execute("SELECT 1 FROM wing WHERE name = ?", (name,)))
+    found = wing_led_to(connection, name)
+    if found is not None:
+        return found
+    rows = connection.execute("INSERT INTO wing(first_name, name) VALUES(?1, ?1) RETURNING id", (name,))
+    return int(next(rows)[0])
+
+
+def room_of_move(connection: Connection, detail: Mapping[str, str]) -> int:
+    """Return the row id of the room that an act moved drawers to."""
+    return int(detail["row"]) if "row" in detail else room_id(connection, Place(detail["wing"], detail["room"]))
+
+
+# --- what names lead to ------------------------------------------------------------------------------------
+
+
+def wing_led_to(connection: Connection, name: str) -> int | None:
+    """Return the wing that is called `name`, else the one that last was."""
+    for (found,) in connection.execute("SELECT id FROM wing WHERE name = ? AND merged_into IS NULL", (name,)):
+        return int(found)
+    rows = connection.execute(
+        "SELECT coalesce(wing.merged_into, wing.id) FROM (SELECT wing AS was, id AS at FROM arrangement"
+        " WHERE kind = 'name' AND wing IS NOT NULL AND name = ?1 AND retired_at IS NULL"
+        " UNION ALL SELECT id, 0 FROM wing WHERE first_name = ?1) JOIN wing ON wing.id = was ORDER BY at DESC LIMIT 1",
+        (name,),
+    )
+    return next((int(found) for (found,) in rows), None)
+
+
+def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
+    """Return the room that is called `name` in the wing of that row id, else the one that last was."""
+    rows = connection.execute("SELECT id FROM room WHERE wing = ? AND name = ? AND merged_into IS NULL", (wing, name))
+    for (found,) in rows:
+        return int(found)
+    rows = connection.execute(
+        "SELECT coalesce(room.merged_into, room.id) FROM (SELECT arrangement.room AS was, arrangement.id AS at"
+        " FROM arrangement JOIN wing ON wing.id = target WHERE arrangement.name = ?2 AND kind IN ('name', 'move')"
+        " AND arrangement.room IS NOT NULL AND retired_at IS NULL AND coalesce(merged_into, wing.id) = ?1"
+        " UNION ALL SELECT room.id, 0 FROM wing CROSS JOIN room ON room.first_wing = wing.id AND room.first_name = ?2"
+        " WHERE wing.id = ?1 OR wing.merged_into = ?1) JOIN room ON room.id = was ORDER BY at DESC LIMIT 1",
+        (wing, name),
+    )
+    return next((int(found) for (found,) in rows), None)
+
+
+def rooms_led_to(connection: Connection, name: str) -> list[int]:
+    """Return the rooms of any wing that are called `name`; where none is, those that were."""
+    rows = list(connection.execute("SELECT id FROM room WHERE name = ? AND merged_into IS NULL ORDER BY id", (name,)))
+    if not rows:
+        rows = list(
+            connection.execute(
+                "SELECT DISTINCT coalesce(merged_into, id) FROM room WHERE first_name = ?1 OR id IN (SELECT room"
+                " FROM arrangement WHERE name = ?1 AND kind IN ('name', 'move') AND retired_at IS NULL) ORDER BY 1",
+                (name,),
+            )
+        )
+    return [int(row) for (row,) in rows]
+
+
+def wing_name(connection: Connection, wing: int) -> str:
+    """Return what the wing of that row id is called."""
+    return str(next(connection.execute("SELECT name FROM wing WHERE id = ?", (wing,)))[0])
+
+
+def place_of(connection: Connection, room: int) -> Place:
+    """Return where the room of that row id is."""
+    rows = connection.execute(
+        "SELECT wing.name, room.name FROM room JOIN wing ON wing.id = room.wing WHERE room.id = ?", (room,)
+    )
+    return Place(*next(rows))
+
+
+def leads_to(connection: Connection, place: Place) -> Place:
+    """Return the place that `place` leads to: itself where neither wing nor room is known by another name."""
+    wing = wing_led_to(connection, place.wing)
+    if wing is None:
+        return place
+    room = room_led_to(connection, wing, place.room)
+    return place_of(connection, room) if room is not None else Place(wing_name(connection, wing), place.room)
+
+
+# --- where to look -----------------------------------------------------------------------------------------
+
+
+class Scope(NamedTuple):
+    """Where a search looks: (room id, the wing that it was created in) of the rooms, None where it looks everywhere.
+
+    `wing` is what the wing is called now, `places` where the rooms are, if a room was named; the other is None.
+    """
+
+    wing: str | None
+    rooms: list[tuple[int, int]] | None
+    places: frozenset[Place] | None
+
+
+def scope(connection: Connection, wing: str | None, room: str | None) -> Scope:
+    """Return where a search for `wing` and `room` looks; both may be former names."""
+    if wing is None and room is None:
+        return Scope(None, None, None)
+    at = None if wing is None else wing_led_to(connection, wing)
+    if wing is not None and at is None:
+        return Scope(wing, [], None)
+    if room is None and at is not None:
+        return Scope(wing_name(connection, at), _pairs(connection, "wing = ?", (at,)), None)
+    room = room or ""
+    found = rooms_led_to(connection, room) if at is None else [room_led_to(connection, at, room)]
+    rows = [row for row in found if row is not None]
+    same = "(id IN (SELECT value FROM json_each(?1)) OR merged_into IN (SELECT value FROM json_each(?1)))"
+    own = frozenset(place_of(connection, row) for row in rows)
+    return Scope(None, _pairs(connection, same, (json.dumps(rows),)), own)
+
+
+def _pairs(connection: Connection, condition: str, given: tuple[int | str, ...]) -> list[tuple[int, int]]:
+    rows = connection.execute(f"SELECT id, first_wing FROM room WHERE {condition}", given)
+    return [(int(room), int(wing)) for room, wing in rows]
+
+
+class Stretch(NamedTuple):
+    """Rooms that were created in one wing: all of them (`rooms` is empty), only these, or all `but` these."""
+
+    first_wing: int
+    but: bool
+    rooms: tuple[int, ...]
+
+
+def stretches(connection: Connection, rooms: Iterable[tuple[int, int]]) -> list[Stretch]:
+    """Return how the keyword index, which knows rooms by the wing they were created in, is told of these rooms.
+
+    They are (room id, first wing) of all rooms of a wing. What stands elsewhere by now is left out one by one, unless
+    it is the greater part.
+    """
+    by_first: dict[int, list[int]] = {}
+    for room, first in rooms:
+        by_first.setdefault(first, []).append(room)
+    found = []
+    for first, own in sorted(by_first.items()):
+        inside = set(own)
+        every = connection.execute("SELECT id FROM room WHERE first_wing = ?", (first,))
+        others = [int(room) for (room,) in every if room not in inside]
+        but = len(others) < len(own)
+        found.append(Stretch(first, but, tuple(others if but else own)))
+    return found
+
+
+def first_place(connection: Connection, room: int) -> tuple[int, str]:
+    """Return the wing's row id and the name that a room was created with: what the keyword index knows it by."""
+    wing, name = next(connection.execute("SELECT first_wing, first_name FROM room WHERE id = ?", (room,)))
+    return int(wing), str(name)
+
+
+# --- lists -------------------------------------------------------------------------------------------------
+
+
+class RoomRow(NamedTuple):
+    """A room that is no part of another, and where it is."""
+
+    row: int
+    wing: int
+    place: Place
+
+
+def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
+    """Return all rooms, or those of a wing, by wing and name."""
+    rows = connection.execute(
+        "SELECT room.id, wing.id, wing.name, room.name FROM room JOIN wing ON wing.id = room.wing"
+        " WHERE room.merged_into IS NULL AND (?1 IS NULL OR room.wing = ?1) ORDER BY wing.name, room.name",
+        (wing,),
+    )
+    return [RoomRow(int(row), int(own), Place(at, name)) for row, own, at, name in rows]
 
 
 def wing_names(connection: Connection) -> list[str]:
     """Return all wings, sorted."""
-    return [str(name) for (name,) in connection.execute("SELECT name FROM wing ORDER BY name")]
+    rows = connection.execute("SELECT name FROM wing WHERE merged_into IS NULL ORDER BY name")
+    return [str(name) for (name,) in rows]
 
 
-def room_names(connection: Connection, wing: str) -> list[str]:
-    """Return the rooms of a wing, sorted."""
+def room_names(connection: Connection, wing: str | None = None) -> list[str]:
+    """Return the names of all rooms, or of those of a wing, sorted, each once."""
     rows = connection.execute(
-        "SELECT room.name FROM room JOIN wing ON wing.id = room.wing WHERE wing.name = ? ORDER BY 1", (wing,)
+        "SELECT DISTINCT room.name FROM room JOIN wing ON wing.id = room.wing"
+        " WHERE room.merged_into IS NULL AND (?1 IS NULL OR wing.name = ?1) ORDER BY 1",
+        (wing,),
     )
     return [str(name) for (name,) in rows]
 
 
-def rooms_in_scope(connection: Connection, wing: str | None, room: str | None) -> list[tuple[int, int]]:
-    """Return (room id, wing id) of every room that a search in `wing` and `room` covers."""
+def former_wing_names(connection: Connection) -> dict[int, list[str]]:
+    """Return by wing the other names that lead to it, sorted."""
     rows = connection.execute(
-        "SELECT room.id, room.wing FROM room JOIN wing ON wing.id = room.wing"
-        " WHERE (?1 IS NULL OR wing.name = ?1) AND (?2 IS NULL OR room.name = ?2)",
-        (wing, room),
+        "SELECT DISTINCT coalesce(wing.merged_into, wing.id), was FROM (SELECT wing AS own, name AS was FROM"
+        " arrangement WHERE kind = 'name' AND wing IS NOT NULL AND retired_at IS NULL"
+        " UNION ALL SELECT id, first_name FROM wing) JOIN wing ON wing.id = own ORDER BY 2"
     )
-    return [(int(a), int(b)) for a, b in rows]
+    found: dict[int, list[str]] = {}
+    for wing, was in rows:
+        if wing_led_to(connection, was) == wing and was != wing_name(connection, wing):
+            found.setdefault(int(wing), []).append(str(was))
+    return found
 
 
-def places(connection: Connection) -> dict[int, tuple[Place, int]]:
-    """Return every room id with its place and its wing id."""
-    rows = connection.execute(
-        "SELECT room.id, wing.name, room.name, wing.id FROM room JOIN wing ON wing.id = room.wing"
-    )
-    return {int(rid): (Place(wing, room), int(wid)) for rid, wing, room, wid in rows}
-
-
-def wing_and_name(connection: Connection, room: int) -> tuple[int, str]:
-    """Return the wing's row id and the name of a room."""
-    wing, name = next(connection.execute("SELECT wing, name FROM room WHERE id = ?", (room,)))
-    return int(wing), str(name)
+# --- projects ----------------------------------------------------------------------------------------------
 
 
 def wing_of_project(connection: Connection, identity: str) -> str | None:
@@ -72,9 +250,15 @@ def wing_of_project(connection: Connection, identity: str) -> str | None:
     return None
 
 
-def wings_of_projects(connection: Connection) -> set[str]:
-    """Return the wings that belong to a project."""
-    return {str(name) for (name,) in connection.execute("SELECT name FROM wing JOIN project ON project.wing = wing.id")}
+def names_of_projects(connection: Connection) -> set[str]:
+    """Return the names that lead to a wing that belongs to a project, former ones too."""
+    rows = connection.execute(
+        "SELECT name FROM wing WHERE id IN (SELECT wing FROM project)"
+        " UNION SELECT first_name FROM wing WHERE id IN (SELECT wing FROM project)"
+        " UNION SELECT name FROM arrangement WHERE kind = 'name' AND wing IN (SELECT wing FROM project)"
+        " AND retired_at IS NULL"
+    )
+    return {str(name) for (name,) in rows}
 
 
 def project_at(connection: Connection, root: str) -> str | None:
@@ -102,24 +286,18 @@ def all_roots(connection: Connection) -> list[str]:
     return [str(root) for (root,) in rows]
 
 
-def file_project(connection: Connection, identity: str, wing: str, root: str) -> str:
-    """Record that `identity` lives in `wing` and was seen at `root`; return the wing's name."""
+def file_project(connection: Connection, identity: str, wing: str, root: str) -> None:
+    """Record that `identity` was seen at `root`, and when it is new, that it lives in `wing`.
+
+    One that is known stays in its wing, whatever that is called now: a person may have renamed or merged it.
+    """
     identity, root = tombstones.name(connection, identity), tombstones.name(connection, root)
-    roots = roots_of_project(connection, identity)
-    if root and (not roots or roots[0] != root):
-        roots = [root, *(other for other in roots if other != root)][:16]
-    connection.execute(
-        "INSERT INTO project(identity, wing, roots) VALUES(?, ?, ?)"
-        " ON CONFLICT(identity) DO UPDATE SET roots = excluded.roots, wing = excluded.wing",
-        (identity, wing_id(connection, wing), json.dumps(roots)),
-    )
-    return wing
-
-
-def wing_id(connection: Connection, name: str) -> int:
-    """Return the row id of the wing, creating it when it is new."""
-    name = tombstones.name(connection, name)
-    for (found,) in connection.execute("SELECT id FROM wing WHERE name = ?", (name,)):
-        return int(found)
-    (created,) = next(connection.execute("INSERT INTO wing(name) VALUES(?) RETURNING id", (name,)))
-    return int(created)
+    known = roots_of_project(connection, identity)
+    roots = [root, *(other for other in known if other != root)][:16] if root else known
+    if wing_of_project(connection, identity) is None:
+        connection.execute(
+            "INSERT INTO project(identity, wing, roots) VALUES(?, ?, ?)",
+            (identity, wing_id(connection, wing), json.dumps(roots)),
+        )
+    elif roots != known:
+        connection.execute("UPDATE project SET roots = ? WHERE identity = ?", (json.dumps(roots), identity))

@@ -20,7 +20,7 @@ Migration = Callable[[Connection], None]
 
 def m001_first(connection: Connection) -> None:
     """Create truth, the log and what is derived at first."""
-    for statement in _TRUTH + _ERASED + _FACTS + _TASKS + _BOOKKEEPING + _DERIVED + _PAST:
+    for statement in _TRUTH + _STRUCTURE + _ERASED + _FACTS + _TASKS + _BOOKKEEPING + _DERIVED + _PAST:
         connection.execute(statement)
     now = time.time_ns() // 1000
     connection.execute(
@@ -97,9 +97,18 @@ def _applied(connection: Connection, database: Database) -> set[str]:
 _TRUTH = [
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
     "CREATE TABLE device(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT, created_at INTEGER)",
-    "CREATE TABLE wing(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE room(id INTEGER PRIMARY KEY, wing INTEGER NOT NULL REFERENCES wing, name TEXT NOT NULL,"
-    " UNIQUE(wing, name))",
+    # `first_…` is how a wing or a room came to be, and stays. The rest is how it is called and where it stands now, as
+    # `arrangement` tells: of one that was merged into another (`merged_into`), what that one is called.
+    "CREATE TABLE wing(id INTEGER PRIMARY KEY, first_name TEXT NOT NULL, name TEXT NOT NULL,"
+    " merged_into INTEGER REFERENCES wing)",
+    "CREATE UNIQUE INDEX wing_name ON wing(name) WHERE merged_into IS NULL",
+    "CREATE INDEX wing_first ON wing(first_name)",
+    "CREATE TABLE room(id INTEGER PRIMARY KEY, first_wing INTEGER NOT NULL REFERENCES wing, first_name TEXT NOT NULL,"
+    " wing INTEGER NOT NULL REFERENCES wing, name TEXT NOT NULL, merged_into INTEGER REFERENCES room)",
+    "CREATE UNIQUE INDEX room_place ON room(wing, name) WHERE merged_into IS NULL",
+    "CREATE INDEX room_first ON room(first_wing, first_name)",
+    "CREATE INDEX room_name ON room(name)",
+    "CREATE INDEX room_merged ON room(merged_into) WHERE merged_into IS NOT NULL",
     # `roots` are local directories that were seen to hold the project, newest first, as a JSON list.
     "CREATE TABLE project(id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, wing INTEGER NOT NULL"
     " REFERENCES wing, roots TEXT NOT NULL DEFAULT '[]')",
@@ -199,6 +208,24 @@ _TASKS = [
     " recorded_at INTEGER NOT NULL, retired_at INTEGER)",
     "CREATE INDEX task_state_task ON task_state(task)",
     "CREATE UNIQUE INDEX task_state_live ON task_state(task) WHERE retired_at IS NULL",
+]
+
+# How wings and rooms were named and put together (`store/arrangement`), and the tunnels between them.
+_STRUCTURE = [
+    # Of a wing where `room` is NULL. `name`: it is called `name` (a room: in the wing `target`). `move`: the room,
+    # called `name`, stands in the wing `target`. `merge`: it is a part of the wing or room `target`.
+    "CREATE TABLE arrangement(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
+    " wing INTEGER REFERENCES wing, room INTEGER REFERENCES room, name TEXT NOT NULL, target INTEGER,"
+    " recorded_at INTEGER NOT NULL, retired_at INTEGER, CHECK((wing IS NULL) <> (room IS NULL)))",
+    "CREATE INDEX arrangement_name ON arrangement(name)",
+    "CREATE TABLE tunnel(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, source INTEGER NOT NULL REFERENCES room,"
+    " target INTEGER NOT NULL REFERENCES room, label TEXT NOT NULL, actor TEXT NOT NULL,"
+    " recorded_at INTEGER NOT NULL, retired_at INTEGER)",
+    "CREATE INDEX tunnel_source ON tunnel(source)",
+    "CREATE INDEX tunnel_target ON tunnel(target)",
+    # What a tunnel leads to on each side, where that is more than the room.
+    "CREATE TABLE tunnel_drawer(tunnel INTEGER NOT NULL REFERENCES tunnel, side TEXT NOT NULL, n INTEGER NOT NULL,"
+    " drawer_uid BLOB NOT NULL, PRIMARY KEY(tunnel, side, n)) WITHOUT ROWID",
 ]
 
 # What was erased is known by keyed hashes alone (`store/tombstones`).

@@ -38,8 +38,10 @@ class Worded:
 
 TABLES = (
     Worded("device", "id", (("name", "name"),)),
-    Worded("wing", "id", (("name", "name"),)),
-    Worded("room", "id", (("name", "name"),)),
+    Worded("wing", "id", (("first_name", "name"), ("name", "name"))),
+    Worded("room", "id", (("first_name", "name"), ("name", "name"))),
+    Worded("arrangement", "id", (("name", "name"),)),
+    Worded("tunnel", "id", (("label", "title"), ("actor", "name"))),
     Worded("project", "id", (("identity", "name"), ("roots", "values"))),
     Worded(
         "source",
@@ -98,6 +100,7 @@ WORDLESS = {
     "revision": "numbers",
     "pack_reference": "numbers",
     "act_span": "places",
+    "tunnel_drawer": "ids",
     "group_member": "numbers",
     "change": "numbers",
     "cursor": "names of consumers",

@@ -1,0 +1,151 @@
+"""Which wing or room a name means: what is called so, else what was; and what is near a name that means nothing.
+
+Names are looked up as they are written, then as wings and rooms are named (`scope/rooms.slug`), so that `API` finds
+`api`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.model import Place
+from palazzo.scope.rooms import slug
+from palazzo.store import places
+from palazzo.store.database import Connection
+from palazzo.text.names import fold, near
+
+_LISTED = 12
+
+
+class Wing(NamedTuple):
+    """A wing: its row id, what it is called, and the name it was found by where that is a former one."""
+
+    row: int
+    name: str
+    former: str | None = None
+
+    @property
+    def note(self) -> str:
+        """What to tell whoever used a former name; '' for nobody."""
+        return f"The wing '{self.former}' is called '{self.name}' now." if self.former else ""
+
+
+class Room(NamedTuple):
+    """A room: its row id, its wing's, where it is, and the place it was found by where that is a former one."""
+
+    row: int
+    wing: int
+    place: Place
+    former: Place | None = None
+
+    @property
+    def note(self) -> str:
+        """What to tell whoever used a former name; '' for nobody."""
+        return f"The room '{spoken(self.former)}' is '{spoken(self.place)}' now." if self.former else ""
+
+
+def spoken(place: Place) -> str:
+    """Return a place as it is written: `wing/room`."""
+    return f"{place.wing}/{place.room}"
+
+
+def find_wing(connection: Connection, name: str) -> Wing | None:
+    """Return the wing that a name means."""
+    for said in _spellings(name):
+        row = places.wing_led_to(connection, said)
+        if row is not None:
+            called = places.wing_name(connection, row)
+            return Wing(row, called, None if called == said else said)
+    return None
+
+
+def wing(connection: Connection, name: str) -> Wing:
+    """Return the wing that a name means; NotFound with those that are near, or with what there is."""
+    found = find_wing(connection, name)
+    if found is None:
+        raise NotFound(f"There is no wing '{name}'. {instead(name, places.wing_names(connection), 'wings')}")
+    return found
+
+
+def find_room(connection: Connection, at: Wing, name: str) -> Room | None:
+    """Return the room of a wing that a name means; it may stand elsewhere now."""
+    for said in _spellings(name):
+        row = places.room_led_to(connection, at.row, said)
+        if row is not None:
+            place = places.place_of(connection, row)
+            asked = Place(at.former or at.name, said)
+            return Room(row, _wing_of(connection, row), place, None if place == asked else asked)
+    return None
+
+
+def room(connection: Connection, said: str, home: str | None = None) -> Room:
+    """Return the room that `wing/room` means, or `room` alone: the one of the wing `home`, else the only one.
+
+    Raises NotFound with those that are near, UsageError where there are several.
+    """
+    before, slash, name = said.rpartition("/")
+    if slash:
+        at = find_wing(connection, before)
+        found = find_room(connection, at, name) if at is not None else None
+        if found is None:
+            raise _no_room(connection, said)
+        return found
+    candidates = rooms_called(connection, name)
+    own = [one for one in candidates if one.place.wing == home]
+    if len(own) == 1 or len(candidates) == 1:
+        return (own or candidates)[0]
+    if not candidates:
+        raise _no_room(connection, said)
+    listed = _listed([spoken(one.place) for one in candidates])
+    raise UsageError(f"Several wings have a room '{name}': say which, {listed}.")
+
+
+def rooms_called(connection: Connection, name: str) -> list[Room]:
+    """Return the rooms of that name in all wings; where there is none, those that once had it."""
+    for said in _spellings(name):
+        rows = places.rooms_led_to(connection, said)
+        if rows:
+            return [_found(connection, row, said) for row in rows]
+    return []
+
+
+def instead(name: str, names: Iterable[str], what: str) -> str:
+    """Say which names are near one that means nothing, or else which there are."""
+    by_folded: dict[str, list[str]] = {}
+    for one in names:
+        by_folded.setdefault(fold(one.replace("/", " ")), []).append(one)
+    if not by_folded:
+        return f"The palace has no {what} yet."
+    close = [one for folded in near(fold(name.replace("/", " ")), by_folded) for one in by_folded[folded]]
+    if close:
+        return f"Near it: {_listed(close)}."
+    every = sorted(one for alike in by_folded.values() for one in alike)
+    return f"There are: {_listed(every)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _LISTED
+    return f"{', '.join(names[:_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def _no_room(connection: Connection, said: str) -> NotFound:
+    known = [spoken(row.place) for row in places.rooms(connection)]
+    name = said.rpartition("/")[2]
+    alike = [one for one in known if one.rpartition("/")[2] == slug(name, "")]  # its name, in another wing
+    hint = f"Near it: {_listed(alike)}." if alike else instead(said, known, "rooms")
+    return NotFound(f"There is no room '{said}'. {hint}")
+
+
+def _found(connection: Connection, row: int, said: str) -> Room:
+    place = places.place_of(connection, row)
+    return Room(row, _wing_of(connection, row), place, None if place.room == said else Place(place.wing, said))
+
+
+def _wing_of(connection: Connection, room: int) -> int:
+    return int(next(connection.execute("SELECT wing FROM room WHERE id = ?", (room,)))[0])
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((name, slug(name, name))))

@@ -1,0 +1,134 @@
+"""Tunnels: links that people and agents make between rooms, with a label, and drawers on each side if they matter.
+
+A tunnel that was removed is kept as a retired row. Where its rooms were renamed, moved or merged, it leads where they
+are now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from palazzo.model import Micros, Place
+from palazzo.store.database import Connection
+
+_COLUMNS = (
+    "SELECT t.id, t.uid, t.label, t.actor, t.recorded_at, t.retired_at, coalesce(a.merged_into, a.id), aw.name, a.name,"
+    " coalesce(b.merged_into, b.id), bw.name, b.name FROM tunnel t"
+    " JOIN room a ON a.id = t.source JOIN wing aw ON aw.id = a.wing"
+    " JOIN room b ON b.id = t.target JOIN wing bw ON bw.id = b.wing"
+)
+
+
+class End(NamedTuple):
+    """Where a tunnel ends: a room's row id, where it is, and the drawers that it leads to there (ids, 16 bytes)."""
+
+    room: int
+    place: Place
+    drawers: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tunnel:
+    """A tunnel from one room to another."""
+
+    row: int
+    uid: str
+    label: str
+    actor: str
+    recorded_at: Micros
+    retired_at: Micros | None
+    source: End
+    target: End
+
+
+def insert(
+    connection: Connection,
+    uid: bytes,
+    source: tuple[int, Sequence[bytes]],
+    target: tuple[int, Sequence[bytes]],
+    label: str,
+    actor: str,
+    at: Micros,
+) -> int:
+    """Add a tunnel between two (room row id, drawer ids); return its row id."""
+    rows = connection.execute(
+        "INSERT INTO tunnel(uid, source, target, label, actor, recorded_at) VALUES(?,?,?,?,?,?) RETURNING id",
+        (uid, source[0], target[0], label, actor, at),
+    )
+    row = int(next(rows)[0])
+    connection.executemany(
+        "INSERT INTO tunnel_drawer(tunnel, side, n, drawer_uid) VALUES(?,?,?,?)",
+        (
+            (row, side, n, drawer)
+            for side, (_, drawers) in (("source", source), ("target", target))
+            for n, drawer in enumerate(drawers)
+        ),
+    )
+    return row
+
+
+def retire(connection: Connection, row: int, at: Micros) -> None:
+    """Take a tunnel away."""
+    connection.execute("UPDATE tunnel SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
+
+
+def restore(connection: Connection, row: int) -> None:
+    """Let a tunnel that was taken away be there again."""
+    connection.execute("UPDATE tunnel SET retired_at = NULL WHERE id = ?", (row,))
+
+
+def read(connection: Connection, row: int) -> Tunnel:
+    """Return the tunnel of that row id."""
+    return _tunnel(connection, next(connection.execute(f"{_COLUMNS} WHERE t.id = ?", (row,))))
+
+
+def live(connection: Connection, wing: int | None = None) -> list[Tunnel]:
+    """Return the tunnels that are there, oldest first; those that end in a wing, given by row id."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE t.retired_at IS NULL AND (?1 IS NULL OR a.wing = ?1 OR b.wing = ?1) ORDER BY t.id", (wing,)
+    )
+    return [_tunnel(connection, row) for row in list(rows)]
+
+
+def of_room(connection: Connection, room: int) -> list[Tunnel]:
+    """Return the tunnels that end in a room or in one that was merged into it, oldest first."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE t.retired_at IS NULL AND t.id IN (SELECT tunnel.id FROM room"
+        " JOIN tunnel ON tunnel.source = room.id OR tunnel.target = room.id"
+        " WHERE room.id = ?1 OR room.merged_into = ?1) ORDER BY t.id",
+        (room,),
+    )
+    return [_tunnel(connection, row) for row in list(rows)]
+
+
+def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Tunnel]:
+    """Return the tunnels whose id is in [low, high], also those that were taken away, at most `limit`."""
+    rows = connection.execute(f"{_COLUMNS} WHERE t.uid BETWEEN ? AND ? ORDER BY t.uid LIMIT ?", (low, high, limit))
+    return [_tunnel(connection, row) for row in list(rows)]
+
+
+def count(connection: Connection) -> int:
+    """Return how many tunnels are there."""
+    return int(next(connection.execute("SELECT count(*) FROM tunnel WHERE retired_at IS NULL"))[0])
+
+
+def _tunnel(connection: Connection, row: tuple[Any, ...]) -> Tunnel:
+    own, uid, label, actor, recorded, retired, source, *rest = row
+    (source_wing, source_room, target, target_wing, target_room) = rest
+    drawers: dict[str, list[bytes]] = {"source": [], "target": []}
+    for side, drawer in connection.execute(
+        "SELECT side, drawer_uid FROM tunnel_drawer WHERE tunnel = ? ORDER BY side, n", (own,)
+    ):
+        drawers[side].append(bytes(drawer))
+    return Tunnel(
+        row=int(own),
+        uid=bytes(uid).hex(),
+        label=label,
+        actor=actor,
+        recorded_at=Micros(recorded),
+        retired_at=None if retired is None else Micros(retired),
+        source=End(int(source), Place(source_wing, source_room), tuple(drawers["source"])),
+        target=End(int(target), Place(target_wing, target_room), tuple(drawers["target"])),
+    )
