@@ -15,6 +15,7 @@ is made of it. Derived data follows the log (`derive/erased`), the file's pages 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -42,12 +43,17 @@ from palazzo.text.hashed import (
 LEAST_ANYWHERE = 12
 """Code points from which what stood at an erased place is looked for everywhere. Shorter words are anybody's; they are
 known again only where they are the same moment's whole text."""
+LEAST_PARAGRAPH = 40
+"""Code points from which a paragraph of a document or note is looked for by itself too: its other versions have it,
+between other words. What is said in a conversation is looked for whole, or the files that an agent read in it would
+lose their words."""
 LEAST_INSIDE = 8
 """Code points from which a matched word is found inside others: shorter ones, matched as whole words, stay such."""
 COMMON = 3
 """Other sources in which the words of an erased place may stand and go from there too. What more have is no copy but
 what programs print, and is left to them."""
 _AT_ONCE = 64
+_BLANK_LINES = re.compile(r"\n\s*\n")
 _HEADINGS = " › "
 """Between the headings that a section stands under, in its title."""
 _KEPT_NOTES = frozenset(["uuid", "parent", "cwd", "variant_of", "noise", "redacted", "decoder"])
@@ -116,14 +122,23 @@ def places(connection: Connection, spans: Mapping[int, Sequence[Range]]) -> Want
     texts = items.read_texts(connection, spans)
     units: dict[str, Standing] = {}
     for row, ranges in spans.items():
+        written = items.kind_of(connection, row) in ("document", "note")
         for start, end in ranges:
-            words = texts[row][start:end].strip()
-            if len(words) >= LEAST_ANYWHERE and words.strip(COVER):
-                units[words] = ANYWHERE
+            units.update(dict.fromkeys(_units(texts[row][start:end], written), ANYWHERE))
     own = {_source_of(connection, row) for row in spans}
     common = _common(connection, Finder(known.key, [known.hashed(words) for words in units]), own)
     kept = {words: standing for words, standing in units.items() if words not in common}
     return Wanted(kept, {row: tuple(ranges) for row, ranges in spans.items()}, len(units) - len(kept))
+
+
+def _units(text: str, written: bool) -> Iterator[str]:
+    """What of an erased place is looked for elsewhere: all of it, and of what was `written` each paragraph."""
+    whole = text.strip()
+    if len(whole) >= LEAST_ANYWHERE and COVER not in whole:
+        yield whole
+    for paragraph in _BLANK_LINES.split(whole) if written else ():
+        if len(paragraph.strip()) >= LEAST_PARAGRAPH and COVER not in paragraph:
+            yield paragraph.strip()
 
 
 def _common(connection: Connection, known: Finder, own: set[int]) -> set[str]:

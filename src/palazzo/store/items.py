@@ -278,6 +278,11 @@ def uids_of(connection: Connection, rows: Iterable[int]) -> list[tuple[int, byte
     ]
 
 
+def kind_of(connection: Connection, row: int) -> str:
+    """Return what kind of item that is."""
+    return str(next(connection.execute("SELECT kind FROM item WHERE id = ?", (row,)))[0])
+
+
 def items_of_sources(connection: Connection, sources: Iterable[int]) -> list[int]:
     """Return all items that came from the sources, also those that they repeat from others, ascending."""
     found: set[int] = set()

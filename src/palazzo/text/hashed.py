@@ -1,9 +1,9 @@
 """Finding words that are known by their keyed hashes alone, anywhere in a text. Pure; knows no storage.
 
 A hash says nothing of where in a text to look. So beside each stand two *probes*: 16 bits each of a keyed sum over the
-first and the last few code points. Sums are made for every position of a text at once (NumPy); where both probes of
-some words agree at their distance, the words there are hashed and compared. Sixteen bits are few enough to tell
-nobody what the words were, and enough that ordinary text is hashed once in some ten thousand positions.
+first and the last few code points, 32 bits for long words. Sums are made for every position of a text at once (NumPy);
+where both probes of some words agree at their distance, the words there are hashed and compared. So few bits tell
+nobody what the words were, and ordinary text is hashed once in some ten thousand positions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 COVER = "█"
 """What stands for each code point of words that are gone."""
 HASH_BYTES = 16
-_WINDOWS = (16, 8, 4, 2, 1)
+_WINDOWS = (32, 16, 8, 4, 2, 1)
+_WIDEST_SUM = 16
+"""Code points of one sum; a wider window has two, one behind the other."""
 _AT_ONCE = 1 << 20
 """Code points whose sums are made together: some 16 MB for a moment."""
 
@@ -98,10 +100,14 @@ class Finder:
             return
         import numpy as np
 
-        table = np.zeros(1 << 16, dtype=bool)
-        table[list(heads)] = True
         sums = _sums(text, width, self.key)
-        for at in np.flatnonzero(table[sums]).tolist():
+        wanted = np.array(sorted(heads), dtype=np.uint32)
+        table = np.zeros(1 << 16, dtype=bool)
+        table[wanted & 0xFFFF] = True
+        likely = np.flatnonzero(table[sums & 0xFFFF])
+        if width > _WIDEST_SUM:
+            likely = likely[np.isin(sums[likely], wanted)]
+        for at in likely.tolist():
             for words in heads[int(sums[at])]:
                 end = at + words.size
                 if end > len(text) or sums[end - width] != words.tail:
@@ -153,10 +159,13 @@ def _window(size: int) -> int:
     return next(width for width in _WINDOWS if width <= size)
 
 
-def _sums(text: str, width: int, key: bytes) -> NDArray[np.uint16]:
+def _sums(text: str, width: int, key: bytes) -> NDArray[np.uint32]:
     """The probe at every position of `text` that `width` code points follow."""
     import numpy as np
 
+    if width > _WIDEST_SUM:
+        half = _sums(text, _WIDEST_SUM, key)
+        return half[:-_WIDEST_SUM] | half[_WIDEST_SUM:] << np.uint32(16)
     stream = hashlib.shake_256(b"probe" + width.to_bytes(1) + key).digest(4 * width)
     factors = np.frombuffer(stream, dtype="<u4").astype(np.uint32) | np.uint32(1)
     if text.isascii():
@@ -164,7 +173,7 @@ def _sums(text: str, width: int, key: bytes) -> NDArray[np.uint16]:
     else:
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     count = len(codes) - width + 1
-    sums = np.empty(count, dtype=np.uint16)
+    sums = np.empty(count, dtype=np.uint32)
     for start in range(0, count, _AT_ONCE):
         end = min(start + _AT_ONCE, count)
         part = codes[start : end + width - 1].astype(np.uint32)
