@@ -16,7 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.store import items, wording
@@ -43,7 +43,7 @@ def check_pattern(pattern: str) -> re.Pattern[str]:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"'{pattern}' is no regular expression ({error}). Nothing was erased.") from None
-    if compiled.search("") or compiled.search("a b"[:0]):
+    if compiled.search("") or any(not match[0] for match in compiled.finditer("a word")):
         raise _empty(pattern)
     return compiled
 
@@ -55,34 +55,40 @@ def matches(palace: Path, pattern: str, progress: Progress) -> dict[str, bool]:
     Raises UsageError for a pattern that is none, that matches nothing at all somewhere, or that takes too long.
     """
     check_pattern(pattern)
-    process = subprocess.Popen(  # noqa: S603 - this Python, and this package
-        [sys.executable, "-m", "palazzo.archive.matching", str(palace.absolute())],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"},
-    )
+    asked = json.dumps({"pattern": pattern, "longest": LONGEST}).encode()
     found: dict[str, bool] | None = None
-    try:
-        assert process.stdin is not None  # noqa: S101 - both are pipes
-        assert process.stdout is not None  # noqa: S101
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(pattern).encode())
-            process.stdin.close()
-        for line in process.stdout:
-            told = json.loads(line)
-            if "found" in told:
-                found = told["found"]
-            else:
-                progress("matching", told["done"], told["total"])
-        code = process.wait()
-    finally:
-        process.kill()
-        process.wait()
+    command = [sys.executable, "-m", "palazzo.archive.matching", str(palace.absolute())]
+    with subprocess.Popen(  # noqa: S603 - this Python, and this package
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment()
+    ) as process:
+        try:
+            for told in _answers(process, asked):
+                if "found" in told:
+                    found = told["found"]
+                else:
+                    progress("matching", told["done"], told["total"])
+        except BaseException:
+            process.kill()
+            raise
+    code = process.returncode
     if found is None:
         raise _failed(pattern, code)
     spelled = _ESCAPED.sub(r"\1", pattern)
     return found | {pattern: True} if spelled in found and spelled != pattern else found
+
+
+def _answers(process: subprocess.Popen[bytes], asked: bytes) -> Iterator[dict[str, Any]]:
+    assert process.stdin is not None  # noqa: S101 - both are pipes
+    assert process.stdout is not None  # noqa: S101
+    with contextlib.suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(asked)
+    for line in process.stdout:
+        yield json.loads(line)
+
+
+def _environment() -> dict[str, str]:
+    """The caller's environment; the package is found from wherever it was found here."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
 
 
 def _failed(pattern: str, code: int) -> PalazzoError:
@@ -91,7 +97,7 @@ def _failed(pattern: str, code: int) -> PalazzoError:
     if code == _MANY:
         return UsageError(f"'{pattern}' matches more than {MOST:,} different words; be more exact. Nothing was erased.")
     return UsageError(
-        f"'{pattern}' took longer than {LONGEST:.0f} seconds for one text, as nested repeats may; write it without "
+        f"'{pattern}' took longer than {LONGEST:g} seconds for one text, as nested repeats may; write it without "
         "them. Nothing was erased."
     )
 
@@ -107,12 +113,13 @@ def main() -> None:
     """Read the pattern and print, as lines of JSON, how far the search is, and in the end what was found."""
     from palazzo.store.database import Database
 
-    pattern = re.compile(json.loads(sys.stdin.buffer.read()))
+    asked = json.loads(sys.stdin.buffer.read())
+    pattern = re.compile(asked["pattern"])
     found: dict[str, bool] = {}
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         with contextlib.closing(Database(Path(sys.argv[1]), "read")) as database, database.snapshot() as connection:
             for text in _texts(connection):
-                faulthandler.dump_traceback_later(LONGEST, exit=True, file=nowhere)
+                faulthandler.dump_traceback_later(asked["longest"], exit=True, file=nowhere)
                 _take(pattern, text, found)
             faulthandler.cancel_dump_traceback_later()
         _say({"found": found})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from palazzo.guard.secrets import RULES_VERSION, find_secrets
+from palazzo.guard.secrets import RULES_VERSION, SecretSpan, find_secrets
 from palazzo.guard.suspicion import suspects
 from palazzo.model import ItemId
 from palazzo.store import items, redaction
@@ -39,6 +39,22 @@ def relook(database: Database, progress: Progress) -> Iterator[Leak]:
         progress(at, last)
 
 
+def secrets(database: Database, progress: Progress) -> set[str]:
+    """Return the secrets that today's rules find in all that is archived: to be erased, never to be shown or kept."""
+    with database.snapshot() as connection:
+        (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
+    found: set[str] = set()
+    at = 0
+    while at < last:
+        with database.snapshot() as connection:
+            ids = [row for (row,) in connection.execute(_NEXT, (at, last, _AT_ONCE))]
+            for _, text, spans, _ in _looked_at(connection, ids):
+                found.update(text[span.start : span.end] for span in spans)
+        at = int(ids[-1]) if ids else last
+        progress(at, last)
+    return found
+
+
 def note_whole(database: Database) -> None:
     """Remember that all that is archived was looked through by today's rules."""
     with database.transaction() as connection:
@@ -59,17 +75,24 @@ _NEXT = "SELECT id FROM item WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
 
 
 def _leaks(connection: Connection, ids: list[int]) -> Iterator[Leak]:
+    found: set[tuple[int, str]] = set()
+    for row, _, spans, where in _looked_at(connection, ids):
+        for span in spans:
+            if where == "text" or (row, span.rule) not in found:
+                found.add((row, span.rule))
+                yield Leak(_uid(connection, row), span.rule, f"{where}, characters {span.start:,} to {span.end:,}")
+
+
+def _looked_at(connection: Connection, ids: list[int]) -> Iterator[tuple[int, str, list[SecretSpan], str]]:
+    """Yield (item, text, secrets in it, what the text is) of those that hold any: texts first, then sources' bytes."""
     texts = items.read_texts(connection, ids)
     raws = {row: items.read_raw(connection, row) or b"" for row in ids}
     told = [(row, texts[row].encode("utf-8", "surrogatepass"), "text") for row in ids]
     told += [(row, raw, "its source's bytes") for row, raw in raws.items()]
-    found: set[tuple[int, str]] = set()
     for n in sorted(suspects([body for _, body, _ in told])):
         row, body, where = told[n]
-        for span in find_secrets(body.decode("utf-8", "surrogateescape")):
-            if where == "text" or (row, span.rule) not in found:
-                found.add((row, span.rule))
-                yield Leak(_uid(connection, row), span.rule, f"{where}, characters {span.start:,} to {span.end:,}")
+        text = body.decode("utf-8", "surrogateescape")
+        yield row, text, list(find_secrets(text)), where
 
 
 def _uid(connection: Connection, row: int) -> ItemId:

@@ -75,7 +75,7 @@ def _palace(context: Context) -> Iterator[Finding]:
         from palazzo.archive.relooking import wants_look
         from palazzo.derive import is_outdated
         from palazzo.derive.cut import Cutter
-        from palazzo.store import schema
+        from palazzo.store import schema, tombstones
 
         with context.reading().database.snapshot() as connection:
             yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
@@ -85,6 +85,9 @@ def _palace(context: Context) -> Iterator[Finding]:
             if wants_look(connection):
                 told = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
                 yield Finding("secrets", True, told)
+            if tombstones.unfinished(connection):
+                told = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
+                yield Finding("erase", False, told, "palazzo erase")
     except PalaceMissing as error:
         yield Finding("palace", False, str(error))
     except PalazzoError as error:
@@ -93,7 +96,7 @@ def _palace(context: Context) -> Iterator[Finding]:
 
 
 def _secrets(context: Context) -> Iterator[Finding]:
-    """What today's rules find in the archive, a finding for each; the archive itself is never rewritten."""
+    """What today's rules find in the archive, a finding for each, and how to erase it."""
     from palazzo.archive.relooking import note_whole, relook
 
     if not context.has_palace:
@@ -101,7 +104,7 @@ def _secrets(context: Context) -> Iterator[Finding]:
     found = 0
     for leak in relook(context.reading().database, lambda done, total: context.report("looking", done, total)):
         found += 1
-        mend = "change the secret where it is used; palazzo forget ID keeps its drawer out of every answer"
+        mend = "change the secret where it is used, then palazzo erase --secrets"
         yield Finding("secret", False, f"item {leak.item}: {leak.rule} in {leak.where}", mend)
     if not found:
         yield Finding("secrets", True, "none found in what is archived")

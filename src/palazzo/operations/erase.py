@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 LARGE_SHARE = 0.25
-"""Of all characters in the palace: what takes more of them must be asked for in so many words."""
+"""Of all characters in the palace: a pattern that takes more of them may say more than was meant."""
 _SAMPLES = 5
 _AROUND = 40
 """Characters shown on each side of what would go."""
@@ -32,7 +32,7 @@ _AROUND = 40
 
 @dataclass(frozen=True, slots=True)
 class EraseRequest:
-    """What to remove: ids, what a pattern matches, all of a session, or all of a source."""
+    """What to remove: ids, what a pattern matches, all of a session or a source, or secrets."""
 
     ids: Annotated[
         tuple[str, ...], About("Ids of drawers or items, or their beginnings.", positional=True, option="ID")
@@ -40,8 +40,11 @@ class EraseRequest:
     match: Annotated[str | None, About("All that this regular expression matches, anywhere.", metavar="REGEX")] = None
     session: Annotated[str | None, About("All that was said in this session.")] = None
     source: Annotated[str | None, About("All that came from this file, directory, address or session.")] = None
+    secrets: Annotated[
+        bool, About("All that today's rules find to be secrets, as 'palazzo doctor --secrets' lists.")
+    ] = False
     certificate: Annotated[Path | None, About("Also write the certificate to this file.", metavar="FILE")] = None
-    even_most: Annotated[bool, About("Go on even if it is a large part of all that the palace holds.")] = False
+    even_most: Annotated[bool, About("Go on even if the pattern takes a large part of the palace.")] = False
     dry_run: Annotated[bool, About("Only say what would be erased.")] = False
 
 
@@ -73,13 +76,14 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
     'palazzo forget' is the reversible way. Without arguments an erase that was interrupted is finished.
     """
     chosen = [bool(request.ids), *(one is not None for one in (request.match, request.session, request.source))]
+    chosen.append(request.secrets)
     if sum(chosen) > 1:
-        raise UsageError("Say what to erase in one way: ids, or --match, or --session, or --source.")
+        raise UsageError("Say what to erase in one way: ids, --match, --session, --source or --secrets.")
     _check_certificate(request)
     waiting = _unfinished(context)
     if not any(chosen):
         if not waiting:
-            raise UsageError("Say what to erase: ids, or --match, or --session, or --source.")
+            raise UsageError("Say what to erase: ids, --match, --session, --source or --secrets.")
         return EraseResult(True, 0, 0, 0, 0.0) if request.dry_run else _finished(context, request, None)
     if waiting and not request.dry_run:
         context.notice("An erase was interrupted; it is finished first.")
@@ -91,7 +95,7 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
     would = EraseResult(True, len(found.items), found.characters, found.names, share, left=wanted.left, sample=sample)
     if request.dry_run:
         return would
-    if share > LARGE_SHARE and not request.even_most:
+    if share > LARGE_SHARE and (request.match or request.secrets) and not request.even_most:
         raise UsageError(
             f"That is {share:.0%} of all that the palace holds ({found.characters:,} characters in "
             f"{len(found.items):,} items). Nothing was erased; give --even-most if it is meant."
@@ -124,8 +128,19 @@ def _wanted(context: Context, request: EraseRequest) -> Wanted:
         if not found:
             raise NotFound(f"{_named(request)} is nowhere in the palace. Nothing was erased.")
         return erasing.matched_words(found)
+    if request.secrets:
+        return erasing.matched_words(dict.fromkeys(_secrets(context), True))
     with context.reading().database.snapshot() as connection:
         return erasing.places(connection, _spans(context, connection, request))
+
+
+def _secrets(context: Context) -> set[str]:
+    from palazzo.archive import relooking
+
+    found = relooking.secrets(context.reading().database, lambda done, total: context.report("looking", done, total))
+    if not found:
+        raise NotFound("Today's rules find no secret in the palace. Nothing was erased.")
+    return found
 
 
 def _spans(context: Context, connection: Connection, request: EraseRequest) -> dict[int, list[tuple[int, int]]]:
@@ -242,6 +257,8 @@ def _write(target: Path, proofs: Sequence[object]) -> None:
 def _named(request: EraseRequest) -> str:
     if request.match is not None:
         return f"What '{request.match}' matches"
+    if request.secrets:
+        return "What the rules find"
     return "That" if request.ids else f"'{request.session or request.source}'"
 
 
