@@ -241,17 +241,16 @@ class Palace:
             tombstones.certify(connection, erasure, certificates.dump(proof))
         return proof
 
-    def finish_erasing(self, patience: float | None = None) -> list[Certificate]:
+    def finish_erasing(self, patience: float = scrubbing.PATIENCE) -> list[Certificate]:
         """Write the file anew if an erase has left traces in it; return the certificates of those erases.
 
-        Raises PalaceUnusable while another program reads an older state for longer than `patience` seconds
-        (`scrubbing.PATIENCE`).
+        Raises PalaceUnusable while another program reads an older state for longer than `patience` seconds.
         """
         with self.database.snapshot() as connection:
             waiting = tombstones.unfinished(connection)
         if not waiting:
             return []
-        scrubbing.scrub(self.database, scrubbing.PATIENCE if patience is None else patience)
+        scrubbing.scrub(self.database, patience)
         with self.database.transaction() as connection:
             tombstones.finish(connection, self.clock(), (one.row for one in waiting))
         return [certificates.load(one.certificate) for one in waiting]
