@@ -5,7 +5,9 @@ Both stay; the conflict is a record. It stands while both facts are believed and
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
@@ -31,13 +33,20 @@ def find_conflicts(change: Change, version: Version) -> list[str]:
 
 
 def find_all_conflicts(change: Change, predicate: int) -> list[str]:
-    """Do the same for all facts of a predicate."""
+    """Do the same for all facts of a predicate that was declared functional."""
+    if not predicates.is_functional(change.connection, predicate):
+        return []
+    beliefs = Beliefs(change.connection)
+    of_subject: dict[tuple[int, str | None], list[Version]] = defaultdict(list)
+    for version in facts.versions_with(change.connection, predicate, beliefs.known_at):
+        of_subject[beliefs.root(version.subject), version.wing].append(version)
     found = [
-        uid
-        for version in facts.versions_with(change.connection, predicate, Beliefs(change.connection).known_at)
-        for uid in find_conflicts(change, version)
+        _recorded(change, earlier, later)
+        for there in of_subject.values()
+        for earlier, later in combinations(there, 2)
+        if _conflict(beliefs, earlier, later)
     ]
-    return list(dict.fromkeys(found))
+    return [one.uid for one in found if one.dismissed_at is None]
 
 
 def standing(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
