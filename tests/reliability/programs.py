@@ -121,6 +121,24 @@ def embedder(path: str, name: str, swap: str) -> None:
     say("done")
 
 
+def eraser(path: str, words: str) -> None:
+    """Erase words; say so when it is committed, and when the file is cleared of them."""
+    from palazzo.archive import erasing
+    from palazzo.archive.erasing import Wanted
+    from palazzo.palace import Palace
+    from palazzo.text.hashed import ANYWHERE
+
+    with Palace.open(Path(path)) as palace:
+        say("ready")
+        wanted = Wanted({words: ANYWHERE})
+        with palace.database.snapshot() as connection:
+            found = erasing.survey(connection, wanted, lambda what, done, total: None)
+        palace.erase(wanted, found)
+        say("erased")
+        palace.finish_erasing()
+        say("finished")
+
+
 def verifier(path: str, *_: str) -> None:
     """Verify a palace; say what was found, or how it could not even be opened."""
     from tests.recall.hashed_words import HashedWords

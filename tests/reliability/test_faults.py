@@ -12,10 +12,13 @@ from tests.archive.conversations import PLACE, Ticking, answered, called, file_r
 from tests.derive.state import complaints, derived, drawers
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 
+from palazzo.archive import erasing
+from palazzo.archive.erasing import Wanted
 from palazzo.derive.rebuild import Derived
 from palazzo.errors import PalaceUnusable
 from palazzo.model import Place
 from palazzo.palace import Palace
+from palazzo.text.hashed import ANYWHERE
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +46,14 @@ def remember(palace: Palace) -> object:
 
 def edit(palace: Palace) -> object:
     return file_version(palace, "# Two\n\nthe second version\n" * 30)
+
+
+def erase(palace: Palace) -> object:
+    wanted = Wanted({"sentence 4 sentence": ANYWHERE, "earlier": ANYWHERE})
+    with palace.database.snapshot() as connection:
+        found = erasing.survey(connection, wanted, lambda what, done, total: None)
+    palace.erase(wanted, found)
+    return palace.finish_erasing()
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +113,9 @@ def operations_of(disk: FaultyDisk, path: Path, action: Action) -> int:
 @pytest.mark.parametrize(
     ("count", "failure"), [(1, broken), (NEVER, broken), (NEVER, full)], ids=["once", "dead", "full"]
 )
-@pytest.mark.parametrize("action", [file_and_cut, forget, move, remember, edit], ids=lambda action: action.__name__)
+@pytest.mark.parametrize(
+    "action", [file_and_cut, forget, move, remember, edit, erase], ids=lambda action: action.__name__
+)
 def test_a_change_that_met_a_fault_is_done_or_not_done(
     before: Path, action: Action, count: int, failure: Failure
 ) -> None:
@@ -131,7 +144,9 @@ def test_a_change_that_met_a_fault_is_done_or_not_done(
         shutil.rmtree(work)
 
 
-@pytest.mark.parametrize("action", [file_and_cut, forget, move, remember, edit], ids=lambda action: action.__name__)
+@pytest.mark.parametrize(
+    "action", [file_and_cut, forget, move, remember, edit, erase], ids=lambda action: action.__name__
+)
 def test_a_power_cut_at_any_moment_loses_nothing_that_was_acknowledged(before: Path, action: Action) -> None:
     """All that SQLite had not made permanent by a sync is gone, as a drive's cache goes."""
     with faulty_disk() as disk:
