@@ -1,0 +1,38 @@
+"""What a text claims: the statements in it that say what holds, what changed and what ended, and where they stand.
+
+Pure: a text and whose it is go in, claims come out. Precision goes before recall: what is asked, supposed, planned,
+denied, remembered, quoted or said of others makes no claim (`moods`), nor do code, logs and tables (`statements`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from palazzo.graph.rules import decisions, ended, given, instead, owners, renames, switches, uses
+from palazzo.graph.rules.claim import Claim, candidate
+from palazzo.graph.statements import Statement, statements
+
+_IN_WORDS = (switches.find, instead.find, ended.find, owners.find, renames.find, uses.find)
+_IF_NOTHING_ELSE = decisions.find
+
+
+def read_claims(text: str, role: str) -> list[Claim]:
+    """Return the claims of a text; `role` says who speaks."""
+    return [claim for statement in statements(text, role) for claim in claims_of(statement)]
+
+
+def claims_of(statement: Statement) -> Iterator[Claim]:
+    """Yield the claims of one statement."""
+    found = list(given.find(statement))
+    if statement.setting != "entry":
+        found += [claim for find in _IN_WORDS for claim in find(statement)]
+        found += _IF_NOTHING_ELSE(statement) if not any(claim.predicate for claim in found) else ()
+    seen: set[tuple[str, str]] = set()
+    for claim in found:
+        fact = candidate(claim)
+        if fact is not None and (fact.subject, fact.object) in seen:
+            claim = replace(claim, predicate="")
+        elif fact is not None:
+            seen.add((fact.subject, fact.object))
+        yield claim

@@ -1,0 +1,266 @@
+"""Whether a later text takes back what an earlier one says.
+
+Pure. A later change (switched, instead, ended) takes back what an earlier statement says is so; a later value takes
+back another value of the same matter. In doubt there is no conflict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from palazzo.graph import values
+from palazzo.graph.claims import claims_of
+from palazzo.graph.frames import APART, ENVIRONMENTS, GENERIC_WORDS, bag, one_matter
+from palazzo.graph.moods import asserts, is_partial, is_withdrawn
+from palazzo.graph.rules.claim import Claim
+from palazzo.graph.rules.phrases import GENERIC
+from palazzo.graph.statements import Statement, statements
+
+ConflictKind = Literal["version", "port", "path", "boolean", "value", "switch", "instead", "ended"]
+_VALUE_KINDS: dict[str, ConflictKind] = {
+    "version": "version", "port": "port", "path": "path", "boolean": "boolean",
+}  # fmt: skip
+_CHANGES = ("switch", "instead", "ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A text as it is compared: whole, its statements, its claims, and the words in it."""
+
+    text: str
+    statements: tuple[Statement, ...]
+    claims: tuple[Claim, ...]
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What an earlier text says (`old`, between `earlier`) and a later one takes back (`new`, between `later`)."""
+
+    kind: ConflictKind
+    subject: str
+    old: str
+    new: str | None
+    earlier: tuple[int, int]
+    later: tuple[int, int]
+
+
+def tell(text: str, role: str) -> Told:
+    """Read a text for comparing."""
+    said = tuple(statements(text, role))
+    return Told(text, said, tuple(claim for one in said for claim in claims_of(one)), bag(text))
+
+
+def contradictions(earlier: Told, later: Told) -> Iterator[Contradiction]:
+    """Yield what the later text takes back of the earlier one, each matter once."""
+    if is_withdrawn(later.text):
+        return
+    seen: set[tuple[int, int] | str] = set()
+    for claim in sorted(later.claims, key=lambda one: (one.kind == "ended", one.kind not in _CHANGES)):
+        found = _changed(earlier, later, claim) if claim.kind in _CHANGES else _revalued(earlier, later, claim)
+        if found is not None and seen.isdisjoint((found.later, values.plain(found.old))):
+            seen |= {found.later, values.plain(found.old)}
+            yield found
+
+
+# --- what changed ------------------------------------------------------------------------------------------
+
+
+def _changed(earlier: Told, later: Told, claim: Claim) -> Contradiction | None:
+    old_words = bag(claim.old)
+    if not old_words or is_partial(claim.sentence) or not _fits(claim, earlier) or _stays(later, claim, old_words):
+        return None
+    if claim.kind != "ended" and bag(claim.object) and bag(claim.object) <= earlier.words:
+        return None
+    for statement in earlier.statements:
+        if _in_use(statement, claim, old_words):
+            new = None if claim.kind == "ended" else claim.object
+            return Contradiction(
+                _kind(claim), claim.subject or claim.old, claim.old, new,
+                (statement.start, statement.end), (claim.start, claim.end),
+            )  # fmt: skip
+    return None
+
+
+def _kind(claim: Claim) -> ConflictKind:
+    """What kind of thing changed."""
+    for kind, pattern in _KINDS:
+        if claim.kind != "ended" and pattern.search(claim.object):
+            return "port" if kind == "version" and "port" in claim.sentence.casefold() else kind
+    return claim.kind  # type: ignore[return-value]
+
+
+_KINDS: tuple[tuple[ConflictKind, re.Pattern[str]], ...] = (
+    ("path", re.compile(r"^[~.]?/\w|://|\w/\w+/")),
+    ("version", re.compile(r"^[`v<>=~^]*\d+(?:\.\d+)+|\s\d+(?:\.\d+)*$")),
+    ("value", re.compile(r"^[`$€£]?\d")),
+)
+
+
+def _stays(later: Told, claim: Claim, old: frozenset[str]) -> bool:
+    """Whether the later text says elsewhere that what it says has ended goes on."""
+    return any(
+        _GOES_ON.search(one.text) and old & bag(one.text) and (one.start, one.end) != (claim.start, claim.end)
+        for one in later.statements
+    )
+
+
+_GOES_ON = re.compile(
+    r"\b(?:stays?|still|remains?|continues?|as before|as ever|unchanged|back to|went back|rolled back|reverted"
+    r"|other\w* (?:\w+ )?(?:do|use))\b",
+    re.IGNORECASE,
+)
+
+
+def _in_use(statement: Statement, claim: Claim, old: frozenset[str]) -> bool:
+    """Whether a statement says that what ended is so."""
+    there = bag(statement.text)
+    strong = bag(" ".join(_strong(claim.old)))
+    if not (old <= there or (strong and strong <= there and len(strong) * 2 >= len(old))):
+        return False
+    return asserts(statement, *_place(statement.text, claim.old)) and not any(
+        one.kind in _CHANGES and bag(one.old) & old for one in claims_of(statement)
+    )
+
+
+def _place(text: str, thing: str) -> tuple[int, int]:
+    """Where a thing, or the first of its words, stands in a sentence."""
+    lowered = text.casefold()
+    for words in (thing, *thing.split()):
+        at = lowered.find(words.casefold())
+        if at >= 0:
+            return at, at + len(words)
+    return 0, len(text)
+
+
+def _strong(text: str) -> list[str]:
+    """The words of a thing that name it: capitals, digits, code."""
+    return [word for word in text.split() if re.search(r"[A-Z\d_./]", word)]
+
+
+def _fits(claim: Claim, earlier: Told) -> bool:
+    """Whether a change may be one of what the earlier text is about: not of a part of it, nor of something else."""
+    apart = (bag(claim.sentence) & ENVIRONMENTS) - bag(claim.object) - bag(claim.old)
+    if apart - earlier.words:
+        return False
+    qualified = _FOR.search(claim.sentence)
+    if qualified is not None and not bag(qualified[1]) & (earlier.words | bag(claim.object) | bag(claim.old)):
+        return not bag(qualified[1])
+    subject = claim.subject.casefold()
+    if not subject or subject in GENERIC:
+        return not _FIGURE.match(claim.object)
+    if _FIGURE.match(claim.object):
+        return bool(bag(claim.subject) & earlier.words)
+    return bool(bag(claim.subject) & earlier.words) or not _PARTICULAR.search(claim.subject)
+
+
+_FIGURE = re.compile(r"[`v<>=~^$€]?\d")
+_FOR = re.compile(
+    r"\bfor (?!(?:now|us|good|all|everybody|everyone|everything|nobody|example|months|years|weeks|days|a while)\b)((?:the |our |all )?[\w./-]+(?: [\w./-]+)?)"
+)
+_PARTICULAR = re.compile(r"[a-z][A-Z]|\d|\w[_/.-]\w")
+"""What a name has that is a thing's own: `date-picker.js`, `worker-3`."""
+
+
+# --- other values ------------------------------------------------------------------------------------------
+
+
+def _revalued(earlier: Told, later: Told, claim: Claim) -> Contradiction | None:
+    if claim.value is None:
+        return None
+    found: Contradiction | None = None
+    for one in earlier.claims:
+        if one.value is None or not _one_matter(earlier, later, one, claim):
+            continue
+        if not values.differ(one.value, claim.value):
+            if plain(one) == plain(claim):
+                return None
+            continue
+        kind = _VALUE_KINDS.get(claim.value.kind, "value")
+        found = found or Contradiction(
+            kind, _subject(one, claim), one.object, claim.object, (one.start, one.end), (claim.start, claim.end)
+        )  # fmt: skip
+    return found
+
+
+def plain(claim: Claim) -> str:
+    """The value of a claim as it is compared."""
+    return values.plain(claim.object)
+
+
+def _subject(one: Claim, other: Claim) -> str:
+    return max((one.subject, other.subject), key=len)
+
+
+def _one_matter(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
+    if one.key and other.key:
+        return one.key == other.key and not _MEASURED.search(one.key) and _one_file(earlier, later, one, other)
+    if one.key or other.key:
+        entry, prose = (one, other) if one.key else (other, one)
+        return _entry_meant(entry, prose, earlier if one.key else later)
+    if (
+        one.value
+        and other.value
+        and values.plain(one.value.unit) != values.plain(other.value.unit)
+        and one.kind == "version"
+    ):
+        return False
+    if one.lead and other.lead and not one.lead & other.lead:
+        return False
+    if _same_subject(one, other):
+        return True
+    return one_matter(one.words | one.lead, other.words | other.lead, earlier.words, later.words)
+
+
+def _entry_meant(entry: Claim, prose: Claim, told: Told) -> bool:
+    """Whether a sentence is about an entry: it says the words of its key, and of the rest what stands around it."""
+    named = prose.words | bag(prose.value.unit if prose.value else "")
+    words = entry.words - _UNIT_WORDS
+    if entry.value and prose.value and prose.value.kind == "version" and entry.key == values.plain(prose.value.unit):
+        return prose.words - bag(entry.key) <= told.words or not prose.words - bag(entry.key) - _WE
+    if not words or not words <= named:
+        return False
+    more = prose.words - words - _WE
+    return _names_file(prose.sentence, entry.beside) or (
+        more <= told.words and not more & APART and (len(words) > 1 or bool(more))
+    )
+
+
+def _same_subject(one: Claim, other: Claim) -> bool:
+    """Whether two claims have one subject, and at most one of them says more of it."""
+    if one.about != other.about or not one.about - GENERIC_WORDS or "name" in (one.kind, other.kind):
+        return False
+    only = one.words - other.words, other.words - one.words
+    return not all(only) and not (only[0] | only[1]) & APART
+
+
+_UNIT_WORDS = frozenset("second ms min mb kb gb port version minute hour url path dir value".split())
+_WE = frozenset("project repository repo monorepo app application service server config setting whole".split())
+_MEASURED = re.compile(
+    r"(?:^|[\W_])(?:id|pid|count|total|time|date|duration|elapsed|tokens?|exit|code|hash|sha\d*|uuid|length|bytes|offset|line"
+    r"|lines|lineno|column|index|timestamp|created|updated|modified|at|seq|cost|usage|score|percent|progress|passed|failed"
+    r"|rows?|items|results?|start|end|step|epoch|loss|size)$",
+    re.IGNORECASE,
+)
+"""Keys whose values are measured or counted anew each time."""
+_TELLING = re.compile(r"^(?!\[).{6,}[^{:\[]$")
+
+
+def _one_file(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
+    """Whether two entries are of one file: what printed them or another line is the same, or a text names the file."""
+    shared = {line for line in one.beside & other.beside if _TELLING.search(line) and not line.startswith("[")}
+    if " " in one.key:  # what a program tells people, not what a file holds
+        return any(line.startswith("$ ") for line in shared)
+    return bool(shared) or _names_file(one.sentence, other.beside) or _names_file(other.sentence, one.beside)
+
+
+_FILE = re.compile(r"[\w./-]*\.[\w.-]*\w|[\w-]+/[\w./-]+")
+
+
+def _names_file(sentence: str, beside: frozenset[str]) -> bool:
+    """Whether a sentence names a file that a command among these lines shows."""
+    commands = " ".join(line for line in beside if line.startswith("$ ")).split()
+    return any(name in commands for name in _FILE.findall(sentence) if len(name) > 4)

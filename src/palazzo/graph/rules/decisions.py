@@ -1,0 +1,36 @@
+"""What was decided, where no other rule can say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from palazzo.graph.frames import bag
+from palazzo.graph.moods import asserts
+from palazzo.graph.rules.claim import Claim, claim
+from palazzo.graph.statements import Statement
+
+_DECIDED = re.compile(
+    r"(?:^|[.;:,]\s|\b(?:we|have|has|was)\s(?:have\s|been\s|now\s)?)(?:decided|agreed|decision)\b[^:]{0,30}?(?::\s|\s(?:that|to|on|against)\s)"
+    r"(?P<what>[^;]{8,160}?)(?=[.;]\s|[.;]?$)",
+    re.IGNORECASE,
+)
+
+
+def find(statement: Statement) -> Iterator[Claim]:
+    """Yield decisions in words."""
+    found = _DECIDED.search(statement.text)
+    if found is None:
+        return
+    # "won't" and "never" are what decisions are about, so only the part before is looked at.
+    if not asserts(statement, found.start(), found.start("what"), found["what"]):
+        return
+    what = found["what"].strip()
+    if len(bag(what)) > 1:
+        yield claim(statement, "decision", _about(what), "decided", what)
+
+
+def _about(what: str) -> str:
+    """What a decision is on: its first name, else the project."""
+    name = re.search(r"(?<!^)\b[A-Z][\w.-]+(?:\s[A-Z0-9][\w.-]*)*", what)
+    return name[0] if name else "project"

@@ -1,0 +1,93 @@
+"""What no longer is used, allowed or done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from palazzo.graph.moods import asserts, told
+from palazzo.graph.rules.claim import Claim, claim
+from palazzo.graph.rules.phrases import STOP, THING, is_thing, owner_of_deed, tidy
+from palazzo.graph.statements import Statement
+
+_ENDING = (
+    r"(?:dropped|removed|retired|discontinued|decommissioned|shut down|abolished|phased out"
+    r"|scrapped|sunset|killed|axed|deleted|dismantled|abandoned)"
+)
+_USING = (
+    r"(?:us(?:e|es|ed|ing)|support(?:s|ed|ing)?|do(?:es|ing)?|run(?:s|ning)?|build(?:s|ing)?(?: for)?|ship(?:s|ping)?"
+    r"|maintain(?:s|ing)?|serv(?:e|es|ed|ing)|offer(?:s|ed|ing)?|depend(?:s|ing)? on|rel(?:y|ies|ying) on|publish(?:es|ing)?"
+    r"|need(?:s)?|require(?:s)?|have|has|having|keep(?:s|ing)?|accept(?:s|ing)?|target(?:s|ing)?|deploy(?:s|ing)?(?: to)?"
+    r"|host(?:s|ing)?|test(?:s|ing)?(?: on| against)?|pay(?:s|ing)?(?: for)?|allow(?:s|ing)?|write|writing|send(?:s|ing)?)"
+)
+_ALLOWED = r"(?:allowed|used|supported|maintained|available|in use|served|offered|run|deployed|published|built|accepted|permitted|enabled|part of)"
+
+
+def _rule(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace("THING", THING).replace("STOP", STOP), re.IGNORECASE)
+
+
+_ENDED = (
+    _rule(rf"(?P<who>.*?)\b(?:(?:have|has)\s)?(?P<cue>stopped|quit|ceased)\s(?:{_USING}\s)?(?P<old>THING)STOP"),
+    _rule(rf"(?P<who>.*?)\b(?P<cue>no longer)\s{_USING}\s(?P<old>THING)STOP"),
+    _rule(rf"(?P<who>.*?)\b(?P<cue>(?:don't|doesn't|do not|does not|aren't|isn't))\s{_USING}\s(?P<old>THING)\s(?:any\s?more|any longer)\b"),
+    _rule(rf"(?P<who>.*?)\b(?P<cue>(?:hasn't|haven't|has not|have not))\s{_USING}\s(?P<old>THING)\ssince\b"),
+    _rule(rf"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?:is|are)\s(?P<cue>no longer)\s{_ALLOWED}\b"),
+    _rule(rf"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?P<cue>(?:isn't|aren't|is not|are not))\s{_ALLOWED}\s(?:any\s?more|any longer)\b"),
+    _rule(rf"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?P<cue>(?:was|were|has been|have been|is|are|got)\s(?:now\s|finally\s|all\s)?{_ENDING})\b"),
+    _rule(r"^(?P<who>)(?:.*[:,]\s|and\s)?(?P<old>THING)\s(?P<cue>(?:is|are)\s(?:gone|history|dead|no more|out of service|switched off))\b"),
+    _rule(rf"(?P<who>.*?)\b(?:^|\b(?:we|i|have|has)\s(?:have\s|finally\s|just\s)?)(?P<cue>{_ENDING})\s(?:support for\s|the use of\s)?(?P<old>THING)STOP"),
+    _rule(r"(?P<who>.*?)\b(?P<cue>(?:(?:moved|migrated|came|are) off|(?:moved|switched|migrated) away from|got rid of))\s(?P<old>THING)STOP"),
+    _rule(r"(?P<who>)\bthere(?:'s| is| are)\s(?P<cue>no(?: longer(?: an?| any)?)?)\s(?P<old>THING)\s(?:any\s?more|any longer|now)\b"),
+    _rule(r"(?P<who>)\bthere(?:'s| is| are)\s(?P<cue>no longer (?:an?|any))\s(?P<old>THING)STOP"),
+    _rule(r"^(?P<who>)(?:.*[:,]\s|and\s)?(?P<old>THING)\s(?P<cue>no longer (?:exists?|runs?|works?|applies|apply|happens?|takes? place|counts?)|(?:has|have) (?:ended|gone|been (?:sunset|withdrawn|cancelled))|reached (?:its )?end of life|went away|(?:doesn't|does not|don't) exist (?:any\s?more|any longer)|is a thing of the past|is over|is not in use (?:any\s?more|any longer))\b"),
+    _rule(r"(?P<who>.*?)\b(?:^|\b(?:we|i|have|has|and)\s(?:have\s|finally\s|just\s)?)(?P<cue>(?:cancelled|canceled|gave up|ripped out|unplugged|withdrew|took down|tore down|uninstalled|said goodbye to))\s(?P<old>THING)STOP"),
+    _rule(r"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?:gibt es|läuft|nutzen wir|verwenden wir|brauchen wir|n['’]est|ya no se|ya no|non è|já não é|já não)\s(?P<cue>nicht mehr|plus|usa|es|più|usad\w+|est[áa])\b"),
+    _rule(r"(?:^|[:,]\s)(?P<who>)(?P<cue>no more)\s(?P<old>THING)STOP"),
+    _rule(r"\b(?P<who>)support for (?P<old>THING)\s(?P<cue>(?:has\s)?ended|was (?:dropped|removed)|is gone|has been (?:dropped|removed))\b"),
+    _rule(r"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?:wird|werden|wurde|ist|sind)\s(?P<cue>nicht mehr|abgeschafft|abgeschaltet|eingestellt)"),
+    _rule(r"(?P<who>)\b(?:nutzen|verwenden|benutzen|haben|machen|unterstützen)\s(?:wir\s)?(?P<old>THING)\s(?P<cue>nicht mehr)"),
+    _rule(r"(?P<who>)\b(?P<cue>n['’e]\s?(?:utilise|utilisons|avons|est|supporte)\w*\splus)\s(?:(?:de|du|la|le)\s)?(?P<old>THING)STOP"),
+    _rule(r"(?P<who>)\b(?P<cue>ya no (?:usamos|se usa|utilizamos|tenemos)|dejamos de usar|não usamos mais|deixamos de usar|non usiamo più)\s(?:el\s|la\s|o\s|a\s)?(?P<old>THING)STOP"),
+)  # fmt: skip
+CUES = ("no longer", "stopped", "quit", "ceased", "more", "any longer", "since", "gone", "drop", "remov", "retired",
+        "discontinued", "decommission", "shut down", "switched off", "turned off", "abolish", "phased", "scrapped",
+        "sunset", "killed", "axed", "deleted", "dismantle", "abandon", "history", "ended", "mehr", "abgescha",
+        "eingestellt", "plus", "off ", "away from", "rid of", "there", "no longer", "cancel", "gave up", "left ", "closed", "ripped", "unplugged", "withdr", "took down", "tore down", "uninstall", "goodbye", "end of life", "went away", "exist", "over", "ya no", "dejamos", "deixamos", "mais", "più", "dead", "out of service")  # fmt: skip
+_CUE = re.compile("|".join(map(re.escape, CUES)), re.IGNORECASE)
+_NAMED = re.compile(r"\s|[A-Z\d_./-]")
+"""One plain word ("file", "it") names nothing in particular."""
+_NONE = re.compile(
+    r"^(?:than|from|by|working|to|the (?:file|folder|directory|line)|a |an |one |two |\d|\w+ing (?!for\b))",
+    re.IGNORECASE,
+)
+
+
+def find(statement: Statement) -> Iterator[Claim]:
+    """Yield what a statement says has ended."""
+    if not _CUE.search(statement.text):
+        return
+    for pattern in _ENDED:
+        found = pattern.search(statement.text)
+        if found is None or not asserts(statement, *_both(found), found["cue"]):
+            continue
+        said = found["old"].strip()
+        old = tidy(re.split(r"[:,]\s", said)[-1])
+        if _NONE.match(said) or not is_thing(old) or not _NAMED.search(old):
+            continue
+        who = owner_of_deed(found["who"])
+        yield claim(
+            statement,
+            "ended",
+            "" if who == "project" else who,
+            "stopped_using",
+            old,
+            old,
+            told(statement, *_both(found)),
+        )
+        return
+
+
+def _both(found: re.Match[str]) -> tuple[int, int]:
+    """Where the cue and what ended stand."""
+    return min(found.start("cue"), found.start("old")), max(found.end("cue"), found.end("old"))

@@ -1,0 +1,229 @@
+"""Values that things have: a version, a port, a path, a state, a quantity, a name. In sentences and configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from palazzo.graph import frames, valued
+from palazzo.graph.frames import Clause, bag, cut
+from palazzo.graph.moods import asserts
+from palazzo.graph.rules.claim import Claim
+from palazzo.graph.rules.phrases import GENERIC, STOP, THING, is_thing, tidy
+from palazzo.graph.statements import Statement
+from palazzo.graph.values import STATE, Value, ValueKind
+
+_IN_WORDS = re.compile(r"`([A-Za-z_][\w.-]{1,40})(?:\s?=\s?|:\s)([^`\s]{1,80})`")
+_ENTRY = re.compile(r"""^(?:-\s+)?["']?([A-Za-z_/*@][\w./@*-]*(?:\ [\w./@-]+){0,3}?)["']?\s*(?:=>|:=|[:=])\s*(\S.*)$""")
+_COLUMNS = re.compile(r"^([\w./@*-]+)(?:\s{2,}|\t)\s*(\S.*)$")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./-]+")
+_VALUES: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
+    ("boolean", re.compile(rf"^{STATE}$", re.IGNORECASE)),
+    ("version", re.compile(r"^v?\d+\.\d+(?:\.\d+)*[\w.+-]*$|^[<>=~^]+\s?\d[\d.]*(?:,\s?[<>=~^]+\s?\d[\d.]*)?$")),
+    ("path", re.compile(r"^(?:[a-z]+://\S+|~?/[\w./@-]+)$")),
+    ("port", re.compile(r"^:?\d{2,5}$")),
+    ("value", re.compile(r"^\d[\d,.]*(?:e-?\d+)?\s?(?:%|[A-Za-z]{1,4})?$")),
+    ("name", re.compile(r"^@[\w/-]+$")),
+)
+
+
+_PAIRS = (
+    re.compile(r'"([\w.@/-]{2,40})"\s*:\s*("[^"]{1,80}"|[\w.+-]+)'),  # JSON on one line
+    re.compile(r"(?:^|\s)--([a-z][a-z-]{2,30})[ =]([^\s\"']+)"),  # options of a command
+    re.compile(r"(?:^|[\s/\"'])([a-z][\w./-]*[a-z])[:@](v?\d[\w.-]*)(?=[\s\"',]|$)"),  # images, actions, packages
+)
+_LINES = (
+    re.compile(r"^-\s+()\"?((?:[\d.]+:)?\d{2,5}:\d{2,5})\"?$"),
+    _ENTRY,
+    _COLUMNS,
+    re.compile(r"^(?:FROM|EXPOSE|ENV|listen|root|server_name|user|workers?)\b()\s*(\S+?);?$"),
+    re.compile(r"^([a-z][\w-]+)\s+(v?\d+(?:\.\d+)+);?$"),
+)
+
+
+def find(statement: Statement) -> Iterator[Claim]:
+    """Yield the values that a statement gives."""
+    if statement.setting == "entry":
+        yield from _entries(statement)
+        return
+    for found in _IN_WORDS.finditer(statement.text):
+        if asserts(statement, found.start(), found.end()):
+            yield from _entry(statement, found[1], found[2])
+    seen: set[str] = set()
+    for clause in frames.clauses(statement):
+        value = valued.value_of(clause)
+        if value is not None and asserts(statement, clause.begin, clause.end):
+            words = clause.words(value) or bag(value.unit if value.kind == "version" else "")
+            if words and not (value.kind == "boolean" and _ENDED.search(statement.text)):
+                seen.add(value.text)
+                yield _fact(_claim(statement, clause, value, words), clause)
+    yield from _parts(statement, seen)
+    for changed in _CHANGED.finditer(statement.text):
+        clause = Clause(
+            (changed["thing"] or changed["thing2"]).strip(" `"), "is", changed["value"] or changed["value2"]
+        )
+        value = valued.value_of(clause) or valued.value_within(clause.rest)
+        if value and value.text not in seen and asserts(statement, changed.start(), changed.end()):
+            words = clause.words(value)
+            if words and value.kind != "boolean":
+                yield _claim(statement, clause, value, words)
+    for upgraded in _UPGRADED.finditer(statement.text):
+        value = valued.value_of(Clause("", "is", upgraded["value"]))
+        if value and value.kind == "version" and value.unit and asserts(statement, upgraded.start(), upgraded.end()):
+            yield _claim(statement, Clause(value.unit, "", ""), value, bag(value.unit))
+    for acted in _ACTED.finditer(statement.text):
+        if asserts(statement, acted.start(), acted.end()):
+            clause = Clause(acted["thing"].strip(" `"), "is", acted["state"])
+            state = "enabled" if acted["state"].casefold() in _SWITCHED_ON else "disabled"
+            yield _claim(statement, clause, Value("boolean", state), bag(cut(statement.text[acted.start("thing") :])))
+
+
+def _parts(statement: Statement, seen: set[str]) -> Iterator[Claim]:
+    """Yield values in parts of a sentence whose verb is not known."""
+    begin = 0
+    for stop in [*_PART.finditer(statement.text), None]:
+        end = stop.start() if stop else len(statement.text)
+        own = statement.text[begin:end]
+        value = valued.value_within(own)
+        if value is not None and value.text not in seen and asserts(statement, begin, end):
+            before, _, after = own.partition(value.text)
+            words = bag(f"{_VERB.sub(' ', before)} {after}")
+            if 1 < len(words) <= _MOST_WORDS:
+                yield _claim(statement, Clause(before.strip(" ,:`*"), "", own), value, words)
+        begin = stop.end() if stop else end
+
+
+_PART = re.compile(r"[,;]\s|\s[—–-]\s|:\s(?!https?:|`)|\s(?:so|and|but|because|since)\s|[()]")
+_ENDED = re.compile(
+    r"\bno longer\b|\b(?:supported|allowed|used|available|maintained|permitted)\b.*\b(?:any ?more|any longer)\b"
+)
+"""What `rules.ended` understands."""
+_VERB = re.compile(r"(?<=\w)\s\w+s\s+(?=(?:to|on|at|in|from|under|for)\b)")
+_MOST_WORDS = 8
+_SWITCHED_ON = frozenset({"enabled", "turned on", "switched on", "activated", "re-enabled"})
+_UPGRADED = re.compile(
+    r"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?)(?:upgraded|moved|updated|bumped|went|migrated)\sto\s(?P<value>[^;,(]+)",
+    re.IGNORECASE,
+)
+_DID = (
+    r"(?:raised|lowered|increased|reduced|bumped|upgraded|downgraded|moved|changed|set|pinned|switched|extended|shortened"
+    r"|updated|relocated|reset|doubled|halved|went|gone|migrated|dropped|cut)"
+)
+_CHANGED = re.compile(
+    rf"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?){_DID}\s(?P<thing>{THING})\s(?:over\s)?to\s(?P<value>[^;,(]+)"
+    rf"|(?:^|[.;:,(]\s)(?P<thing2>{THING})\s(?:has\s|have\s|was\s|were\s|been\s|is\snow\s|now\s)*{_DID}\s(?:over\s)?to\s(?P<value2>[^;,(]+)",
+    re.IGNORECASE,
+)
+_ACTED = re.compile(
+    r"(?:^|[.;:,]\s|\b(?:we|i|have|and)\s(?:have\s|now\s)?)(?P<state>(?:re-)?enabled|disabled|turned (?:on|off)"
+    rf"|switched (?:on|off)|deactivated|activated)\s(?P<thing>{THING}){STOP}",
+    re.IGNORECASE,
+)
+
+
+def _claim(statement: Statement, clause: Clause, value: Value, words: frozenset[str]) -> Claim:
+    return Claim(
+        value.kind, clause.subject, "", value.text, statement.start, statement.end, value=value, words=words,
+        about=bag(f"{clause.scope} {clause.subject}") if clause.verb else frozenset(), lead=bag(clause.lead),
+        sentence=statement.text,
+    )  # fmt: skip
+
+
+_PREDICATES = {
+    "version": "version", "port": "runs_on_port", "path": "located_at", "boolean": "enabled", "value": "has_value",
+    "name": "has_value",
+}  # fmt: skip
+_SWITCHES = {"on": True, "enabled": True, "active": True, "off": False, "disabled": False, "inactive": False}
+
+
+def _fact(given: Claim, clause: Clause) -> Claim:
+    """The claim with what a fact would say, where it would: of a subject with a name, by a verb that is understood."""
+    value = given.value
+    if value is None or not clause.verb:
+        return given
+    subject = clause.subject if is_thing(tidy(clause.subject), _LONGEST_SUBJECT) else ""
+    if value.kind == "version" and value.unit and (not subject or clause.subject.casefold() in GENERIC):
+        subject = value.unit
+    if (value.kind == "path" and not valued.is_place(clause)) or clause.verb.casefold() in _NEEDS:
+        return given
+    if value.kind == "value" and not valued.is_figure(clause):
+        return given
+    if (value.kind == "name" and not valued.is_name(clause, value)) or value.text.casefold() == "one":
+        return given
+    if _ADVERBIAL.match(subject):
+        return given
+    subject = _TRAILING.sub("", subject)
+    if not subject or _DENIED.search(subject) or re.search(r"[:(]|\bI\b", subject):
+        return given
+    thing = f"{value.text} {value.unit}".strip() if value.kind == "value" else value.text
+    if value.kind == "version" and value.unit and subject != value.unit:
+        thing = f"{value.unit} {value.text}"
+    if value.kind == "boolean":
+        state = _SWITCHES.get(value.text.casefold())
+        if state is None:
+            return given
+        thing = "true" if state else "false"
+    predicate = "located_at" if valued.is_region(value.text) else _PREDICATES[value.kind]
+    return replace(given, subject=tidy(subject), predicate=predicate, stated=thing)
+
+
+_TRAILING = re.compile(r"\s(?:now|port|still|also|always|currently|version)$", re.IGNORECASE)
+_ADVERBIAL = re.compile(
+    r"(?:after|before|of|in|on|at|by|for|with|without|from|to|since|until|when|while|once|as|under|every|each|any|all|no"
+    r"|none|both|most|some|what|which|how|where|why|whoever|everything|nothing|this|that|these|those|there|here)\b",
+    re.IGNORECASE,
+)
+"""How no name of a thing begins."""
+_NEEDS = ("needs", "need", "requires", "require", "depends", "depend")
+_DENIED = re.compile(r"n['’]t\b|\b(?:not|no longer|never|we|they|you)\b", re.IGNORECASE)
+
+
+_LONGEST_SUBJECT = 5
+
+
+def _entries(statement: Statement) -> Iterator[Claim]:
+    for pattern in _PAIRS:
+        for key, value in pattern.findall(statement.text):
+            yield from _entry(statement, key, value)
+    address = valued.host_port(statement.text)
+    if address is not None and not _ENTRY.match(statement.text):
+        yield from _entry(statement, f"{statement.text.split()[0]} port", address)
+    if statement.text.startswith("{"):
+        return
+    for pattern in _LINES:
+        found = pattern.match(statement.text)
+        if found is not None:
+            yield from _entry(statement, found[1] or _key(statement.text), found[2])
+            return
+
+
+def _key(line: str) -> str:
+    """The key of a line that names none: its first word; of a port of a container, that port."""
+    return f"ports {line.rpartition(':')[2]}" if line.startswith("-") else line.split()[0]
+
+
+def _entry(statement: Statement, key: str, value: str) -> Iterator[Claim]:
+    given = value.split(" #")[0].split(" //")[0].strip().rstrip(",;").strip("\"'[] ")
+    first = given.split()[0].strip("\"',") if given else ""
+    for kind, pattern in _VALUES:
+        text = first if kind in ("path", "name", "version") or first.isdigit() else given
+        if kind == "port" and _MAPPED.match(text):
+            text = text.split(":")[-2]
+        elif kind == "port" and not (re.search(r"port|listen|expose|bind|addr", key, re.IGNORECASE)):
+            continue
+        if not pattern.match(text):
+            continue
+        made = Value(kind, text)
+        if kind == "value" and (parts := _FIGURE.match(text)):
+            made = Value(kind, parts[1], parts[2] or "")
+        yield Claim(
+            kind, key, "", text, statement.start, statement.end, value=made,
+            words=bag(" ".join(_CAMEL.split(key))), key=key.casefold(), beside=statement.beside, sentence=statement.text,
+        )  # fmt: skip
+        return
+
+
+_FIGURE = re.compile(r"^(\d[\d,.]*(?:e-?\d+)?)\s?(%|[A-Za-z]{1,4})?$")
+_MAPPED = re.compile(r"^(?:[\d.]+:)?\d{2,5}:\d{2,5}$")
+"""A port of the host and the one inside a container."""

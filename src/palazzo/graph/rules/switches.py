@@ -1,0 +1,95 @@
+"""Switched from one thing to another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from palazzo.graph.moods import asserts, told
+from palazzo.graph.rules.claim import Claim, claim
+from palazzo.graph.rules.phrases import STOP, THING, is_thing, tidy
+from palazzo.graph.statements import Statement
+
+_FIGURE_CUE = re.compile(
+    r"→|->|=>|\b(?:was|were|previously|formerly|before|up from|down from|not|no longer)\s[`v<>=~^$€:]*\d"
+)
+CUES = ("from ", "von ", " de ", "dari ")
+_DONE = (
+    r"(?:switched|moved|migrated|changed|converted|went|transitioned|ported|relicensed|upgraded|shifted|gone|swapped"
+    r"|cut over|bumped|raised|increased|lowered|reduced|extended|shortened|cut|doubled|halved|updated|renumbered|relocated|renamed|transferred|passed|handed)"
+)
+_SWITCH = (
+    re.compile(
+        rf"(?P<subject>.*?)\b{_DONE}\b(?:\s(?:over|away|back))?(?:\s(?P<thing>{THING}))??(?:\s(?:over|away))?"
+        rf"\sfrom\s(?P<old>{THING})\s(?:(?:over|across)\s)?to\s(?P<new>{THING}){STOP}",
+        re.IGNORECASE,
+    ),
+    re.compile(  # the subject of a commit
+        rf"^(?:(?P<subject>[\w./-]+):\s)?(?:switch|move|migrate|convert|change)(?:\s(?P<thing>{THING}))??"
+        rf"\sfrom\s(?P<old>{THING})\sto\s(?P<new>{THING}){STOP}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?P<subject>.*?)\b(?:sind|haben|wurden?|ist|hat)\b.*?\bvon\s(?P<old>{THING})\s(?:auf|zu|nach)\s"
+        rf"(?P<new>{THING})\s(?:um\w+|gewechselt|migriert|gezogen)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?P<subject>.*?)\b(?:passés?|migrés?|pasamos|migramos|pasado|migrado|cambiamos|passati|mudamos|migrámos)\s"
+        rf"(?:d[eao]s?|d['’]|da)\s?(?P<old>{THING})\s(?:à|a|para)\s(?P<new>{THING}){STOP}",
+        re.IGNORECASE,
+    ),
+)
+_FIGURE = r"[`v<>=~^$€:]*\d[\w.,%-]*`?(?:\s(?:%|€|[A-Za-z]{1,12}\b))?"
+_FIGURES = (
+    re.compile(rf"(?P<subject>.*?)(?P<old>{_FIGURE})\s?(?:→|->|=>)\s?(?P<new>{_FIGURE})"),
+    re.compile(
+        rf"(?P<subject>.*?)(?P<new>{_FIGURE})\s?(?:\(|,\s)(?:it )?(?:was|were|previously|formerly|before|up from|down from"
+        rf"|not|no longer)\s(?P<old>{_FIGURE})",
+        re.IGNORECASE,
+    ),
+)
+_OF = re.compile(rf"\b(?:for|as)\s(?:the\s)?(?P<thing>{THING}){STOP}", re.IGNORECASE)
+
+
+def find(statement: Statement) -> Iterator[Claim]:
+    """Yield what a statement says was switched."""
+    lowered = statement.text.casefold()
+    patterns = _SWITCH if any(cue in lowered for cue in CUES) else ()
+    for pattern in (*patterns, *(_FIGURES if _FIGURE_CUE.search(statement.text) else ())):
+        found = pattern.search(statement.text)
+        if found is None or not asserts(statement, found.start("old"), found.end("new")):
+            continue
+        old, new = tidy(found["old"]), tidy(found["new"])
+        if is_thing(old, 4) and is_thing(new, 4) and not _moves_only(old, new):
+            yield claim(statement, "switch", _about(found), "" if _NUMBER.match(new) else "replaced_by", new, old,
+                        told(statement, found.start("old"), found.end("new")))  # fmt: skip
+            return
+
+
+def _about(found: re.Match[str]) -> str:
+    """What was switched: the object of the verb, else its subject, else what follows a `for`."""
+    for thing in (found.groupdict().get("thing"), _last(found.groupdict().get("subject"))):
+        if thing and is_thing(tidy(thing)) and tidy(thing).casefold() not in ("has", "have", "was", "were"):
+            return tidy(thing)
+    after = _OF.search(found.string, found.end("new"))
+    return tidy(after["thing"]) if after else ""
+
+
+def _last(text: str | None) -> str:
+    words = re.split(r"[:;,()]\s*|\b(?:as a team|and|that)\b", (text or "").strip(" :;,-"))[-1]
+    return re.sub(r"\b(?:we|i|have|has|was|were|are|is|been|got|finally|fully|just|now|all)\b", " ", words).strip()
+
+
+def _moves_only(old: str, new: str) -> bool:
+    """Whether words moved within a page, or a figure was measured anew."""
+    return any(end.casefold() in _NOWHERE or _MEASURED.match(end) for end in (old, new))
+
+
+_NUMBER = re.compile(r"[v<>=~^$€]?\d")
+_MEASURED = re.compile(r"~|\d[\d.,]*\s?(?:%|x\b|ms\b)")
+
+
+_NOWHERE = frozenset(
+    "top bottom left right start end scratch there here one other side time outside inside above below monday friday".split()
+)

@@ -1,0 +1,247 @@
+"""From a text to the statements in it: sentences, list items, lines of configuration, and where each of them stands.
+
+Pure. Knows the shapes that words have in sessions and documents (fences, quotes, lists, tables, diffs, commit messages,
+what a program printed), and nothing of what they say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Setting = Literal["prose", "item", "done", "open", "entry"]
+"""Where words stand: a sentence, one of a list, a box that is ticked, one that is not, a line of configuration."""
+
+COMMIT = "commit"
+"""What the words of a commit's message stand under."""
+LONGEST = 400
+"""Characters from which on a sentence is no statement but a dump."""
+_LONGEST_LINE = 2_000
+
+_FENCE = re.compile(r"\s{0,6}(`{3,}|~{3,})\s*([\w+-]*)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?(?=\S)")
+_COMMIT = re.compile(r"commit [0-9a-f]{7,40}\b")
+_PROMPT = re.compile(r"\s*(?:[\w.@-]+:[~/\w.-]*)?[$%]\s+(\S.*)")
+_ENTRY_LIKE = re.compile(
+    r"""\s*(?:(?:-\s+)?["']?[A-Za-z_/*@][\w./@*-]*(?:\ [\w./@-]+){0,3}["']?\s*[:=]"""  # key: value
+    r"|[\w./@*-]+(?:\s{2,}|\t)\s*\S|\{\s*\"|-\s+\"?\d+:|(?:FROM|EXPOSE|ENV|listen|root|user|workers?)\s|[a-z][\w-]+\s+v?\d+\.\d)"
+)
+_CONFIGURATION = frozenset(
+    "yaml yml toml ini json jsonc json5 conf config cfg env dotenv properties hcl terraform tf nginx text txt".split()
+)
+_COMMENT = re.compile(r"\s*(?:#(?!!)|//|--\s|;|<!--|/?\*)")
+_END = re.compile(r"(?:[.!?…]+[)\"'”»*_]*(?=\s)|\n\s*\n)")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|ca|no|nr|fig|sec|mr|ms|dr|st|inc|incl|z\.\s?B|d\.\s?h|bzw|resp|p\.ex|ej|art"
+    r"|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Some words of a text, where they stand in it, and the words around them that say what they are about.
+
+    `text` is on one line; `start` and `end` are where it stands. `heading` is what that is under; of an entry also the command that printed it and the lines beside it are kept
+    (`beside`), since a line of configuration is about what its file is about. `aside` says that the next sentence
+    leaves the matter ("anyway", "come on").
+    """
+
+    text: str
+    start: int
+    end: int
+    setting: Setting
+    heading: str = ""
+    beside: frozenset[str] = frozenset()
+    aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    start: int
+
+
+def statements(text: str, role: str) -> Iterator[Statement]:
+    """Yield what a text states, in order. Quotes, code, tables and log lines are left out.
+
+    What a tool printed has entries only, and the words of commit messages.
+    """
+    if role == "tool":
+        yield from _printed(text)
+    else:
+        yield from _written(text)
+
+
+# --- what people and agents write --------------------------------------------------------------------------
+
+
+def _written(text: str) -> Iterator[Statement]:
+    heading = ""
+    paragraph: list[_Line] = []
+    block: list[_Line] | None = None
+    fence, configuration = "", False
+    for line in _lines(text):
+        opened = _FENCE.match(line.text)
+        if block is not None:
+            if opened and line.text.strip().startswith(fence):
+                if configuration:
+                    yield from _entries(block, heading)
+                block = None
+            else:
+                block.append(line)
+            continue
+        shape = _shape(line.text)
+        if shape == "words" and not opened:
+            paragraph.append(line)
+            continue
+        yield from _sentences(text, paragraph, heading)
+        paragraph = []
+        if opened:
+            block, fence, configuration = [], opened[1], opened[2].casefold() in _CONFIGURATION
+        elif shape == "heading":
+            heading = line.text.strip(" #\t")
+        elif shape == "item":
+            paragraph = [line]
+    yield from _sentences(text, paragraph, heading)
+
+
+def _shape(line: str) -> str:
+    """What a line of prose is: `words`, `item`, `heading`, or `nothing` that speaks for the author."""
+    stripped = line.lstrip()
+    if not stripped or len(line) > _LONGEST_LINE:
+        return "nothing"
+    if stripped[0] in ">|<+" or stripped.startswith(("$ ", "// ", "/*", "---", "===", "diff ", "@@ ", "Traceback")):
+        return "nothing"
+    if _HEADING.match(line):
+        return "heading"
+    if _ITEM.match(line):
+        return "item"
+    return "words"
+
+
+def _sentences(text: str, lines: list[_Line], heading: str) -> Iterator[Statement]:
+    if not lines:
+        return
+    if len(lines) > 1 and all(_LABELLED.match(line.text) for line in lines):
+        for line in lines:
+            own = line.text.strip()
+            at = line.start + len(line.text) - len(line.text.lstrip())
+            yield Statement(own, at, at + len(own), "item", heading)
+        return
+    item = _ITEM.match(lines[0].text)
+    setting: Setting = "prose" if item is None else _BOXES.get(item[1] or "", "item")
+    start = lines[0].start + (item.end() if item else 0)
+    end = lines[-1].start + len(lines[-1].text)
+    found = list(_split(text[start:end], start))
+    for n, (own, at) in enumerate(found):
+        after = found[n + 1][0] if n + 1 < len(found) else ""
+        if own and len(own) <= LONGEST:
+            whole = " ".join(own.split())
+            yield Statement(whole, at, at + len(own), setting, heading, aside=_ASIDE.match(after) is not None)
+
+
+_BOXES: dict[str, Setting] = {"x": "done", "X": "done", " ": "open"}
+_LABELLED = re.compile(r"\s*\**[A-Z][\w /-]{1,40}\**: \S")
+_ASIDE = re.compile(r"(?:anyway|anyhow|come on|just kidding|kidding|jk|lol)\b", re.IGNORECASE)
+
+
+def _split(text: str, offset: int) -> Iterator[tuple[str, int]]:
+    begin = 0
+    for mark in _END.finditer(text):
+        if mark[0] == "." and _ABBREVIATED.search(text[max(begin, mark.end() - 8) : mark.end()]):
+            continue
+        yield _stripped(text, begin, mark.end(), offset)
+        begin = mark.end()
+    if begin < len(text):
+        yield _stripped(text, begin, len(text), offset)
+
+
+def _stripped(text: str, begin: int, end: int, offset: int) -> tuple[str, int]:
+    part = text[begin:end]
+    return part.strip(), offset + begin + len(part) - len(part.lstrip())
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield _Line(line.rstrip("\r\n"), start)
+        start += len(line)
+
+
+# --- what programs print -----------------------------------------------------------------------------------
+
+
+def _printed(text: str) -> Iterator[Statement]:
+    """Yield the entries of configuration that was printed, and the sentences of a commit's message."""
+    lines = list(_lines(text))
+    message = [
+        _Line(line.text[4:], line.start + 4)
+        for line in lines
+        if line.text.startswith("    ") and _COMMIT.match(text)
+    ]  # fmt: skip
+    if message:
+        yield from _written_lines(text, message)
+    yield from _entries([line for line in lines if not line.text.startswith("    ") or not message], "")
+
+
+def _written_lines(text: str, message: list[_Line]) -> Iterator[Statement]:
+    """Sentences of a commit message, whose lines are indented in the text."""
+    paragraph: list[_Line] = []
+    for line in [*message, _Line("", 0)]:
+        if line.text.strip() and not (_ITEM.match(line.text) and paragraph):
+            paragraph.append(line)
+            continue
+        if paragraph:
+            yield from _sentences(text, paragraph, COMMIT)
+        paragraph = [line] if line.text.strip() else []
+
+
+def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
+    """Yield the entries of a block, each with the lines beside it; of a diff, those that it adds."""
+    is_diff = any(line.text.startswith("@@ ") for line in block)
+    kept: list[tuple[_Line, re.Match[str] | None]] = []
+    beside: set[str] = set()
+    for line in block:
+        own = line.text
+        command = _PROMPT.match(own)
+        if command is not None:
+            beside.add(f"$ {command[1].strip()}")
+            continue
+        if len(own) > LONGEST or _COMMENT.match(own) or (is_diff and own.startswith("-")):
+            continue
+        if is_diff and own.startswith("+"):
+            line = _Line(own[1:], line.start + 1)
+        kept.append((line, _ENTRY_LIKE.match(line.text)))
+        if line.text.strip():
+            beside.add(" ".join(line.text.split()))
+    if len(kept) > _LONGEST_BLOCK:
+        return
+    shared = frozenset(beside)
+    for line, entry in kept:
+        if entry is not None:
+            own = line.text.strip()
+            start = line.start + len(line.text) - len(line.text.lstrip())
+            yield Statement(own, start, start + len(own), "entry", heading, shared)
+
+
+_LONGEST_BLOCK = 60
+"""Lines from which on what was printed is a log or a listing, and no configuration."""
+
+
+_HINT = re.compile(
+    r"\d|/|\b(?:from|instead|rather|place|replac|supersed|no longer|stopped|any ?more|any longer|gone|drop|remov|retir"
+    r"|discontinu|disabled|enabled|on|off|required|allowed|owns?|owned|maintain|responsible|renam|called|deprecat|uses?"
+    r"|using|depends?|requires?|needs?|decided|agreed|decision|nicht mehr|statt|plus|lugar|vez)",
+    re.IGNORECASE,
+)
+
+
+def may_claim(text: str, role: str) -> bool:
+    """Whether it is worth reading a text for claims: cheap, and true of all that makes some."""
+    if role == "tool":
+        return text.count("\n") < _LONGEST_BLOCK and ("=" in text or ":" in text or "  " in text)
+    return _HINT.search(text) is not None
