@@ -23,7 +23,7 @@ from palazzo import undo
 from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
 from palazzo.archive.erasing import Found, Wanted
 from palazzo.archive.guarding import Guard
-from palazzo.derive import embed, follow, rebuild, retired
+from palazzo.derive import claiming, embed, follow, rebuild, retired
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
@@ -160,6 +160,20 @@ class Palace:
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
             retired.follow_retired(writable, progress)
+
+    def follow_claims(self, progress: claiming.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
+        """Take in what was claimed since the last call, and what contradicts what; the first time takes a while.
+
+        `progress` is told (drawers read, all). A palace that cannot be written is read as far as it was followed.
+        """
+        if self.database.mode == "write":
+            claiming.follow_claims(self.database, self.clock(), progress, stop)
+            return
+        with self.database.snapshot() as connection:
+            if not claiming.behind(connection):
+                return
+        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
+            claiming.follow_claims(writable, self.clock(), progress, stop)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""

@@ -138,6 +138,7 @@ _TAKE_BACK: Mapping[MemberKind, TakeBack] = {
     "link-": taking_back.link_retired,
     "predicate": taking_back.predicate_declared,
     "dismissal": taking_back.conflict_dismissed,
+    "unwanted": taking_back.fact_unwanted,
     "arrangement": _arrangement,
     "tunnel+": _tunnel_dug,
     "tunnel-": _tunnel_filled,

@@ -7,7 +7,7 @@ from typing import get_args
 
 from palazzo.cli.screen import INDENT, Part, Screen
 from palazzo.model import Micros, Trust
-from palazzo.operations.hits import HitView, NeighbourView, ReasonView, TurnView
+from palazzo.operations.hits import HitView, NeighbourView, ReasonView, SupersededView, TurnView
 from palazzo.text.times import to_iso
 
 MOST_LINES, MOST_CHARACTERS = 12, 1200
@@ -35,6 +35,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
     marks = [
         hit.branch and f"branch {hit.branch}",
         hit.trust == "external" and "external",
+        hit.state,
         hit.copies and f"{hit.copies} near-cop{'y' if hit.copies == 1 else 'ies'}",
     ]
     facts = "".join(f"  {fact}" for fact in (hit.role, hit.source.locator) if fact)
@@ -43,6 +44,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         ("".join(f"  {mark}" for mark in marks if mark), "yellow"),
         hanging=len(INDENT),
     )
+    superseded(screen, hit.superseded)
     if explained:
         screen.say((f"{INDENT}{hit.source.uri}", "dim"), hanging=len(INDENT))
     for neighbour in hit.context:
@@ -57,6 +59,13 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         if neighbour.position > 0:
             _neighbour(screen, neighbour, hit)
     screen.gap()
+
+
+def superseded(screen: Screen, by: SupersededView | None) -> None:
+    """Say that some of the words do not hold any more."""
+    if by is not None:
+        told = f"superseded on {day(by.at)}: {by.value or 'it ended'}"
+        screen.say((f"{INDENT}{told}  ({by.by})", "yellow"), hanging=len(INDENT))
 
 
 def _neighbour(screen: Screen, neighbour: NeighbourView, hit: HitView) -> None:

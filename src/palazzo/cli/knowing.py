@@ -105,7 +105,12 @@ def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
 
 def kg_dismiss(screen: Screen, result: KgDismissResult) -> None:
     """Show how many were dismissed."""
-    screen.say(f"{count(len(result.dismissed), 'conflict')} dismissed.")
+    told = [
+        count(len(found), what)
+        for found, what in ((result.dismissed, "conflict"), (result.rejected, "suggestion"))
+        if found
+    ]
+    screen.say(f"{' and '.join(told)} dismissed.")
 
 
 def kg_stats(screen: Screen, result: KgStatsResult) -> None:

@@ -30,6 +30,8 @@ RENDERERS = {
     "kg_timeline": "palazzo.cli.knowing:kg_timeline",
     "kg_conflicts": "palazzo.cli.knowing:kg_conflicts",
     "kg_dismiss": "palazzo.cli.knowing:kg_dismiss",
+    "kg_suggest": "palazzo.cli.suggesting:kg_suggest",
+    "kg_accept": "palazzo.cli.suggesting:kg_accept",
     "kg_stats": "palazzo.cli.knowing:kg_stats",
     "kg_alias": "palazzo.cli.knowing:kg_alias",
     "kg_merge": "palazzo.cli.knowing:kg_merge",

@@ -55,6 +55,7 @@ def embed(palace: Path) -> int:
                 break
             with lock:
                 made += context.writing().embed_pending()
+                context.writing().follow_claims()
             # What was filed after the last look is found by looking again without the lock: whoever
             # filed it may have seen the lock held and started nobody.
     return made

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from palazzo.derive import cut, embed, material, retired
+from palazzo.derive import claiming, cut, embed, material, retired
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
 from palazzo.errors import PalaceUnusable
@@ -37,6 +37,7 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
     if what in ("fts", "all"):
         _reindex(database)
         retired.make_anew(database)
+        claiming.make_anew(database)
     if what in ("vectors", "all"):
         _drop_vectors(database)
     if what == "all" and not pages_are_sound(database):

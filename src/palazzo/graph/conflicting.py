@@ -11,7 +11,7 @@ from itertools import combinations
 
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
-from palazzo.store import conflicts, facts, predicates
+from palazzo.store import claims, conflicts, facts, predicates
 from palazzo.store.conflicts import Claim, Conflict
 from palazzo.store.database import Connection
 from palazzo.store.facts import Version
@@ -57,7 +57,10 @@ def standing(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
 
 
 def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
-    """Whether the facts of a conflict (of one found in the record: those it names) still contradict each other."""
+    """Whether both sides still stand: facts that are believed and contradict each other, words that are filed."""
+    for side in (conflict.earlier, conflict.later):
+        if side.item is not None and not claims.is_said(beliefs.connection, side.item, side.start or 0, side.end or 0):
+            return False
     sides = [
         facts.live_version(beliefs.connection, side.fact)
         for side in (conflict.earlier, conflict.later)

@@ -12,7 +12,7 @@ from palazzo.archive import identity
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import instant
 from palazzo.model import Micros
-from palazzo.store import conflicts, entities, facts, groups, predicates
+from palazzo.store import claims, conflicts, entities, facts, groups, predicates
 from palazzo.store.database import Connection
 from palazzo.store.entities import LATEST, Link
 from palazzo.store.facts import Version
@@ -94,3 +94,8 @@ def predicate_declared(connection: Connection, ref: int, now: Micros, group: int
 def conflict_dismissed(connection: Connection, ref: int, now: Micros, group: int) -> None:
     """Show a conflict again."""
     conflicts.restore(connection, ref)
+
+
+def fact_unwanted(connection: Connection, ref: int, now: Micros, group: int) -> None:
+    """Suggest a fact again."""
+    claims.want_again(connection, ref, instant(connection, now))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.model import Drawer, Micros
 from palazzo.operations.operation import PERSON_ONLY
+
+if TYPE_CHECKING:
+    from palazzo.store.database import Connection
 
 Visibility = Literal["merged", "unmerged"]
 Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
@@ -66,6 +70,26 @@ class NeighbourView:
 
 
 @dataclass(frozen=True, slots=True)
+class SupersededView:
+    """What has superseded words of a drawer: an item or a fact (`by`), the value it gives (null: it ended), since when.
+
+    The rules that find it may be wrong, and the rest of the drawer may hold all the same.
+    """
+
+    by: str
+    value: str | None
+    at: Micros
+
+
+def superseded(connection: Connection, ids: Sequence[str], by: Micros) -> dict[str, SupersededView]:
+    """Return what had superseded words of these drawers by `by`, where something had."""
+    from palazzo.store import claims
+
+    found = claims.superseding(connection, ids, by) if ids else {}
+    return {uid: SupersededView(one.by, one.value, one.at) for uid, one in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
 class HitView:
     """One answer of a search. `turns` says who speaks where in `text`, where that is known."""
 
@@ -90,6 +114,9 @@ class HitView:
     why: tuple[str, ...]
     turns: tuple[TurnView, ...] = ()
     context: tuple[NeighbourView, ...] = ()
+    superseded: SupersededView | None = None
+    state: str = ""
+    """Of a to-do or a reminder: open, done or dropped."""
     length: Annotated[int, PERSON_ONLY] = 0
     """Characters of the whole text, of which `text` may be the beginning."""
     copies: Annotated[int, PERSON_ONLY] = 0

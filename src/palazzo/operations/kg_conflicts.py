@@ -55,7 +55,7 @@ class KgConflictsResult:
 
 
 def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsResult:
-    """Show facts that cannot both hold, with where each comes from.
+    """Show what cannot both hold, facts and words of the record, with where each comes from.
 
     Nothing is deleted by a conflict. It is settled when one of the two is ended or superseded; 'palazzo kg dismiss'
     says that it is none.
@@ -63,7 +63,9 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
     from palazzo.graph import conflicting
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.facts import now_in
+    from palazzo.operations.kg_suggest import follow_claims
 
+    follow_claims(context)
     now = now_in(context)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)

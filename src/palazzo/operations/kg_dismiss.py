@@ -1,4 +1,4 @@
-"""kg dismiss: a conflict that is none."""
+"""kg dismiss: a conflict that is none, a suggestion that nobody wants."""
 
 from __future__ import annotations
 
@@ -15,31 +15,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgDismissRequest:
-    """Which conflicts."""
+    """Which conflicts and suggestions."""
 
-    ids: Annotated[tuple[str, ...], About("Ids of conflicts, or their beginnings.", positional=True, option="ID")]
+    ids: Annotated[
+        tuple[str, ...], About("Ids of conflicts or suggestions, or their beginnings.", positional=True, option="ID")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class KgDismissResult:
-    """The conflicts that are not shown any more."""
+    """The conflicts that are not shown any more, and the suggestions that are not made again."""
 
     dismissed: tuple[str, ...]
+    rejected: tuple[str, ...] = ()
 
 
 def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
-    """Say that a conflict is none: both facts may stand, and it is not shown again."""
+    """Say that a conflict is none, or that a fact is not to be suggested; neither is shown again.
+
+    Both facts of a conflict may stand.
+    """
     from palazzo.operations.facts import change
-    from palazzo.store import conflicts
+    from palazzo.operations.kg_accept import choose
+    from palazzo.store import claims, conflicts
 
     with context.writing().database.transaction() as connection:
-        found = dict(_resolve(connection, prefix) for prefix in request.ids)
+        ours = [prefix for prefix in request.ids if not _names_conflict(connection, prefix)]
+        suggested = choose(connection, tuple(ours))
+        found = dict(_resolve(connection, prefix) for prefix in request.ids if prefix not in ours)
         changing = change(context, connection, "kg dismiss")
+        for one in suggested:
+            changing.did("unwanted", claims.reject(connection, bytes.fromhex(one.id), changing.now))
         for row in found:
             conflicts.dismiss(connection, row, changing.now)
             changing.did("dismissal", row)
-        changing.count(len(found))
-    return KgDismissResult(tuple(found.values()))
+        changing.count(len(found) + len(suggested))
+    return KgDismissResult(tuple(found.values()), tuple(one.id for one in suggested))
+
+
+def _names_conflict(connection: Connection, prefix: str) -> bool:
+    from palazzo.archive.reading import id_bounds
+    from palazzo.store import conflicts
+
+    return bool(conflicts.between(connection, *id_bounds(prefix), limit=1))
 
 
 def _resolve(connection: Connection, prefix: str) -> tuple[int, str]:

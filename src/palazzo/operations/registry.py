@@ -29,6 +29,8 @@ MODULES = {
     "kg_timeline": "palazzo.operations.kg_timeline",
     "kg_conflicts": "palazzo.operations.kg_conflicts",
     "kg_dismiss": "palazzo.operations.kg_dismiss",
+    "kg_suggest": "palazzo.operations.kg_suggest",
+    "kg_accept": "palazzo.operations.kg_accept",
     "kg_stats": "palazzo.operations.kg_stats",
     "kg_alias": "palazzo.operations.kg_alias",
     "kg_merge": "palazzo.operations.kg_merge",

@@ -9,7 +9,7 @@ from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros
 from palazzo.operations import past
 from palazzo.operations.facts import FactView
-from palazzo.operations.hits import HitSource, source_of, title_of
+from palazzo.operations.hits import HitSource, SupersededView, source_of, superseded, title_of
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.past import AsOf
 from palazzo.text.times import to_iso
@@ -70,6 +70,7 @@ class Shown:
     tags: tuple[str, ...] = ()
     spans: tuple[SpanView, ...] = ()
     drawers: tuple[str, ...] = ()
+    superseded: SupersededView | None = None
     truncated: bool = False
     """Whether words are left out that were said after the moment as of which was asked."""
     later: Annotated[int, PERSON_ONLY] = 0
@@ -180,15 +181,17 @@ def _id_of(connection: Connection, kind: str, row: int) -> str:
 
 def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
     from palazzo.archive import reading
+    from palazzo.store.entities import LATEST
     from palazzo.store.past import left_out
 
     found = reading.read_drawer(connection, row)
     later = 0 if connection.as_of is None else left_out(connection, [row]).get(row, 0)
+    told = superseded(connection, [found.id], LATEST if connection.as_of is None else connection.as_of)
     before, after = reading.neighbours(connection, row, request.context) if request.context else ([], [])
     return ShowResult(
         "drawer",
         found.id,
-        (_of_drawer(found, later),),
+        (replace(_of_drawer(found, later), superseded=told.get(found.id)),),
         tuple(_of_drawer(reading.read_drawer(connection, one)) for one in before),
         tuple(_of_drawer(reading.read_drawer(connection, one)) for one in after),
         _raw_of_items(connection, list(dict.fromkeys(span.item for span in found.spans))) if request.raw else None,

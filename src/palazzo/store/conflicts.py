@@ -45,6 +45,15 @@ def find(connection: Connection, kind: str, earlier: Claim, later: Claim) -> Con
     return next((_conflict(row) for row in rows), None)
 
 
+def is_contradicted(connection: Connection, earlier: Claim) -> bool:
+    """Whether words of the record are the earlier side of a conflict already, also of one that was dismissed."""
+    rows = connection.execute(
+        "SELECT 1 FROM conflict WHERE earlier_item = ? AND earlier_start = ? AND earlier_end = ? LIMIT 1",
+        _stored(earlier)[1:],
+    )
+    return any(True for _ in rows)
+
+
 def record(connection: Connection, uid: bytes, kind: str, earlier: Claim, later: Claim, at: Micros) -> int:
     """Record a conflict; return its row id."""
     rows = connection.execute(

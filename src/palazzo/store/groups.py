@@ -23,6 +23,7 @@ MemberKind = Literal[
     "link-",
     "predicate",
     "dismissal",
+    "unwanted",
     "state",
     "arrangement",
     "tunnel+",

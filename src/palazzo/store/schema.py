@@ -20,7 +20,7 @@ Migration = Callable[[Connection], None]
 
 def m001_first(connection: Connection) -> None:
     """Create truth, the log and what is derived at first."""
-    for statement in _TRUTH + _STRUCTURE + _ERASED + _FACTS + _TASKS + _BOOKKEEPING + _DERIVED + _PAST:
+    for statement in _TRUTH + _STRUCTURE + _ERASED + _FACTS + _TASKS + _BOOKKEEPING + _DERIVED + _PAST + _CLAIMS:
         connection.execute(statement)
     now = time.time_ns() // 1000
     connection.execute(
@@ -287,4 +287,19 @@ _PAST = [
     " tokenize='porter unicode61 remove_diacritics 2')",
     "INSERT INTO keyword_retired(keyword_retired, rank) VALUES('secure-delete', 1)",
     "CREATE VIRTUAL TABLE keyword_retired_vocabulary USING fts5vocab(keyword_retired, 'row')",
+]
+
+_CLAIMS = [
+    # What drawers claim (`derive/claiming`). `predicate` is empty of what makes no fact by itself; `old` is what a claim
+    # says held before.
+    "CREATE TABLE claim(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, item INTEGER NOT NULL, start INTEGER NOT NULL,"
+    " end INTEGER NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL,"
+    " old TEXT NOT NULL, value TEXT NOT NULL, said_at INTEGER NOT NULL)",
+    "CREATE INDEX claim_drawer ON claim(drawer)",
+    "CREATE INDEX claim_place ON claim(item, start)",
+    "CREATE INDEX claim_changed ON claim(drawer) WHERE old <> ''",
+    # Suggested facts that nobody wants; `uid` is a keyed hash of what they say.
+    "CREATE TABLE unwanted_fact(id INTEGER PRIMARY KEY, uid BLOB NOT NULL, at INTEGER NOT NULL, retired_at INTEGER)",
+    "CREATE INDEX unwanted_fact_uid ON unwanted_fact(uid)",
+    "CREATE INDEX conflict_earlier_item ON conflict(earlier_item) WHERE earlier_item IS NOT NULL",
 ]

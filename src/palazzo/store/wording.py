@@ -87,6 +87,7 @@ ELSEWHERE = {
     "passage": "hashes of words: made anew (derive/erased)",
     "keyword": "words: touched drawers are indexed anew, the index is merged (derive/erased)",
     "keyword_retired": "words: as `keyword`",
+    "claim": "words: claims of touched drawers go, and are made anew (derive/erased)",
     **dict.fromkeys(("entity", "entity_link", "predicate", "fact_source"), "store/facts"),
 }
 """Tables with words that something else takes care of, and what."""
@@ -112,6 +113,7 @@ WORDLESS = {
     "fact": "numbers",
     "fact_version": "numbers",
     "conflict": "kinds and places",
+    "unwanted_fact": "keyed hashes",
     "task": "numbers and kinds: the words are the item's",
     "task_state": "states",
     "erasure": "certificates, which hold no words",

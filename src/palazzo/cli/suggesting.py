@@ -1,0 +1,39 @@
+"""Showing suggested facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from palazzo.cli.knowing import conflicts_found, facts
+from palazzo.cli.screen import INDENT, count
+
+if TYPE_CHECKING:
+    from palazzo.cli.screen import Screen
+    from palazzo.operations.kg_accept import KgAcceptResult
+    from palazzo.operations.kg_suggest import KgSuggestResult
+
+
+def kg_suggest(screen: Screen, result: KgSuggestResult) -> None:
+    """Show suggestions: what would be said, how many say so, and the words of the last."""
+    for one in result.suggestions:
+        screen.say((f"{one.subject} {one.predicate} {one.object}", "bold"), (f"  {one.wing}", "cyan"))
+        screen.exact(one.citations[0].text)
+        told = (
+            f"said {'once' if one.support == 1 else f'{one.support:,} times'}, last on {one.citations[0].said_at[:10]}"
+        )
+        screen.say((f"{INDENT}{one.id}  {told}", "dim"))
+        screen.gap()
+    if not result.suggestions:
+        screen.say(("The record suggests no facts that are not known.", "dim"))
+        return
+    more = result.total - len(result.suggestions)
+    screen.say(
+        (f"{count(result.total, 'suggestion')}{f', {more:,} not shown (--limit)' if more else ''}. ", "dim"),
+        ("palazzo kg accept ID makes a fact of one, palazzo kg dismiss ID rejects it.", "dim"),
+    )
+
+
+def kg_accept(screen: Screen, result: KgAcceptResult) -> None:
+    """Show the facts as they stand."""
+    facts(screen, result.facts)
+    conflicts_found(screen, result.conflicts)

@@ -1,0 +1,335 @@
+"""What drawers claim, and which of it contradicts what was claimed before: a lagging consumer of the log.
+
+It runs in the background and when somebody asks for suggestions or conflicts; nothing waits for it while words come
+in. Claims are a function of a drawer's words. A conflict, once found, is a record (`store/conflicts`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from palazzo.archive import identity
+from palazzo.graph import contradictions
+from palazzo.graph.beliefs import Beliefs
+from palazzo.graph.contradictions import Told
+from palazzo.graph.frames import bag
+from palazzo.graph.rules.claim import Claim, candidate
+from palazzo.graph.statements import may_claim
+from palazzo.model import Micros, Part
+from palazzo.store import changes, claims, conflicts, facts, items
+from palazzo.store.changes import ChangeKind
+from palazzo.store.claims import ClaimRow, ToRead
+from palazzo.store.database import Connection, Database
+
+NAME, VERSION = "claim", 1
+KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
+AT_ONCE = 100
+"""Drawers that are read between two commits."""
+_CHANGES_AT_ONCE = 2000
+_LONGEST = 50_000
+"""Characters from which on a message is a dump."""
+_CANDIDATES = 20
+"""Drawers that a claim is compared with at most, newest first."""
+_WORDS_ASKED = 4
+_PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
+_MOST_FACTS = 2_000
+"""Open facts that claims are compared with; above that, the newest."""
+Progress = Callable[[int, int], None]
+
+
+def behind(connection: Connection) -> int:
+    """Return how many changes have not been followed yet; at most a few thousand are counted."""
+    version, seq = changes.cursor(connection, NAME)
+    return len(changes.since(connection, seq if version == VERSION else 0, KINDS, _CHANGES_AT_ONCE))
+
+
+def follow_claims(
+    database: Database, now: Micros, progress: Progress | None = None, stop: Callable[[], bool] | None = None
+) -> None:
+    """Take in what has happened since the last call, in short transactions; nothing is written where nothing has."""
+    done = 0
+    while not (stop and stop()):
+        with database.snapshot() as connection:
+            version, seq = changes.cursor(connection, NAME)
+            log = changes.since(connection, seq, KINDS, _CHANGES_AT_ONCE) if version == VERSION else []
+            anew = version != VERSION or any(change.kind == "reset" for change in log)
+            rows = list(_all(connection)) if anew else sorted({change.ref for change in log})
+            reached = changes.head(connection) if anew else log[-1].seq if log else seq
+        if reached == seq and version == VERSION:
+            return
+        for start in range(0, len(rows), AT_ONCE):
+            if stop and stop():
+                return
+            _redo(database, rows[start : start + AT_ONCE], now)
+            done += min(AT_ONCE, len(rows) - start)
+            if progress:
+                progress(done, max(done, len(rows)))
+        with database.transaction() as connection:
+            if changes.cursor(connection, NAME) == (version, seq):  # else another process was faster
+                changes.advance(connection, NAME, VERSION, reached)
+
+
+def make_anew(database: Database) -> None:
+    """Make all claims anew, if anybody has asked for some before."""
+    with database.transaction() as connection:
+        _, seq = changes.cursor(connection, NAME)
+        if seq == 0:
+            return
+        changes.advance(connection, NAME, 0, seq)
+    follow_claims(database, Micros(time.time_ns() // 1000))
+
+
+def sample(connection: Connection, size: int) -> list[int]:
+    """Return some drawers that were followed, spread over all."""
+    newest = next(connection.execute("SELECT coalesce(max(drawer), 0) FROM claim"))[0]
+    found = []
+    for n in range(size):
+        found += claims.live_drawers(connection, n * newest // size, 1)
+    return sorted({row for row in found if row <= newest})
+
+
+def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
+    """Return the claims that these drawers call for, in order."""
+    return [row for told in _read(connection, drawers) for row in told.rows]
+
+
+def _all(connection: Connection) -> Iterator[int]:
+    """Yield every drawer that has claims or may have some."""
+    yield from (int(row) for (row,) in connection.execute("SELECT DISTINCT drawer FROM claim ORDER BY drawer"))
+    after = 0
+    while rows := claims.live_drawers(connection, after, _CHANGES_AT_ONCE):
+        yield from rows
+        after = rows[-1]
+
+
+def _redo(database: Database, rows: Sequence[int], now: Micros) -> None:
+    with database.snapshot() as connection:
+        read = list(_read(connection, rows))
+        found = list(_Comparing(connection).conflicts(read))
+    with database.transaction() as connection:
+        claims.drop(connection, rows)
+        claims.insert(connection, (row for one in read for row in one.rows))
+        for kind, earlier, later, _ in sorted(found, key=lambda one: one.at):
+            known = conflicts.is_contradicted(connection, earlier) if earlier.item else False
+            if not known and conflicts.find(connection, kind, earlier, later) is None:
+                uid = bytes.fromhex(identity.new_id(now))
+                conflicts.record(connection, uid, kind, earlier, later, now)
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+class _Stretch:
+    """A stretch of an item that one voice says, read for claims."""
+
+    def __init__(self, item: int, uid: str, start: int, told: Told) -> None:
+        self.item, self.uid, self.start, self.told = item, uid, start, told
+
+    def side(self, place: tuple[int, int]) -> conflicts.Claim:
+        return conflicts.Claim(None, self.uid, self.start + place[0], self.start + place[1])
+
+
+class _Read:
+    """A drawer with what it claims."""
+
+    def __init__(self, drawer: ToRead, stretches: Sequence[_Stretch]) -> None:
+        self.drawer, self.stretches = drawer, stretches
+        self.rows = [_row(drawer, one, claim) for one in stretches for claim in one.told.claims]
+
+
+def _row(drawer: ToRead, stretch: _Stretch, claim: Claim) -> ClaimRow:
+    fact = candidate(claim)
+    return ClaimRow(
+        drawer.drawer,
+        stretch.item,
+        stretch.start + claim.start,
+        stretch.start + claim.end,
+        claim.kind,
+        fact.subject if fact else claim.subject,
+        fact.predicate if fact else "",
+        fact.object if fact else claim.object,
+        claim.old,
+        "" if claim.kind == "ended" else claim.object,
+        drawer.said_at,
+    )
+
+
+def _read(connection: Connection, rows: Sequence[int], everything: bool = False) -> Iterator[_Read]:
+    drawers = claims.to_read(connection, rows)
+    sources = {
+        int(row): str(uri)
+        for row, uri in connection.execute(
+            f"SELECT id, uri FROM source WHERE id IN ({','.join('?' * len(drawers))})",
+            [one.source for one in drawers],
+        )
+    }
+    rows_of_items = sorted({item for one in drawers for item, _, _ in one.spans})
+    said = _items(connection, rows_of_items)
+    for drawer in drawers:
+        stretches = [
+            _Stretch(item, uid, low, contradictions.tell(text[low:high], role))
+            for item, start, end in drawer.spans
+            for uid, text, role, low, high in _voices(said.get(item), start, end, sources[drawer.source])
+            if high - low <= _LONGEST and (everything or may_claim(text[low:high], role))
+        ]
+        yield _Read(drawer, stretches)
+
+
+def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[str, str, str, str, tuple[Part, ...]]]:
+    """Return (id, kind, role, text, parts) of the items that somebody said, by row id."""
+    found = {}
+    texts = items.read_texts(connection, rows)
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        for row, uid, kind, role, parts in connection.execute(
+            f"SELECT id, uid, kind, role, parts FROM item WHERE id IN ({','.join('?' * len(part))})"
+            " AND standing = 'said' AND trust <> 'external'",
+            part,
+        ):
+            found[int(row)] = (bytes(uid).hex(), str(kind), str(role), texts[int(row)], items.load_parts(parts))
+    return found
+
+
+def _voices(
+    item: tuple[str, str, str, str, tuple[Part, ...]] | None, start: int, end: int, uri: str
+) -> Iterator[tuple[str, str, str, int, int]]:
+    """Yield (id, text, role, from, to) of the stretches of an item in which somebody speaks."""
+    if item is None:
+        return
+    uid, kind, role, text, parts = item
+    if kind == "document" and not uri.lower().endswith(_PROSE[:-1]):
+        return
+    if not parts:
+        yield uid, text, role, start, end
+        return
+    for part in parts:
+        low, high = max(start, part.start), min(end, part.end)
+        if low >= high or part.kind not in ("text", "tool_result") or part.failed or part.trust == "external":
+            continue
+        yield uid, text, "tool" if part.kind == "tool_result" else role, low, high
+
+
+# --- comparing ---------------------------------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """A conflict: its kind, both sides, and when the later one was said.
+
+    What is contradicted again is recorded once, by what contradicted it first.
+    """
+
+    kind: str
+    earlier: conflicts.Claim
+    later: conflicts.Claim
+    at: int
+
+
+class _Comparing:
+    """Compares drawers with what the rest of their wing says, in one snapshot."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._known: dict[int, _Read] = {}
+        self._changes: dict[int, list[tuple[frozenset[str], int]]] = {}
+        self._facts = _OpenFacts(connection)
+
+    def conflicts(self, read: Sequence[_Read]) -> Iterator[Found]:
+        self._known.update((one.drawer.drawer, one) for one in read)
+        for one in read:
+            for other in self._others(one):
+                earlier, later = sorted((one, other), key=lambda each: (each.drawer.said_at, each.drawer.drawer))
+                yield from _between(earlier, later)
+            for stretch in one.stretches:
+                yield from self._facts.conflicts(stretch, one.drawer.said_at)
+
+    def _others(self, one: _Read) -> list[_Read]:
+        """The drawers that may contradict this one."""
+        rows: set[int] = set()
+        for stretch in one.stretches:
+            for claim in stretch.told.claims:
+                rows.update(self._holding(claim, one.drawer.wing))
+        words = None
+        for old, drawer in self._changes_in(one.drawer.wing):
+            if words is None:
+                words = frozenset().union(*(stretch.told.words for stretch in one.stretches))
+            if old <= words:
+                rows.add(drawer)
+        rows.discard(one.drawer.drawer)
+        missing = [row for row in rows if row not in self._known]
+        self._known.update((each.drawer.drawer, each) for each in _read(self._connection, missing, everything=True))
+        return [self._known[row] for row in sorted(rows) if row in self._known]
+
+    def _holding(self, claim: Claim, wing: int) -> list[int]:
+        if claim.value is None and not claim.old:
+            return []
+        asked = bag(claim.old) or claim.about or claim.words
+        words = sorted((word for word in asked if word[:1].isalnum()), key=len, reverse=True)[:_WORDS_ASKED]
+        return claims.holding(self._connection, words, wing, _CANDIDATES) if words else []
+
+    def _changes_in(self, wing: int) -> list[tuple[frozenset[str], int]]:
+        if wing not in self._changes:
+            rows = claims.changes_in(self._connection, wing)
+            self._changes[wing] = [(old, row.drawer) for row in rows if (old := bag(row.old))]
+        return self._changes[wing]
+
+
+def _between(earlier: _Read, later: _Read) -> Iterator[Found]:
+    for one in earlier.stretches:
+        for other in later.stretches:
+            if one.item != other.item:
+                for found in contradictions.contradictions(one.told, other.told):
+                    yield Found(found.kind, one.side(found.earlier), other.side(found.later), later.drawer.said_at)
+
+
+class _OpenFacts:
+    """The facts that hold, each as the sentence that a claim can contradict."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._by_word: dict[str, list[tuple[int, Told]]] | None = None
+
+    def conflicts(self, stretch: _Stretch, at: int) -> Iterator[Found]:
+        seen: set[int] = set()
+        for claim in stretch.told.claims:
+            for word in bag(claim.old) | claim.words:
+                for fact, told in self._told().get(word, ()):
+                    if fact in seen:
+                        continue
+                    seen.add(fact)
+                    for found in contradictions.contradictions(told, stretch.told):
+                        yield Found(found.kind, conflicts.Claim(fact), stretch.side(found.later), at)
+
+    def _told(self) -> dict[str, list[tuple[int, Told]]]:
+        if self._by_word is None:
+            self._by_word = defaultdict(list)
+            beliefs = Beliefs(self._connection)
+            versions = [one for one in facts.versions(self._connection, beliefs.known_at) if one.valid_to is None]
+            for version in versions[-_MOST_FACTS:]:
+                told = contradictions.tell(
+                    sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object)),
+                    "author",
+                )
+                for word in told.words:
+                    self._by_word[word].append((version.fact, told))
+        return self._by_word
+
+
+_SENTENCES = {
+    "uses": "{s} uses {o}.",
+    "version": "{s} is at {o}.",
+    "runs_on_port": "{s} listens on port {o}.",
+    "located_at": "{s} is at {o}.",
+    "has_value": "{s} is {o}.",
+    "owned_by": "{s} is owned by {o}.",
+    "depends_on": "{s} needs {o}.",
+}
+
+
+def sentence(subject: str, predicate: str, thing: str) -> str:
+    """Return a fact in a sentence that the rules read."""
+    if predicate == "enabled":
+        return f"{subject} is {'enabled' if thing == 'true' else 'disabled'}."
+    return _SENTENCES.get(predicate, "{s} {p} {o}.").format(s=subject, p=predicate.replace("_", " "), o=thing)

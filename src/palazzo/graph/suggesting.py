@@ -1,0 +1,98 @@
+"""Facts that the record suggests: what several claims say alike is one candidate. None is stated by itself."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from palazzo.graph.beliefs import Beliefs
+from palazzo.model import Micros
+from palazzo.store import claims, items, predicates, redaction
+from palazzo.store.claims import ClaimRow
+from palazzo.store.database import Connection
+from palazzo.text.names import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a candidate is said, by the drawer and the item, and when."""
+
+    drawer: int
+    item: str
+    start: int
+    end: int
+    said_at: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A fact that somebody may accept. Its id is the same as long as it says the same of the same wing."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    wing: str
+    citations: tuple[Citation, ...]
+
+    @property
+    def support(self) -> int:
+        """How many items say so."""
+        return len({one.item for one in self.citations})
+
+
+def suggestions(connection: Connection, session: str | None = None) -> list[Suggestion]:
+    """Return what is worth a fact and is none yet, the best supported first, then the newest.
+
+    With `session` only what that session says. What was rejected is left out, and so is what a fact says already.
+    """
+    key = redaction.fingerprint_key(connection)
+    unwanted = claims.unwanted(connection)
+    beliefs = Beliefs(connection)
+    grouped: dict[bytes, list[tuple[ClaimRow, str]]] = {}
+    for row, wing in claims.worth_a_fact(connection, session):
+        grouped.setdefault(_uid(key, row, wing), []).append((row, wing))
+    kept = {uid: said for uid, said in grouped.items() if uid not in unwanted and not _is_known(beliefs, *said[0])}
+    ids = items.item_ids(connection, {row.item for said in kept.values() for row, _ in said})
+    found = [
+        Suggestion(
+            uid.hex(),
+            said[-1][0].subject,
+            said[-1][0].predicate,
+            said[-1][0].object,
+            said[-1][1],
+            tuple(Citation(row.drawer, ids[row.item], row.start, row.end, row.said_at) for row, _ in said),
+        )
+        for uid, said in kept.items()
+    ]
+    return sorted(
+        found, key=lambda one: (-len({each.item for each in one.citations}), -one.citations[-1].said_at, one.id)
+    )
+
+
+def _uid(key: bytes, row: ClaimRow, wing: str) -> bytes:
+    """A keyed hash, since what was rejected is remembered by it."""
+    said = "\0".join((fold(row.subject), row.predicate, fold(row.object), wing))
+    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=16).digest()
+
+
+def _is_known(beliefs: Beliefs, row: ClaimRow, wing: str) -> bool:
+    """Whether a fact of this wing, or one that holds everywhere, says or said so."""
+    folded = fold(row.predicate)
+    predicate = predicates.find_predicate(beliefs.connection, row.predicate, folded)
+    if predicate is None:
+        return False
+    ends = [_entity(beliefs, name) for name in (row.subject, row.object)]
+    if ends[0] is None or ends[1] is None:
+        return False
+    return any(one.wing in (None, wing) for one in beliefs.of_triple(ends[0], predicate.row, ends[1]))
+
+
+def _entity(beliefs: Beliefs, name: str) -> int | None:
+    from palazzo.errors import AmbiguousName
+
+    try:
+        found = beliefs.find(name)
+    except AmbiguousName:
+        return None
+    return found.entity if found else None

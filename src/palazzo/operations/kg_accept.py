@@ -1,0 +1,84 @@
+"""kg accept: a suggestion becomes a fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import AmbiguousId, NotFound
+from palazzo.operations.facts import ACTOR, FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.graph.suggesting import Suggestion
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class KgAcceptRequest:
+    """Which suggestions, and who accepts them."""
+
+    ids: Annotated[tuple[str, ...], About("Ids of suggestions, or their beginnings.", positional=True, option="ID")]
+    everywhere: Annotated[bool, About("They hold everywhere, not only in the wing that says so.")] = False
+    stated_by: Annotated[str, About("Who accepts them.", option="--by", metavar="NAME")] = ACTOR
+
+
+@dataclass(frozen=True, slots=True)
+class KgAcceptResult:
+    """The facts, and conflicts that they are in."""
+
+    facts: tuple[FactView, ...]
+    conflicts: tuple[str, ...]
+
+
+def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
+    """State what was suggested as facts, with the places that say so.
+
+    A fact holds since it was first said. 'palazzo undo' takes back what one command accepted.
+    """
+    from palazzo.graph import stating
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import change, triple, views
+    from palazzo.operations.facts import provenance as provenance_of
+    from palazzo.store.facts import Provenance
+
+    database = context.writing().database
+    (speaker,) = provenance_of(context, request.stated_by, ())
+    with database.snapshot() as connection:
+        chosen = choose(connection, request.ids)
+    stated = [
+        stating.Statement(
+            triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),
+            tuple(
+                dict.fromkeys(Provenance(speaker.stated_by, each.item, each.start, each.end) for each in one.citations)
+            ),
+            one.citations[0].said_at,
+        )
+        for one in chosen
+    ]
+    with database.transaction() as connection:
+        changing = change(context, connection, "kg accept")
+        added = [stating.add(changing, one) for one in stated]
+        changing.count(sum(one.new or bool(one.changed) for one in added))
+        shown = views(Beliefs(connection), [one.version for one in added], context.now)
+    return KgAcceptResult(shown, tuple(dict.fromkeys(uid for one in added for uid in one.conflicts)))
+
+
+def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion]:
+    """Return the suggestions whose ids begin so. Raises NotFound or AmbiguousId."""
+    from palazzo.graph.suggesting import suggestions
+
+    known = suggestions(connection)
+    chosen: dict[str, Suggestion] = {}
+    for prefix in prefixes:
+        found = [one for one in known if prefix.strip() and one.id.startswith(prefix.strip().lower())]
+        if len(found) > 1:
+            raise AmbiguousId(prefix, [f"{one.id} ({one.subject} {one.predicate} {one.object})" for one in found])
+        if not found:
+            raise NotFound(f"No suggestion has the id '{prefix}'. 'palazzo kg suggest' prints ids.")
+        chosen[found[0].id] = found[0]
+    return list(chosen.values())
+
+
+OPERATION = Operation("kg_accept", KgAcceptRequest, KgAcceptResult, kg_accept, writes=True)

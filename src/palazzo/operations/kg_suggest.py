@@ -1,0 +1,117 @@
+"""kg suggest: facts that the record suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.graph.suggesting import Citation, Suggestion
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+DEFAULT_LIMIT = 20
+_CITED = 3
+"""Places that are shown of a suggestion; how many there are is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class KgSuggestRequest:
+    """Of which session, and how many."""
+
+    session: Annotated[str | None, About("Only what this session says.", positional=True)] = None
+    wing: Annotated[str | None, About("Only what this wing says.")] = None
+    limit: Annotated[int, About("How many to show.")] = DEFAULT_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class CitationView:
+    """Where it is said: drawer, item, the stretch of it, its exact words, and when."""
+
+    drawer: str
+    item: str
+    start: int
+    end: int
+    text: str
+    said_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionView:
+    """A fact that may be accepted: how many say so, and where."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    wing: str
+    support: int
+    citations: tuple[CitationView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KgSuggestResult:
+    """The suggestions, the best supported first, and how many there are in all."""
+
+    suggestions: tuple[SuggestionView, ...]
+    total: int
+
+
+def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
+    """Propose facts that the record states by its words: decisions, versions, ports, owners, renames, what is used.
+
+    They are found by rules, with the words that say so; none is a fact before you accept it: 'palazzo kg accept ID'.
+    'palazzo kg dismiss ID' says that one is not to be proposed again.
+    """
+    from palazzo.graph.suggesting import suggestions
+
+    if request.limit < 1:
+        raise UsageError(f"The limit is {request.limit}; it must be at least 1.")
+    follow_claims(context)
+    with context.reading().database.snapshot() as connection:
+        session = None if request.session is None else _session(connection, request.session)
+        found = [one for one in suggestions(connection, session) if request.wing in (None, one.wing)]
+        return KgSuggestResult(tuple(_view(connection, one) for one in found[: request.limit]), len(found))
+
+
+def follow_claims(context: Context) -> None:
+    """Bring claims up to date, telling how far that is."""
+    context.reading().follow_claims(lambda done, total: context.report("reading claims", done, total))
+
+
+def _session(connection: Connection, prefix: str) -> str:
+    from palazzo.archive import restoring
+
+    return restoring.find_session(connection, restoring.named(connection, prefix))
+
+
+def _view(connection: Connection, one: Suggestion) -> SuggestionView:
+    cited = cite(connection, one.citations[::-1][:_CITED])
+    return SuggestionView(one.id, one.subject, one.predicate, one.object, one.wing, one.support, cited)
+
+
+def cite(connection: Connection, citations: Sequence[Citation]) -> tuple[CitationView, ...]:
+    """Return places with their exact words."""
+    from palazzo.store import drawers, items
+    from palazzo.text.times import to_iso
+
+    rows = items.known_items(connection, [bytes.fromhex(one.item) for one in citations])
+    texts = items.read_texts(connection, rows.values())
+    return tuple(
+        CitationView(
+            drawers.uids_of(connection, [one.drawer])[0].hex(),
+            one.item,
+            one.start,
+            one.end,
+            texts[rows[bytes.fromhex(one.item)]][one.start : one.end],
+            to_iso(one.said_at),
+        )
+        for one in citations
+    )
+
+
+OPERATION = Operation("kg_suggest", KgSuggestRequest, KgSuggestResult, kg_suggest)

@@ -1,0 +1,211 @@
+"""What drawers claim, which suggested facts nobody wants, and what has superseded a drawer's words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+
+class ClaimRow(NamedTuple):
+    """A claim as it is kept. `predicate` and `object` are what a fact would say, `value` is what it newly gives."""
+
+    drawer: int
+    item: int
+    start: int
+    end: int
+    kind: str
+    subject: str
+    predicate: str
+    object: str
+    old: str
+    value: str
+    said_at: Micros
+
+
+class ToRead(NamedTuple):
+    """What a drawer's claims are read from: its row, wing, time and source, and its spans' items."""
+
+    drawer: int
+    wing: int
+    said_at: Micros
+    source: int
+    spans: tuple[tuple[int, int, int], ...]
+
+
+class Superseding(NamedTuple):
+    """What has superseded words: by which item or fact, with what in their place (None: nothing), since when."""
+
+    by: str
+    value: str | None
+    at: Micros
+
+
+_COLUMNS = "drawer, item, start, end, kind, subject, predicate, object, old, value, said_at"
+
+_OF_CLAIM = ", ".join(f"c.{name}" for name in _COLUMNS.split(", "))
+
+
+def insert(connection: Connection, rows: Iterable[ClaimRow]) -> None:
+    """Add claims."""
+    connection.executemany(f"INSERT INTO claim({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?,?)", rows)
+
+
+def drop(connection: Connection, drawers: Iterable[int]) -> None:
+    """Drop the claims of drawers."""
+    connection.executemany("DELETE FROM claim WHERE drawer = ?", ((drawer,) for drawer in drawers))
+
+
+def of_drawers(connection: Connection, drawers: Iterable[int]) -> list[ClaimRow]:
+    """Return the claims of drawers, in order."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM claim WHERE drawer IN (SELECT value FROM json_each(?)) ORDER BY drawer, id",
+        (json.dumps(list(drawers)),),
+    )
+    return [ClaimRow(*row) for row in rows]
+
+
+def worth_a_fact(connection: Connection, session: str | None) -> list[tuple[ClaimRow, str]]:
+    """Return the claims that make a fact, with the name of their wing, oldest first; of one session if it is named."""
+    rows = connection.execute(
+        f"SELECT {_OF_CLAIM}, wing.name FROM claim c"
+        " JOIN drawer d ON d.id = c.drawer JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
+        " JOIN source ON source.id = d.source"
+        " WHERE c.predicate <> '' AND d.retired_at IS NULL AND (?1 IS NULL OR source.session_id = ?1)"
+        " ORDER BY c.said_at, c.id",
+        (session,),
+    )
+    return [(ClaimRow(*row[:-1]), str(row[-1])) for row in rows]
+
+
+def changes_in(connection: Connection, wing: int) -> list[ClaimRow]:
+    """Return the claims in a wing that say what held before."""
+    rows = connection.execute(
+        f"SELECT {_OF_CLAIM} FROM claim c JOIN drawer d ON d.id = c.drawer"
+        " JOIN room ON room.id = d.room WHERE c.old <> '' AND room.wing = ? AND d.retired_at IS NULL",
+        (wing,),
+    )
+    return [ClaimRow(*row) for row in rows]
+
+
+def count(connection: Connection) -> int:
+    """Return how many claims are kept."""
+    return int(next(connection.execute("SELECT count(*) FROM claim"))[0])
+
+
+def strays(connection: Connection) -> int:
+    """Return how many claims belong to no live drawer."""
+    return int(
+        next(
+            connection.execute(
+                "SELECT count(*) FROM claim WHERE drawer NOT IN (SELECT id FROM drawer WHERE retired_at IS NULL)"
+            )
+        )[0]
+    )
+
+
+# --- what claims are read from -----------------------------------------------------------------------------
+
+
+def to_read(connection: Connection, drawers: Sequence[int]) -> list[ToRead]:
+    """Return what the claims of these drawers are read from, those left out that are retired or from outside."""
+    rows = connection.execute(
+        "SELECT d.id, room.wing, d.created_at, d.source, json_group_array(json_array(s.item, s.start, s.end))"
+        " FROM drawer d JOIN room ON room.id = d.room JOIN drawer_span s ON s.drawer = d.id"
+        " WHERE d.id IN (SELECT value FROM json_each(?)) AND d.retired_at IS NULL AND d.trust <> 'external'"
+        " GROUP BY d.id ORDER BY d.id",
+        (json.dumps(list(drawers)),),
+    )
+    return [
+        ToRead(drawer, wing, said_at, source, tuple(tuple(span) for span in json.loads(spans)))
+        for drawer, wing, said_at, source, spans in rows
+    ]
+
+
+def holding(connection: Connection, words: Sequence[str], wing: int, limit: int) -> list[int]:
+    """Return live drawers of a wing that hold all these words, newest first."""
+    match = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in words)
+    rows = connection.execute(
+        "SELECT keyword.rowid FROM keyword CROSS JOIN drawer d ON d.id = keyword.rowid JOIN room ON room.id = d.room"
+        " WHERE keyword MATCH ? AND room.wing = ? AND d.retired_at IS NULL AND d.trust <> 'external'"
+        " ORDER BY keyword.rowid DESC LIMIT ?",
+        (f"{{body}} : ({match})", wing, limit),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def live_drawers(connection: Connection, after: int, limit: int) -> list[int]:
+    """Return live drawers behind a row id, ascending."""
+    rows = connection.execute(
+        "SELECT id FROM drawer WHERE id > ? AND retired_at IS NULL ORDER BY id LIMIT ?", (after, limit)
+    )
+    return [int(row) for (row,) in rows]
+
+
+# --- suggested facts ---------------------------------------------------------------------------------------
+
+
+def unwanted(connection: Connection) -> set[bytes]:
+    """Return what nobody wants suggested."""
+    return {bytes(uid) for (uid,) in connection.execute("SELECT uid FROM unwanted_fact WHERE retired_at IS NULL")}
+
+
+def reject(connection: Connection, uid: bytes, at: Micros) -> int:
+    """Suggest a fact no more; return the row id of that."""
+    rows = connection.execute("INSERT INTO unwanted_fact(uid, at) VALUES(?, ?) RETURNING id", (uid, at))
+    return int(next(rows)[0])
+
+
+def want_again(connection: Connection, row: int, at: Micros) -> None:
+    """Take a rejection back."""
+    connection.execute("UPDATE unwanted_fact SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
+
+
+# --- what has been superseded ------------------------------------------------------------------------------
+
+
+def superseding(connection: Connection, drawers: Sequence[str], by: Micros) -> dict[str, Superseding]:
+    """Return by `by` what has superseded words of these drawers last, by id.
+
+    That is a later claim, or the fact that came in the place of one that the drawer is cited for.
+    """
+    found: dict[str, Superseding] = {}
+    for query in (_BY_CLAIM, _BY_FACT):
+        for drawer, uid, value, at in connection.execute(query, (json.dumps(list(drawers)), by)):
+            one = Superseding(bytes(uid).hex(), value or None, Micros(at))
+            name = bytes(drawer).hex()
+            if name not in found or found[name].at <= one.at:
+                found[name] = one
+    return found
+
+
+_BY_CLAIM = (
+    "SELECT drawer.uid, c.later_item, claim.value, item.created_at FROM drawer"
+    " JOIN drawer_span s ON s.drawer = drawer.id"
+    " JOIN item AS own ON own.id = s.item JOIN conflict c ON c.earlier_item = own.uid AND c.dismissed_at IS NULL"
+    " AND c.earlier_start >= s.start AND c.earlier_end <= s.end"
+    " JOIN item ON item.uid = c.later_item JOIN claim ON claim.item = item.id AND claim.start = c.later_start"
+    " AND (claim.kind = c.kind OR claim.old <> '') WHERE drawer.uid IN (SELECT unhex(value) FROM json_each(?1))"
+    " AND item.created_at <= ?2 ORDER BY item.created_at"
+)
+_BY_FACT = (
+    "SELECT drawer.uid, successor.uid, entity.name, v.valid_to FROM drawer JOIN drawer_span s ON s.drawer = drawer.id"
+    " JOIN item ON item.id = s.item JOIN fact_source f ON f.item_uid = item.uid"
+    " AND (f.start IS NULL OR f.start < s.end AND f.end > s.start)"
+    " JOIN fact_version v ON v.id = f.version AND v.retired_at IS NULL AND v.superseded_by IS NOT NULL"
+    " JOIN fact AS successor ON successor.id = v.superseded_by JOIN entity ON entity.id = successor.object"
+    " WHERE drawer.uid IN (SELECT unhex(value) FROM json_each(?1)) AND v.valid_to <= ?2 ORDER BY v.valid_to"
+)
+
+
+def is_said(connection: Connection, item: str, start: int, end: int) -> bool:
+    """Whether a live drawer holds this stretch of an item."""
+    rows = connection.execute(
+        "SELECT 1 FROM item JOIN drawer_span s ON s.item = item.id JOIN drawer d ON d.id = s.drawer"
+        " WHERE item.uid = ? AND d.retired_at IS NULL AND s.start <= ? AND s.end >= ? LIMIT 1",
+        (bytes.fromhex(item), start, end),
+    )
+    return any(True for _ in rows)
