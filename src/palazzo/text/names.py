@@ -16,6 +16,9 @@ _SHORTEST_PART = 3
 _ALIKE = 0.8
 """Share of characters two names must have in common, in order, to be near (`difflib`): one slip in five letters."""
 
+_LONGEST_COMPARED = 80
+"""Characters up to which slips are looked for: a longer name is a sentence, and comparing takes the square of it."""
+
 
 def tidy(text: str) -> str:
     """Return a name on one line, without space around it."""
@@ -40,6 +43,8 @@ def _nearness(name: str, other: str) -> float:
     shorter, longer = sorted((name, other), key=len)
     if len(shorter) >= _SHORTEST_PART and f" {shorter} " in f" {longer} ":
         return 1.0
+    if len(longer) > _LONGEST_COMPARED:
+        return 0.0
     if len(shorter) < _ALIKE / (2 - _ALIKE) * len(longer):  # they cannot have enough in common
         return 0.0
     matcher = SequenceMatcher(None, name, other, autojunk=False)
