@@ -6,28 +6,20 @@ what was meant. Raises UsageError and NotFound; then nothing has changed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from palazzo.errors import UsageError
 from palazzo.graph.changing import Change
 from palazzo.graph.whereabouts import Room, Wing, spoken
 from palazzo.model import Place
 from palazzo.scope.rooms import slug
-from palazzo.store import arrangement, places
+from palazzo.store import arrangement, places, tombstones
 from palazzo.store.arrangement import ArrangementKind
 from palazzo.store.database import Connection
-
-
-class Merged(NamedTuple):
-    """What a merge of wings made one: the rooms that both had, by name."""
-
-    rooms: tuple[str, ...]
 
 
 def rename_wing(change: Change, wing: Wing, to: str) -> str:
     """Call a wing `to`; return how that is kept. A name that only leads elsewhere is taken over."""
     _current(wing)
-    name = _new_name(to, wing.name)
+    name = _new_name(change, to, wing.name)
     taken = places.wing_led_to(change.connection, name)
     if taken is not None and taken != wing.row and places.wing_name(change.connection, taken) == name:
         raise UsageError(
@@ -38,8 +30,8 @@ def rename_wing(change: Change, wing: Wing, to: str) -> str:
     return name
 
 
-def merge_wings(change: Change, wing: Wing, into: Wing) -> Merged:
-    """Make a wing a part of another, with its rooms; of rooms that both have, each pair becomes one."""
+def merge_wings(change: Change, wing: Wing, into: Wing) -> tuple[str, ...]:
+    """Make a wing a part of another, with its rooms; return the names of the rooms that both had, and that are one."""
     _current(wing)
     _current(into)
     if wing.row == into.row:
@@ -52,13 +44,13 @@ def merge_wings(change: Change, wing: Wing, into: Wing) -> Merged:
         _record(change, "merge", room=row.row, target=target)
     _record(change, "merge", wing=wing.row, target=into.row)
     arrangement.settle(change.connection)
-    return Merged(tuple(row.place.room for row, _ in both))
+    return tuple(row.place.room for row, _ in both)
 
 
 def rename_room(change: Change, room: Room, to: str) -> Place:
     """Call a room `to` in its wing; return where it is now."""
     _current(room)
-    name = _new_name(to, room.place.room)
+    name = _new_name(change, to, room.place.room)
     place = Place(room.place.wing, name)
     _check_free(change.connection, room, room.wing, place)
     _record(change, "name", room=room.row, name=name, target=room.wing)
@@ -113,8 +105,8 @@ def _current(found: Wing | Room) -> None:
         raise UsageError(f"{found.note} Give the name that it has now.")
 
 
-def _new_name(to: str, now: str) -> str:
-    name = slug(to, "")
+def _new_name(change: Change, to: str, now: str) -> str:
+    name = tombstones.name(change.connection, slug(to, ""))
     if not name:
         raise UsageError(f"'{to}' is no name; use letters, digits, - and _.")
     if name == now:

@@ -24,8 +24,10 @@ def instant(connection: Connection, now: Micros) -> Micros:
 class Change:
     """What one command does to facts, in the caller's transaction."""
 
-    def __init__(self, connection: Connection, actor: str, verb: str, now: Micros, group: int | None = None) -> None:
-        self.connection, self.actor, self.verb = connection, actor, verb
+    def __init__(
+        self, connection: Connection, actor: str, verb: str, now: Micros, group: int | None = None, summary: str = ""
+    ) -> None:
+        self.connection, self.actor, self.verb, self.summary = connection, actor, verb, summary
         self.now = instant(connection, now)
         self.group = group
         self.created: list[str] = []
@@ -77,7 +79,7 @@ class Change:
     def did(self, kind: MemberKind, ref: int) -> None:
         """Say that this is a part of the command's change group."""
         if self.group is None:
-            self.group = groups.begin(self.connection, self.new_uid(), self.actor, self.verb, self.now, "")
+            self.group = groups.begin(self.connection, self.new_uid(), self.actor, self.verb, self.now, self.summary)
         groups.add(self.connection, self.group, kind, [ref])
 
     def count(self, number: int) -> None:

@@ -7,6 +7,7 @@ Names are looked up as they are written, then as wings and rooms are named (`sco
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from palazzo.errors import NotFound, UsageError
@@ -14,9 +15,12 @@ from palazzo.model import Place
 from palazzo.scope.rooms import slug
 from palazzo.store import places
 from palazzo.store.database import Connection
+from palazzo.store.places import RoomRow
 from palazzo.text.names import fold, near
 
 _LISTED = 12
+_ALIKE = 0.6
+"""Share of characters in common, in order, from which a name is worth telling where none is nearer: `difflib`'s own."""
 
 
 class Wing(NamedTuple):
@@ -113,16 +117,25 @@ def rooms_called(connection: Connection, name: str) -> list[Room]:
 
 def instead(name: str, names: Iterable[str], what: str) -> str:
     """Say which names are near one that means nothing, or else which there are."""
-    by_folded: dict[str, list[str]] = {}
-    for one in names:
-        by_folded.setdefault(fold(one.replace("/", " ")), []).append(one)
-    if not by_folded:
+    known = list(names)
+    close = _near(name, known)
+    return _told(close or known, bool(close), what)
+
+
+def _told(names: Sequence[str], are_near: bool, what: str) -> str:
+    if not names:
         return f"The palace has no {what} yet."
-    close = [one for folded in near(fold(name.replace("/", " ")), by_folded) for one in by_folded[folded]]
-    if close:
-        return f"Near it: {_listed(close)}."
-    every = sorted(one for alike in by_folded.values() for one in alike)
-    return f"There are: {_listed(every)}."
+    return f"{'Near it' if are_near else 'There are'}: {_listed(names)}."
+
+
+def _near(name: str, names: Iterable[str]) -> list[str]:
+    """Return the names that somebody may mean, the nearest first: parts of one another, or a slip or two apart."""
+    by_folded: dict[str, list[str]] = {}
+    for one in sorted(names):
+        by_folded.setdefault(fold(one), []).append(one)
+    folded = fold(name)
+    close = near(folded, by_folded) or get_close_matches(folded, by_folded, _LISTED, _ALIKE)
+    return [one for alike in close for one in by_folded[alike]]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -131,11 +144,19 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _no_room(connection: Connection, said: str) -> NotFound:
-    known = [spoken(row.place) for row in places.rooms(connection)]
-    name = said.rpartition("/")[2]
-    alike = [one for one in known if one.rpartition("/")[2] == slug(name, "")]  # its name, in another wing
-    hint = f"Near it: {_listed(alike)}." if alike else instead(said, known, "rooms")
-    return NotFound(f"There is no room '{said}'. {hint}")
+    before, _, name = said.rpartition("/")
+    rooms = places.rooms(connection)
+    at = find_wing(connection, before) if before else None
+    close = [row for row in rooms if row.place.room == slug(name, "")]  # its name, in another wing
+    close = close or _rooms_near(name, [row for row in rooms if at is None or row.wing == at.row])
+    close = close or _rooms_near(name, rooms)
+    named = [spoken(row.place) for row in close or rooms]
+    return NotFound(f"There is no room '{said}'. {_told(named, bool(close), 'rooms')}")
+
+
+def _rooms_near(name: str, rooms: Sequence[RoomRow]) -> list[RoomRow]:
+    close = {one: n for n, one in enumerate(_near(name, {row.place.room for row in rooms}))}
+    return sorted((row for row in rooms if row.place.room in close), key=lambda row: close[row.place.room])
 
 
 def _found(connection: Connection, row: int, said: str) -> Room:

@@ -37,6 +37,21 @@ MODULES = {
     "kg_unmerge": "palazzo.operations.kg_unmerge",
     "kg_predicate": "palazzo.operations.kg_predicate",
     "tag": "palazzo.operations.tag",
+    "wing_list": "palazzo.operations.wing_list",
+    "wing_rename": "palazzo.operations.wing_rename",
+    "wing_merge": "palazzo.operations.wing_merge",
+    "room_list": "palazzo.operations.room_list",
+    "room_rename": "palazzo.operations.room_rename",
+    "room_merge": "palazzo.operations.room_merge",
+    "room_move": "palazzo.operations.room_move",
+    "tunnel_add": "palazzo.operations.tunnel_add",
+    "tunnel_list": "palazzo.operations.tunnel_list",
+    "tunnel_find": "palazzo.operations.tunnel_find",
+    "tunnel_follow": "palazzo.operations.tunnel_follow",
+    "tunnel_remove": "palazzo.operations.tunnel_remove",
+    "traverse": "palazzo.operations.traverse",
+    "graph_stats": "palazzo.operations.graph_stats",
+    "taxonomy": "palazzo.operations.taxonomy",
     "status": "palazzo.operations.status",
     "doctor": "palazzo.operations.doctor",
     "verify": "palazzo.operations.verify",
@@ -46,7 +61,12 @@ MODULES = {
 }
 """Each module defines `OPERATION`. The order is that of the command line's help."""
 
-GROUPS = {"kg": "Facts: what holds, since when, until when, and who said so."}
+GROUPS = {
+    "kg": "Facts: what holds, since when, until when, and who said so.",
+    "wing": "Wings: projects, people and agents; their names.",
+    "room": "Rooms: topics within wings; their names, and where they stand.",
+    "tunnel": "Tunnels: links between rooms.",
+}
 """First words of operations that are commands of a command (`kg_add` is typed `kg add`): what each is about."""
 
 

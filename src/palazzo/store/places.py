@@ -206,10 +206,15 @@ def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
     return [RoomRow(int(row), int(own), Place(at, name)) for row, own, at, name in rows]
 
 
+def wings(connection: Connection) -> dict[int, str]:
+    """Return the wings that are no part of another, by row id, in the order of their names."""
+    rows = connection.execute("SELECT id, name FROM wing WHERE merged_into IS NULL ORDER BY name")
+    return {int(row): str(name) for row, name in rows}
+
+
 def wing_names(connection: Connection) -> list[str]:
-    """Return all wings, sorted."""
-    rows = connection.execute("SELECT name FROM wing WHERE merged_into IS NULL ORDER BY name")
-    return [str(name) for (name,) in rows]
+    """Return the names of all wings, sorted."""
+    return list(wings(connection).values())
 
 
 def room_names(connection: Connection, wing: str | None = None) -> list[str]:
@@ -227,12 +232,28 @@ def former_wing_names(connection: Connection) -> dict[int, list[str]]:
     rows = connection.execute(
         "SELECT DISTINCT coalesce(wing.merged_into, wing.id), was FROM (SELECT wing AS own, name AS was FROM"
         " arrangement WHERE kind = 'name' AND wing IS NOT NULL AND retired_at IS NULL"
-        " UNION ALL SELECT id, first_name FROM wing) JOIN wing ON wing.id = own ORDER BY 2"
+        " UNION ALL SELECT id, first_name FROM wing) JOIN wing ON wing.id = own WHERE was <> wing.name ORDER BY was"
     )
     found: dict[int, list[str]] = {}
-    for wing, was in rows:
-        if wing_led_to(connection, was) == wing and was != wing_name(connection, wing):
+    for wing, was in list(rows):
+        if wing_led_to(connection, was) == wing:
             found.setdefault(int(wing), []).append(str(was))
+    return found
+
+
+def former_room_places(connection: Connection) -> dict[int, list[Place]]:
+    """Return by room the other places that lead to it, by the names that their wings have now, sorted."""
+    rows = connection.execute(
+        "SELECT DISTINCT coalesce(room.merged_into, room.id), at.id, at.name, was FROM (SELECT room AS own,"
+        " target AS there, name AS was FROM arrangement WHERE kind IN ('name', 'move') AND room IS NOT NULL"
+        " AND retired_at IS NULL UNION ALL SELECT id, first_wing, first_name FROM room) JOIN room ON room.id = own"
+        " JOIN wing ON wing.id = there JOIN wing at ON at.id = coalesce(wing.merged_into, wing.id)"
+        " WHERE was <> room.name OR at.id <> room.wing ORDER BY at.name, was"
+    )
+    found: dict[int, list[Place]] = {}
+    for room, wing, called, was in list(rows):
+        if room_led_to(connection, wing, was) == room:
+            found.setdefault(int(room), []).append(Place(called, was))
     return found
 
 

@@ -1,0 +1,218 @@
+"""How wings, rooms and tunnels look to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from palazzo.cli.screen import INDENT, Part, Screen, count
+from palazzo.model import Micros
+from palazzo.operations.graph_stats import GraphStatsResult
+from palazzo.operations.room_list import RoomListResult
+from palazzo.operations.room_merge import RoomMergeResult
+from palazzo.operations.room_move import RoomMoveResult
+from palazzo.operations.room_rename import RoomRenameResult
+from palazzo.operations.structure import EndView, TogetherView, TunnelView
+from palazzo.operations.taxonomy import TaxonomyResult
+from palazzo.operations.traverse import TraverseResult
+from palazzo.operations.tunnel_add import TunnelAddResult
+from palazzo.operations.tunnel_find import TunnelFindResult
+from palazzo.operations.tunnel_follow import TunnelFollowResult
+from palazzo.operations.tunnel_list import TunnelListResult
+from palazzo.operations.tunnel_remove import TunnelRemoveResult
+from palazzo.operations.wing_list import WingListResult
+from palazzo.operations.wing_merge import WingMergeResult
+from palazzo.operations.wing_rename import WingRenameResult
+from palazzo.text.times import to_iso
+
+_BACK = "'palazzo undo' takes it back."
+_MOST_LISTED = 10
+
+
+# --- wings and rooms ---------------------------------------------------------------------------------------
+
+
+def wing_list(screen: Screen, result: WingListResult) -> None:
+    """Show wings in a table."""
+    if not result.wings:
+        screen.say(("There are no wings yet.", "dim"))
+        return
+    rows = [
+        ((one.wing, "cyan"), f"{one.rooms:,}", f"{one.drawers:,}", (", ".join(one.former), "dim"))
+        for one in result.wings
+    ]
+    screen.table(("wing", "rooms", "drawers", "also found as"), rows, right=(1, 2))
+
+
+def wing_rename(screen: Screen, result: WingRenameResult) -> None:
+    """Show both names."""
+    screen.say((result.was, "cyan"), " is called ", (result.wing, "cyan"), f" from now on. {_BACK}")
+
+
+def wing_merge(screen: Screen, result: WingMergeResult) -> None:
+    """Show both wings, and the rooms that are one by it."""
+    screen.say((result.was, "cyan"), " is a part of ", (result.wing, "cyan"), f" from now on. {_BACK}")
+    if result.rooms:
+        more = len(result.rooms) - _MOST_LISTED
+        listed = f"{', '.join(result.rooms[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
+        screen.say(f"{count(len(result.rooms), 'room')} that both had {_is(len(result.rooms))} one now: {listed}")
+
+
+def room_list(screen: Screen, result: RoomListResult) -> None:
+    """Show rooms in a table."""
+    if not result.rooms:
+        screen.say(("There are no rooms yet.", "dim"))
+        return
+    rows = [
+        (
+            (f"{one.wing}/{one.room}", "cyan"),
+            f"{one.drawers:,}",
+            (_day(one.recent), "dim"),
+            _halls(one.halls),
+            (", ".join(one.former), "dim"),
+        )
+        for one in result.rooms
+    ]
+    screen.table(("room", "drawers", "newest", "halls", "also found as"), rows, right=(1,))
+
+
+def room_rename(screen: Screen, result: RoomRenameResult) -> None:
+    """Show both names."""
+    was = f"{result.wing}/{result.was}"
+    screen.say((was, "cyan"), " is called ", (f"{result.wing}/{result.room}", "cyan"), f" from now on. {_BACK}")
+
+
+def room_merge(screen: Screen, result: RoomMergeResult) -> None:
+    """Show both rooms."""
+    screen.say(
+        (result.was, "cyan"), " is a part of ", (f"{result.wing}/{result.room}", "cyan"), f" from now on. {_BACK}"
+    )
+
+
+def room_move(screen: Screen, result: RoomMoveResult) -> None:
+    """Show both places."""
+    screen.say((result.was, "cyan"), " is ", (f"{result.wing}/{result.room}", "cyan"), f" from now on. {_BACK}")
+
+
+def taxonomy(screen: Screen, result: TaxonomyResult) -> None:
+    """Show wings with their rooms below, and what kinds of things these hold."""
+    rows: list[Sequence[Part]] = []
+    for name, wing in result.taxonomy.items():
+        rows.append(((name, "bold"), (f"{wing.drawers:,}", "bold"), ""))
+        rows += [
+            ((f"{INDENT}{room}", "cyan"), f"{one.drawers:,}", _halls(one.halls)) for room, one in wing.rooms.items()
+        ]
+    if rows:
+        screen.table(("", "drawers", "halls"), rows, right=(1,))
+    parts = [count(len(result.taxonomy), "wing"), count(result.drawers, "drawer"), count(result.tunnels, "tunnel")]
+    screen.say((", ".join(parts), "dim"))
+
+
+# --- tunnels -----------------------------------------------------------------------------------------------
+
+
+def tunnel_add(screen: Screen, result: TunnelAddResult) -> None:
+    """Show the tunnel."""
+    screen.say(("Made" if result.new else "There already, and nothing changed", "bold"))
+    _tunnels(screen, [result.tunnel])
+
+
+def tunnel_list(screen: Screen, result: TunnelListResult) -> None:
+    """Show all tunnels."""
+    _tunnels(screen, result.tunnels)
+    if not result.tunnels:
+        screen.say(("No tunnel was made yet: palazzo tunnel add ROOM ROOM. ", "dim"))
+
+
+def tunnel_remove(screen: Screen, result: TunnelRemoveResult) -> None:
+    """Show what was removed."""
+    screen.say(("Removed", "bold"), f". {_BACK}")
+    _tunnels(screen, [result.deleted])
+
+
+def tunnel_find(screen: Screen, result: TunnelFindResult) -> None:
+    """Show rooms that several wings have."""
+    if not result.rooms:
+        screen.say(("No two wings have a room of one name.", "dim"))
+        return
+    _together(screen, result.rooms)
+    _of_all(screen, len(result.rooms), result.total)
+
+
+def tunnel_follow(screen: Screen, result: TunnelFollowResult) -> None:
+    """Show where tunnels lead, and how the drawers there begin."""
+    if not result.tunnels:
+        screen.say(("No tunnel was made from ", "dim"), (f"{result.wing}/{result.room}", "cyan"), (" yet.", "dim"))
+    for one in result.tunnels:
+        arrow = "→" if one.direction == "outgoing" else "←"
+        screen.say(f"{arrow} ", (f"{one.connected_wing}/{one.connected_room}", "cyan"), f"  {one.label}")
+        screen.say((f"{INDENT}{one.tunnel_id}", "dim"))
+        for drawer in one.drawers:
+            words = " ".join(drawer.text.split())
+            cut = f" … (begins so; 'palazzo show {drawer.id}' has all)" if drawer.truncated else ""
+            screen.say((f"{INDENT}{drawer.id}  ", "dim"), f"{words}{cut}")
+
+
+def traverse(screen: Screen, result: TraverseResult) -> None:
+    """Show what is reached, and in how many steps."""
+    rows = [
+        (f"{one.hop}", (one.room, "cyan"), ", ".join(one.wings), f"{one.count:,}", ", ".join(one.halls), _via(one.via))
+        for one in result.rooms
+    ]
+    screen.table(("hop", "room", "wings", "drawers", "halls", "by"), rows, right=(0, 3))
+    _of_all(screen, len(result.rooms), result.total)
+
+
+def graph_stats(screen: Screen, result: GraphStatsResult) -> None:
+    """Show counts, then what joins most."""
+    rows = [
+        ("rooms", f"{result.total_rooms:,}, {result.tunnel_rooms:,} with a tunnel"),
+        ("tunnels", f"{result.total_edges:,} made or found"),
+        ("by wing", ", ".join(f"{wing} {rooms:,}" for wing, rooms in result.rooms_per_wing.items()) or "none"),
+    ]
+    screen.table(("", ""), [((name, "dim"), told) for name, told in rows])
+    if result.top_tunnels:
+        screen.gap()
+        _together(screen, result.top_tunnels)
+
+
+# --- parts -------------------------------------------------------------------------------------------------
+
+
+def _tunnels(screen: Screen, tunnels: Sequence[TunnelView]) -> None:
+    for one in tunnels:
+        screen.say((_end(one.source), "cyan"), " → ", (_end(one.target), "cyan"), f"  {one.label}")
+        screen.say((f"{INDENT}{one.id}  {to_iso(one.created_at)[:10]} by {one.by}", "dim"))
+
+
+def _end(end: EndView) -> str:
+    drawers = f" ({count(len(end.drawers), 'drawer')})" if end.drawers else ""
+    return f"{end.wing}/{end.room}{drawers}"
+
+
+def _together(screen: Screen, found: Sequence[TogetherView]) -> None:
+    rows = [
+        ((one.room, "cyan"), ", ".join(one.wings), f"{one.count:,}", (_day(one.recent), "dim"), ", ".join(one.halls))
+        for one in found
+    ]
+    screen.table(("room", "wings", "drawers", "newest", "halls"), rows, right=(2,))
+
+
+def _of_all(screen: Screen, shown: int, total: int) -> None:
+    told = count(total, "room") if shown == total else f"{shown:,} of {count(total, 'room')}; raise --limit for more"
+    screen.say((told, "dim"))
+
+
+def _halls(halls: Mapping[str, int]) -> str:
+    return ", ".join(f"{hall} {number:,}" for hall, number in halls.items())
+
+
+def _via(via: str) -> Part:
+    return (via, "dim")
+
+
+def _day(moment: Micros) -> str:
+    return to_iso(moment)[:10] if moment else ""
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"

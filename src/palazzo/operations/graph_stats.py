@@ -1,0 +1,44 @@
+"""graph_stats: how much of the palace hangs together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from palazzo.operations.operation import Operation
+from palazzo.operations.structure import TogetherView
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+TOP = 10
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStatsRequest:
+    """Nothing to say: the whole palace."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStatsResult:
+    """Rooms in all, those with a tunnel, tunnels that were made and found, rooms by wing, and the largest found."""
+
+    total_rooms: int
+    tunnel_rooms: int
+    total_edges: int
+    rooms_per_wing: dict[str, int]
+    top_tunnels: tuple[TogetherView, ...]
+
+
+def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResult:
+    """Count rooms and the tunnels between them."""
+    from palazzo.graph.tunnelling import Rooms
+    from palazzo.operations.structure import together_view
+
+    with context.reading().database.snapshot() as connection:
+        stats = Rooms(connection).stats()
+    top = tuple(together_view(one) for one in stats.found[:TOP])
+    return GraphStatsResult(stats.rooms, stats.joined, stats.tunnels, stats.by_wing, top)
+
+
+OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats)

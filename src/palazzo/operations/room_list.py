@@ -1,0 +1,67 @@
+"""room list: the rooms, and what they were called before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class RoomListRequest:
+    """Of which wing."""
+
+    wing: Annotated[str | None, About("Only the rooms of this wing.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomView:
+    """A room: its live drawers, when the newest was said, its halls, and other places (`wing/room`) that lead to it."""
+
+    wing: str
+    room: str
+    drawers: int
+    recent: Micros
+    halls: dict[str, int]
+    former: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoomListResult:
+    """The rooms, by wing and name."""
+
+    rooms: tuple[RoomView, ...]
+
+
+def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
+    """List the rooms, with the former names that lead to them."""
+    from palazzo.graph.whereabouts import spoken
+    from palazzo.operations import structure
+    from palazzo.store import halls, places
+
+    with context.reading().database.snapshot() as connection:
+        wing = None if request.wing is None else structure.wing(context, connection, request.wing).row
+        held, kinds = halls.held(connection), halls.halls(connection)
+        former = places.former_room_places(connection)
+        rooms = places.rooms(connection, wing)
+    return RoomListResult(
+        tuple(
+            RoomView(
+                room.place.wing,
+                room.place.room,
+                held[room.row].drawers if room.row in held else 0,
+                held[room.row].newest if room.row in held else Micros(0),
+                kinds.get(room.row, {}),
+                tuple(spoken(place) for place in former.get(room.row, ())),
+            )
+            for room in rooms
+        )
+    )
+
+
+OPERATION = Operation("room_list", RoomListRequest, RoomListResult, room_list)

@@ -1,0 +1,66 @@
+"""room move: let a room stand in another wing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.graph.whereabouts import Wing
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class RoomMoveRequest:
+    """Which room, and to which wing."""
+
+    room: Annotated[str, About("The room: wing/room, or the room's name alone where that says which.", positional=True)]
+    wing: Annotated[str, About("The wing that it is to stand in.", positional=True)]
+    new: Annotated[bool, About("That wing is not there yet: make it.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class RoomMoveResult:
+    """Where the room is, and where it was (`wing/room`)."""
+
+    wing: str
+    room: str
+    was: str
+
+
+def room_move(context: Context, request: RoomMoveRequest) -> RoomMoveResult:
+    """Let a room stand in another wing, with all that is in it.
+
+    Nothing is rewritten: what is mined for the old room goes where it leads. 'palazzo undo' takes it back.
+    """
+    from palazzo.graph import arranging, whereabouts
+    from palazzo.operations.structure import changing, new_name
+
+    home = context.home
+    name = new_name(context, request.wing) if request.new else request.wing
+    with context.writing().database.transaction() as connection:
+        room = whereabouts.room(connection, request.room, home)
+        wing = _made(connection, name) if request.new else whereabouts.wing(connection, name)
+        was = whereabouts.spoken(room.place)
+        change = changing(context, connection, "room move", f"{was} to {wing.name}")
+        place = arranging.move_room(change, room, wing)
+        change.count(1)
+    return RoomMoveResult(place.wing, place.room, was)
+
+
+def _made(connection: Connection, name: str) -> Wing:
+    from palazzo.graph import whereabouts
+    from palazzo.store import places
+
+    known = whereabouts.find_wing(connection, name)
+    if known is not None:
+        called = known.note or f"There is a wing '{name}' already."
+        raise UsageError(f"{called} Leave out --new to move the room to it, or give a name that nothing has.")
+    return whereabouts.Wing(places.wing_id(connection, name), name)
+
+
+OPERATION = Operation("room_move", RoomMoveRequest, RoomMoveResult, room_move, writes=True)

@@ -1,0 +1,69 @@
+"""taxonomy: wings, their rooms, and what kinds of things these hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TaxonomyRequest:
+    """Of which wing."""
+
+    wing: Annotated[str | None, About("Only this wing.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomTaxonomy:
+    """A room's live drawers; and of its notes, how many each hall holds."""
+
+    drawers: int
+    halls: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WingTaxonomy:
+    """A wing's live drawers, and its rooms by name."""
+
+    drawers: int
+    rooms: dict[str, RoomTaxonomy]
+
+
+@dataclass(frozen=True, slots=True)
+class TaxonomyResult:
+    """The wings by name, and how many tunnels were made between their rooms."""
+
+    taxonomy: dict[str, WingTaxonomy]
+    drawers: int
+    tunnels: int
+
+
+def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
+    """Show wings, rooms and halls, with counts.
+
+    A hall is a kind of things in a room: facts, events, decisions, discoveries, preferences, advice. Notes are in the
+    hall of what they were filed as ('palazzo remember --kind decision').
+    """
+    from palazzo.operations import structure
+    from palazzo.store import halls, places, tunnels
+
+    found: dict[str, dict[str, RoomTaxonomy]] = {}
+    with context.reading().database.snapshot() as connection:
+        wing = None if request.wing is None else structure.wing(context, connection, request.wing)
+        held, kinds = halls.held(connection), halls.halls(connection)
+        for name in places.wing_names(connection) if wing is None else [wing.name]:
+            found[name] = {}
+        for room in places.rooms(connection, wing.row if wing else None):
+            drawers = held[room.row].drawers if room.row in held else 0
+            found[room.place.wing][room.place.room] = RoomTaxonomy(drawers, kinds.get(room.row, {}))
+        dug = len(tunnels.live(connection, wing.row if wing else None))
+    wings = {name: WingTaxonomy(sum(one.drawers for one in rooms.values()), rooms) for name, rooms in found.items()}
+    return TaxonomyResult(wings, sum(one.drawers for one in wings.values()), dug)
+
+
+OPERATION = Operation("taxonomy", TaxonomyRequest, TaxonomyResult, taxonomy)

@@ -1,0 +1,80 @@
+"""traverse: what hangs together with a room, hop by hop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+MOST_HOPS, MOST_ROOMS = 10, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class TraverseRequest:
+    """From where, and how far."""
+
+    room: Annotated[str, About("The room to begin at: wing/room, or a name that any wing has.", positional=True)]
+    hops: Annotated[int, About("How many steps to go.")] = 2
+    limit: Annotated[int, About("How many rooms to show.")] = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TraversedView:
+    """Rooms of one name, in how many steps they are reached, and by what the last of these leads there."""
+
+    room: str
+    wings: tuple[str, ...]
+    halls: tuple[str, ...]
+    count: int
+    hop: int
+    via: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraverseResult:
+    """What was reached, nearest first; `total` counts what is past the limit too."""
+
+    rooms: tuple[TraversedView, ...]
+    total: int
+
+
+def traverse(context: Context, request: TraverseRequest) -> TraverseResult:
+    """Go from a room to those that hang together with it, hop by hop.
+
+    A step leads through a tunnel that was made, to a room of the same name in another wing (these count as one), or to
+    a room beside it in its wing. Rooms that every wing has by itself lead nowhere but through tunnels.
+    """
+    from palazzo.graph.tunnelling import Rooms
+
+    if not 0 <= request.hops <= MOST_HOPS:
+        raise UsageError(f"--hops is {request.hops}; it must be between 0 and {MOST_HOPS}.")
+    if not 1 <= request.limit <= MOST_ROOMS:
+        raise UsageError(f"--limit is {request.limit}; it must be between 1 and {MOST_ROOMS:,}.")
+    with context.reading().database.snapshot() as connection:
+        start = _start(context, connection, request.room)
+        reached = Rooms(connection).reach(start, request.hops)
+    rooms = tuple(
+        TraversedView(one.rooms.room, one.rooms.wings, one.rooms.halls, one.rooms.drawers, one.hop, one.via)
+        for one in reached[: request.limit]
+    )
+    return TraverseResult(rooms, len(reached))
+
+
+def _start(context: Context, connection: Connection, said: str) -> list[int]:
+    """The room, or all of its name: these are one step's end."""
+    from palazzo.graph import whereabouts
+    from palazzo.operations import structure
+
+    alike = [] if "/" in said else whereabouts.rooms_called(connection, said)
+    if len(alike) < 2:
+        return [structure.room(context, connection, said).row]
+    return [one.row for one in alike]
+
+
+OPERATION = Operation("traverse", TraverseRequest, TraverseResult, traverse)

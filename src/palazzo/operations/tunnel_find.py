@@ -1,0 +1,49 @@
+"""tunnel find: what wings have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.structure import TogetherView
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelFindRequest:
+    """Between which wings."""
+
+    wing_a: Annotated[str | None, About("Only what this wing has a part in.", positional=True)] = None
+    wing_b: Annotated[str | None, About("And this one too.", positional=True)] = None
+    limit: Annotated[int, About("How many to show.")] = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelFindResult:
+    """Rooms that several wings have, those with most drawers first; `total` counts those past the limit too."""
+
+    rooms: tuple[TogetherView, ...]
+    total: int
+
+
+def tunnel_find(context: Context, request: TunnelFindRequest) -> TunnelFindResult:
+    """Find rooms of one name in several wings. Nothing is written.
+
+    Rooms that every wing has by itself are left out: general, sessions, notes, diary, todos, reminders.
+    """
+    from palazzo.graph.tunnelling import Rooms
+    from palazzo.operations.structure import together_view, wing
+
+    if request.limit < 1:
+        raise UsageError(f"The limit is {request.limit}; it must be at least 1.")
+    with context.reading().database.snapshot() as connection:
+        wings = [None if name is None else wing(context, connection, name) for name in (request.wing_a, request.wing_b)]
+        found = Rooms(connection).found(*wings)
+    return TunnelFindResult(tuple(together_view(one) for one in found[: request.limit]), len(found))
+
+
+OPERATION = Operation("tunnel_find", TunnelFindRequest, TunnelFindResult, tunnel_find)

@@ -1,0 +1,43 @@
+"""tunnel remove: take a tunnel away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.structure import TunnelView
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelRemoveRequest:
+    """Which tunnel."""
+
+    id: Annotated[str, About("The tunnel's id, or its beginning.", positional=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelRemoveResult:
+    """The tunnel that was removed."""
+
+    deleted: TunnelView
+
+
+def tunnel_remove(context: Context, request: TunnelRemoveRequest) -> TunnelRemoveResult:
+    """Remove a tunnel that was made. 'palazzo undo' brings it back."""
+    from palazzo.graph import tunnelling
+    from palazzo.operations.facts import change
+    from palazzo.operations.structure import tunnel_view
+
+    context.reading()  # a palace that is missing is not made
+    with context.writing().database.transaction() as connection:
+        changing = change(context, connection, "tunnel remove")
+        tunnel = tunnelling.fill(changing, request.id)
+        changing.count(1)
+    return TunnelRemoveResult(tunnel_view(tunnel))
+
+
+OPERATION = Operation("tunnel_remove", TunnelRemoveRequest, TunnelRemoveResult, tunnel_remove, writes=True)

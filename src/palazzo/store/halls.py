@@ -1,0 +1,58 @@
+"""Halls: which kinds of things a room holds (facts, events, decisions, …), told from what its notes are called."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+HALLS = {
+    "fact": "facts",
+    "event": "events",
+    "milestone": "events",
+    "error": "events",
+    "decision": "decisions",
+    "discovery": "discoveries",
+    "learning": "discoveries",
+    "observation": "discoveries",
+    "preference": "preferences",
+    "advice": "advice",
+    "recommendation": "advice",
+    "tip": "advice",
+}
+"""By the kind that a note was filed as (`remember --kind`). What has another kind is in no hall."""
+
+
+def halls(connection: Connection) -> dict[int, dict[str, int]]:
+    """Return by room how many live drawers each of its halls holds; a room without any is missing."""
+    rows = connection.execute(
+        "SELECT coalesce(room.merged_into, room.id), json_extract(item.meta, '$.label') AS label, count(*)"
+        " FROM source CROSS JOIN drawer ON drawer.source = source.id AND drawer.retired_at IS NULL"
+        " JOIN drawer_span s ON s.drawer = drawer.id AND s.n = 0 JOIN item ON item.id = s.item"
+        " JOIN room ON room.id = drawer.room WHERE source.kind = 'note' AND label IS NOT NULL GROUP BY 1, 2"
+    )
+    found: dict[int, dict[str, int]] = {}
+    for room, label, count in rows:
+        hall = HALLS.get(str(label))
+        if hall is not None:
+            own = found.setdefault(int(room), {})
+            own[hall] = own.get(hall, 0) + int(count)
+    return {room: dict(sorted(own.items())) for room, own in found.items()}
+
+
+class Held(NamedTuple):
+    """How many live drawers a room holds, and when the newest was said."""
+
+    drawers: int
+    newest: Micros
+
+
+def held(connection: Connection) -> dict[int, Held]:
+    """Return by room what it holds; a room without live drawers is missing."""
+    rows = connection.execute(
+        "SELECT coalesce(merged_into, id), sum(n), max(newest) FROM (SELECT room AS own, count(*) AS n,"
+        " max(created_at) AS newest FROM drawer WHERE retired_at IS NULL GROUP BY room)"
+        " JOIN room ON room.id = own GROUP BY 1"
+    )
+    return {int(room): Held(int(count), Micros(newest)) for room, count, newest in rows}
