@@ -106,7 +106,7 @@ def matches(connection: Connection, expression: str, filters: Sequence[str], lim
     """Return (drawer row id, BM25) of the best drawers for a MATCH expression, best first; higher is better."""
     full = " AND ".join([*filters, _words(connection, expression)])
     if connection.as_of is not None:
-        return retired_keywords.matches(connection, full, f"{BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0", limit)
+        return retired_keywords.matches(connection, full, expression, f"{BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0", limit)
     rows = connection.execute(
         f"SELECT rowid, bm25(keyword, {BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0) AS score FROM keyword"
         " WHERE keyword MATCH ? ORDER BY score LIMIT ?",

@@ -61,28 +61,28 @@ def clear(connection: Connection) -> None:
 # --- asked as of a day -------------------------------------------------------------------------------------
 
 
-def matches(connection: Connection, match: str, columns: str, limit: int) -> list[tuple[int, float]]:
+def matches(connection: Connection, match: str, words: str, weights: str, limit: int) -> list[tuple[int, float]]:
     """Return (drawer row id, BM25) of the best drawers as of the snapshot's day, best first.
 
-    `match` is a whole MATCH expression, `columns` the arguments of `bm25`. Scores of a small index mean little beside
-    those of a large one, and words may have been said later: so what comes from the index of the past, and what
-    the snapshot shows in part, is scored from its text, by the frequencies of both indexes.
+    `match` is a whole MATCH expression, `words` what of it asks for words, `weights` are those of the columns. Scores
+    of a small index mean little beside those of a large one, and words may have been said later: so what comes from
+    the index of the past, and what the snapshot shows in part, is scored from its text, by the frequencies of both.
     """
     live = connection.execute(
-        f"SELECT keyword.rowid, bm25(keyword, {columns}) AS score FROM keyword CROSS JOIN drawer"
+        f"SELECT keyword.rowid, bm25(keyword, {weights}) AS score FROM keyword CROSS JOIN drawer"
         " ON drawer.id = keyword.rowid WHERE keyword MATCH ? AND drawer.retired_at IS NULL"
         " AND drawer.id NOT IN (SELECT drawer FROM temp.state_then) ORDER BY score LIMIT ?",
         (match, limit),
     )
     found = {int(row): -float(score) for row, score in live}
     before = connection.execute(
-        f"SELECT drawer, bm25(keyword_retired, {columns}) AS score FROM keyword_retired CROSS JOIN temp.state_then"
+        f"SELECT drawer, bm25(keyword_retired, {weights}) AS score FROM keyword_retired CROSS JOIN temp.state_then"
         " ON past = keyword_retired.rowid WHERE keyword_retired MATCH ? ORDER BY score LIMIT ?",
         (match, limit),
     )
     over = [(int(drawer), -float(score)) for drawer, score in before]
     inexact = past.left_out(connection, list(found)).keys() | {drawer for drawer, _ in over[:_SCORED]}
-    scored = _scored(connection, match, inexact) if inexact else {}
+    scored = _scored(connection, words, inexact) if inexact else {}
     found = {row: score for row, score in (found | scored | _below(over, scored)).items() if score > 0}
     return sorted(found.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
 
@@ -116,10 +116,10 @@ def document_frequency(connection: Connection, stem: str) -> int:
     return sum(int(count) for (count,) in rows)
 
 
-def _scored(connection: Connection, match: str, drawers: Iterable[int]) -> dict[int, float]:
+def _scored(connection: Connection, words: str, drawers: Iterable[int]) -> dict[int, float]:
     from palazzo.store import keywords  # which asks this module for the past
 
-    quoted = _QUOTED.findall(_words_of(match))
+    quoted = _QUOTED.findall(words)
     phrases = {(tuple(connection.stems(text.replace('""', '"'))), bool(star)) for text, star in quoted}
     total = keywords.indexed_rows(connection)
     counted = keywords.document_frequencies(connection, {stem for phrase, _ in phrases for stem in phrase})
@@ -146,11 +146,6 @@ def _below(over: Sequence[tuple[int, float]], scored: Mapping[int, float]) -> di
         return {}
     least = max(min(scored[drawer] for drawer, _ in over[:_SCORED]), _LEAST_IDF)
     return {drawer: least * score / over[_SCORED - 1][1] for drawer, score in rest}
-
-
-def _words_of(match: str) -> str:
-    """The part of a MATCH expression that asks for words, behind its scope filters."""
-    return match.rpartition("{body context} :")[2]
 
 
 def _idf(total: int, frequency: int) -> float:
