@@ -11,7 +11,6 @@ from itertools import islice
 from palazzo.archive import diaries, tasks
 from palazzo.archive.diaries import Entry
 from palazzo.archive.tasks import Due, Moment
-from palazzo.errors import NotFound
 from palazzo.store.database import Connection
 from palazzo.store.tasks import Task
 
@@ -35,12 +34,9 @@ def agenda(
     Entries are the agent's own about the wing's project. An agent that keeps no diary has none, and is no error. The
     caller takes as many to-dos as it has room for.
     """
-    own = None
-    if agent is not None:
-        try:
-            own = diaries.find_agent(connection, agent)
-        except NotFound:
-            return Agenda(*_open(connection, moment, wing), ())
+    own = None if agent is None else diaries.agent_called(connection, agent)
+    if agent is not None and own is None:
+        return Agenda(*_open(connection, moment, wing), ())
     rows = islice(diaries.entries(connection, own, project=wing), entries)
     return Agenda(*_open(connection, moment, wing), tuple(diaries.read(connection, row) for row in rows))
 

@@ -74,6 +74,11 @@ def wing_of(name: str) -> str:
     return f"wing_{slug(name)}"
 
 
+def place_of(name: str) -> Place:
+    """Return where the entries of an agent of that name are filed."""
+    return Place(wing_of(name), ROOM)
+
+
 def topic_name(text: str | None) -> str:
     """Return a topic as it is kept, on one line; UsageError for one that is too long."""
     topic = tidy(text or "") or GENERAL
@@ -87,16 +92,21 @@ def topic_name(text: str | None) -> str:
 
 def prepare(note: Note, topic: str, project: str, now: Micros, guard: Guard) -> PreparedNote:
     """Make an entry ready to be filed; needs no lock. `note` has its text, author, trust, branch and commit."""
-    if not note.text.strip():
-        raise UsageError("The entry is empty: write what happened, what was decided, and what is open.")
+    check_entry(note.text)
     about = {"topic": topic, **({"project": project} if project else {})}
-    place = Place(wing_of(note.author), ROOM)
-    return notes.prepare(replace(note, place=place, shelf="diary", about=about), now, guard)
+    return notes.prepare(replace(note, place=place_of(note.author), shelf="diary", about=about), now, guard)
+
+
+def check_entry(text: str) -> None:
+    """Raise UsageError for a text that is no entry."""
+    if not text.strip():
+        raise UsageError("The entry is empty: write what happened, what was decided, and what is open.")
 
 
 def spelled(connection: Connection, name: str) -> str:
     """Return the name that an agent first wrote under; `name` for one that never wrote."""
-    return next((agent.name for agent in agents(connection) if wing_of(agent.name) == wing_of(name)), name)
+    agent = agent_called(connection, name)
+    return name if agent is None else agent.name
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -120,18 +130,28 @@ def _joined(one: Agent, other: Agent) -> Agent:
     return Agent(one.name, one.wing, one.entries + other.entries, Micros(first), Micros(last), spellings)
 
 
+def agent_called(connection: Connection, name: str) -> Agent | None:
+    """Return the agent of that name, in any spelling; None when it keeps no diary."""
+    return next((agent for agent in agents(connection) if agent.wing == wing_of(name)), None)
+
+
+def near_agents(connection: Connection, name: str) -> list[str]:
+    """Return agents that somebody may mean who says `name`, the nearest first."""
+    names = {fold(agent.name): agent.name for agent in agents(connection)}
+    return [names[one] for one in near(fold(name), names)]
+
+
 def find_agent(connection: Connection, name: str) -> Agent:
     """Return the agent of that name, in any spelling; NotFound, naming those that are near, when it has no diary."""
     wanted = agent_name(name)
-    there = agents(connection)
-    for agent in there:
-        if agent.wing == wing_of(wanted):
-            return agent
+    agent = agent_called(connection, wanted)
+    if agent is not None:
+        return agent
+    there = [one.name for one in agents(connection)]
     if not there:
         raise NotFound(f"'{wanted}' keeps no diary, and nobody else does yet: 'palazzo diary write' begins one.")
-    names = {fold(agent.name): agent.name for agent in there}
-    meant = [names[one] for one in near(fold(wanted), names)]
-    told = f"Near it: {', '.join(meant)}." if meant else f"There are: {_listed([agent.name for agent in there])}."
+    meant = near_agents(connection, wanted)
+    told = f"Near it: {', '.join(meant)}." if meant else f"There are: {_listed(there)}."
     raise NotFound(f"'{wanted}' keeps no diary. {told}")
 
 

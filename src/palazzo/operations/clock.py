@@ -51,12 +51,17 @@ def zone(context: Context) -> tzinfo:
     return MachineZone()
 
 
-def stretch(context: Context, option: str, text: str) -> Stretch:
-    """Read a stretch of time that is over or goes on (`yesterday`, `2026-03-04`); UsageError, naming the option."""
+def whole_days(context: Context, option: str, text: str) -> Stretch:
+    """Read a day, or a longer time (`yesterday`, `last week`); of an instant (`3 days ago`) it is that day.
+
+    Raises UsageError, naming the option, for what is no time.
+    """
     from palazzo.text.times import parse_stretch
 
+    there = zone(context)
     try:
-        return parse_stretch(text, context.now, zone(context))
+        found = parse_stretch(text, context.now, there)
+        return found if found.start < found.end else parse_stretch(day(found.start, there), context.now, there)
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
 

@@ -58,7 +58,11 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     anchors = tuple(_anchor(context, anchor) for anchor in request.anchors)
     palace = context.writing()
     project = context.project
-    place = Place(*where_it_leads(context, wing_to_file_in(context, request.wing), _room(context, request)))
+    place = Place(
+        *where_it_leads(
+            context, wing_to_file_in(context, request.wing), room_to_file_in(context, request.room, request.text)
+        )
+    )
     found = palace.remember(
         request.text, place, label=kind, tags=tags, anchors=anchors, branch=project.branch, commit=project.commit
     )
@@ -75,12 +79,13 @@ def wing_to_file_in(context: Context, wing: str | None) -> str:
     return context.project_wing
 
 
-def _room(context: Context, request: RememberRequest) -> str:
+def room_to_file_in(context: Context, room: str | None, text: str) -> str:
+    """Return the room that was asked for, else the project's that fits the text best."""
     from palazzo.scope.rooms import CONVERSATIONS, room_for_conversation
 
-    if request.room is not None:
-        return place_name("--room", request.room)
-    found = room_for_conversation(context.placing.config(context.project), request.text)
+    if room is not None:
+        return place_name("--room", room)
+    found = room_for_conversation(context.placing.config(context.project), text)
     return NOTES if found == CONVERSATIONS else found
 
 

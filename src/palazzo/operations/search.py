@@ -22,6 +22,7 @@ from palazzo.operations.hits import (
     visibility,
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.tasks import task_states
 
 if TYPE_CHECKING:
     from palazzo.graph.whereabouts import Room, Wing
@@ -35,7 +36,7 @@ _NARROWING = {name: name for name in ("wing", "room", "kind", "since", "until", 
     "tags": "tag",
     "as_of": "as-of",
 }
-DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note"]
+DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +129,17 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     with palace.database.snapshot() as connection:
         shown = [hit.drawer.id for hit in (*answer.hits, *answer.below)]
         told = superseded(connection, shown, now if when.before is None else when.before)
+    states = task_states(context, when, (*answer.hits, *answer.below))
     return SearchResult(
         query=request.query,
         scope=Scope(wing, when.asked),
         index=answer.index,
         took_ms=answer.took_ms,
         total_candidates=answer.total,
-        hits=tuple(_view(hit, branch, told.get(hit.drawer.id)) for hit in answer.hits),
-        below=tuple(_view(hit, branch, told.get(hit.drawer.id)) for hit in answer.below) if request.explain else (),
+        hits=tuple(_view(hit, branch, told.get(hit.drawer.id), states.get(hit.drawer.id, "")) for hit in answer.hits),
+        below=tuple(_view(hit, branch, told.get(hit.drawer.id), states.get(hit.drawer.id, "")) for hit in answer.below)
+        if request.explain
+        else (),
         note=" ".join(filter(None, (when.note, answer.note))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
@@ -213,7 +217,7 @@ def _current_branch(context: Context, hits: Sequence[Hit]) -> str:
     return context.project.branch if any(hit.drawer.branch for hit in hits) else ""
 
 
-def _view(hit: Hit, branch: str, superseding: SupersededView | None) -> HitView:
+def _view(hit: Hit, branch: str, superseding: SupersededView | None, state: str) -> HitView:
     drawer = hit.drawer
     return HitView(
         id=drawer.id,
@@ -238,6 +242,7 @@ def _view(hit: Hit, branch: str, superseding: SupersededView | None) -> HitView:
         turns=_turns(hit.turns),
         context=tuple(_neighbour(neighbour) for neighbour in hit.context),
         superseded=superseding,
+        state=state,
         length=len(drawer.text) + hit.later,
         copies=len(hit.copies),
         reasons=tuple(ReasonView(one.name, one.value, one.most, one.weight) for one in hit.reasons),

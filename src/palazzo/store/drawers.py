@@ -218,6 +218,16 @@ def passages(connection: Connection, drawer: int) -> list[PassageRow]:
     return [PassageRow(int(item), int(start), int(end), bytes(digest)) for item, start, end, digest in rows]
 
 
+def live_drawers_with(connection: Connection, passage: bytes) -> list[int]:
+    """Return the live drawers that have a passage of that hash, in the order in which they came."""
+    rows = connection.execute(
+        "SELECT DISTINCT d.id FROM passage p JOIN drawer d ON d.id = p.drawer WHERE p.hash = ?"
+        " AND d.retired_at IS NULL ORDER BY d.recorded_at, d.id",
+        (passage,),
+    )
+    return [int(row) for (row,) in rows]
+
+
 def rehash_passages(connection: Connection, drawer: int, hashes: Sequence[bytes]) -> None:
     """Give a drawer's passages, as they were added, these hashes of their texts."""
     rows = [int(row) for (row,) in connection.execute("SELECT id FROM passage WHERE drawer = ? ORDER BY id", (drawer,))]

@@ -78,7 +78,7 @@ def newest_notes(connection: Connection, wing: str, limit: int) -> list[int]:
     """Return the row ids of the newest notes written to a wing of which something is live, newest first."""
     found: list[tuple[int, int]] = []
     # A source of notes is called after the wing they were written to, which may be called otherwise now.
-    for (source,) in list(connection.execute("SELECT id FROM source WHERE kind = 'note'")):
+    for (source,) in list(connection.execute("SELECT id FROM source WHERE kind = 'note' AND key LIKE '[\"notes\"%'")):
         rows = connection.execute(
             "SELECT ordinal, id FROM item WHERE source = ?1 AND thread = '' AND room IN (SELECT room.id FROM room"
             " JOIN wing ON wing.id = room.wing WHERE wing.name = ?2) AND"

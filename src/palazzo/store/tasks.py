@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from palazzo.model import Micros
+from palazzo.store import places
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
 
@@ -63,10 +64,12 @@ def create(connection: Connection, item: int, kind: TaskKind, due_at: Micros | N
 
 
 def tasks(connection: Connection, kind: TaskKind, wing: str | None = None, *, closed: bool = False) -> list[Task]:
-    """Return tasks of a wing or of all, open ones or, if `closed`, all; what is due first comes first.
+    """Return open tasks, or if `closed` all, of a wing (also by a former name) or of every one; what is due comes first.
 
     On a snapshot as of a day they are those of then.
     """
+    led = None if wing is None else places.wing_led_to(connection, wing)
+    wing = wing if led is None else places.wing_name(connection, led)
     found = connection.execute(
         f"{_select(connection)} WHERE task.kind = ?1 AND (?2 IS NULL OR wing.name = ?2) AND (?3 OR s.id IS NULL)"
         " ORDER BY s.id IS NOT NULL, task.due_at IS NULL, task.due_at, item.created_at, item.id",
@@ -79,6 +82,12 @@ def read(connection: Connection, rows: Iterable[int]) -> Iterator[Task]:
     """Yield the tasks of these row ids that are not forgotten."""
     for wanted in rows:
         yield from map(_task, connection.execute(f"{_select(connection)} WHERE task.id = ?", (wanted,)))
+
+
+def of_items(connection: Connection, items: Iterable[int]) -> list[Task]:
+    """Return the tasks that the notes of these row ids are, in their order."""
+    rows = [row for item in items for (row,) in connection.execute("SELECT id FROM task WHERE item = ?", (item,))]
+    return list(read(connection, map(int, rows)))
 
 
 def find(connection: Connection, low: bytes, high: bytes, limit: int) -> list[int]:

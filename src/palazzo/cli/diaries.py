@@ -1,0 +1,80 @@
+"""How diaries, the agents that keep them, and checkpoints look to a person."""
+
+from __future__ import annotations
+
+from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.checkpoint import CheckpointResult
+from palazzo.operations.diaries import EntryView
+from palazzo.operations.diary_handoff import DiaryHandoffResult
+from palazzo.operations.diary_read import DiaryReadResult
+from palazzo.operations.diary_write import DiaryWriteResult
+from palazzo.operations.list_agents import ListAgentsResult
+from palazzo.text.times import to_iso
+
+
+def diary_write(screen: Screen, result: DiaryWriteResult) -> None:
+    """Show whose diary the entry is in, and its id."""
+    about = f", about {result.project}" if result.project else ""
+    screen.say("Written in the diary of ", (result.agent, "cyan"), f" ({result.wing}{about}): {result.id}")
+
+
+def diary_read(screen: Screen, result: DiaryReadResult) -> None:
+    """Show entries whole, newest first; or say in a sentence that there are none."""
+    if not result.entries:
+        screen.say((result.note, "yellow"))
+        return
+    for entry in result.entries:
+        _entry(screen, entry)
+    more = f" of {result.total:,}; raise --limit for more" if result.showing < result.total else ""
+    kept = "entry" if result.showing == 1 else "entries"
+    screen.say((f"{result.showing:,} {kept}{more}", "dim"))
+
+
+def _entry(screen: Screen, entry: EntryView) -> None:
+    screen.say(
+        (entry.date, "bold"),
+        f"  {to_iso(entry.timestamp)[11:]}  ",
+        (entry.topic, "cyan"),
+        f"  {entry.project}" if entry.project else "",
+        (f"  {entry.id}", "dim"),
+    )
+    screen.read(entry.content.rstrip("\n"))
+    screen.gap()
+
+
+def diary_handoff(screen: Screen, result: DiaryHandoffResult) -> None:
+    """Show the hand-over as it is told to the other agent."""
+    screen.read(result.text, indent="")
+    screen.say((f"{result.tokens:,} tokens", "dim"))
+
+
+def list_agents(screen: Screen, result: ListAgentsResult) -> None:
+    """Show the agents that keep a diary."""
+    if not result.agents:
+        screen.say("Nobody keeps a diary yet: ", ("palazzo diary write AGENT TEXT", "bold"), " begins one.")
+        return
+    rows = [
+        ((one.name, "bold"), f"{one.entries:,}", to_iso(one.first_at)[:10], to_iso(one.last_at)[:10], one.wing)
+        for one in result.agents
+    ]
+    screen.table(("agent", "entries", "first", "last", "wing"), rows, right=(1,))
+    screen.say((f"{INDENT}{count(len(rows), 'agent')}", "dim"))
+
+
+def checkpoint(screen: Screen, result: CheckpointResult) -> None:
+    """Show what was saved, and what was there already."""
+    items = sum(one.part == "item" for one in result.added)
+    stated = sum(one.new or bool(one.changed) for one in result.facts)
+    told = [count(items, "note")] if items else []
+    told += ["a diary entry"] if len(result.added) > items else []
+    told += [count(stated, "fact")] if stated else []
+    screen.say((f"Saved {', '.join(told)}" if told else "All of it was there already: nothing was saved", "bold"))
+    for one in result.added:
+        screen.say((f"{INDENT}{one.id}  ", "dim"), (f"{one.wing}/{one.room}", "cyan"))
+    for copy in result.duplicates:
+        which = f"item {copy.number}" if copy.part == "item" else "the diary entry"
+        said = f"is {copy.similarity:.0%} in" if copy.filed else "is there already, and was not filed again:"
+        screen.say((f"{which} {said} ", "yellow"), (copy.id, "dim"), f"  {copy.text}")
+    for fact in result.facts:
+        for conflict in fact.conflicts:
+            screen.say((f"fact {fact.number} is in conflict with another: ", "yellow"), (conflict, "dim"))

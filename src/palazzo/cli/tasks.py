@@ -1,0 +1,108 @@
+"""How to-dos and reminders look to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from palazzo.cli.screen import INDENT, Part, Screen, count
+from palazzo.operations.remind import RemindResult
+from palazzo.operations.reminders import RemindersResult
+from palazzo.operations.tasks import ReminderView, TodoView
+from palazzo.operations.todo_add import TodoAddResult
+from palazzo.operations.todo_done import TodoDoneResult
+from palazzo.operations.todo_drop import TodoDropResult
+from palazzo.operations.todo_list import TodoListResult
+from palazzo.text.times import to_iso
+
+_STYLES = {"open": "", "due": "bold yellow", "waiting": "", "done": "green", "dropped": "dim"}
+
+
+def todo_add(screen: Screen, result: TodoAddResult) -> None:
+    """Show where the to-do is, until when it is to be done, and its id."""
+    todo = result.todo
+    due = f", due before {to_iso(todo.due_at)}" if todo.due_at else ""
+    screen.say("To do in ", (todo.wing, "cyan"), f"{due}: {todo.id}")
+
+
+def todo_list(screen: Screen, result: TodoListResult) -> None:
+    """Show to-dos, what is due first."""
+    if result.as_of:
+        screen.say((f"As of {result.as_of}:", "yellow"))
+    for todo in result.todos:
+        _todo(screen, todo, everywhere=result.wing is None)
+    where = f" in {result.wing}" if result.wing else ""
+    screen.say(
+        (f"{count(result.open, 'to-do')} open{where}" if result.open else f"Nothing is to be done{where}.", "dim")
+    )
+
+
+def todo_done(screen: Screen, result: TodoDoneResult) -> None:
+    """Show what is done now, and what had been closed before."""
+    _closed_todos(screen, "Done", result.done, result.before)
+
+
+def todo_drop(screen: Screen, result: TodoDropResult) -> None:
+    """Show what is dropped now, and what had been closed before."""
+    _closed_todos(screen, "Dropped", result.dropped, result.before)
+
+
+def _closed_todos(screen: Screen, verb: str, closed: Sequence[TodoView], before: Sequence[TodoView]) -> None:
+    for todo in closed:
+        screen.say((f"{verb}  ", "bold"), todo.text, (f"  {todo.id}", "dim"))
+    for todo in before:
+        when = to_iso(todo.closed_at) if todo.closed_at else "before"
+        screen.say((f"Was {todo.state} already, {when}  ", "yellow"), todo.text, (f"  {todo.id}", "dim"))
+
+
+def _todo(screen: Screen, todo: TodoView, everywhere: bool) -> None:
+    facts: list[Part] = [(f"{INDENT}{todo.id}  {to_iso(todo.created_at)[:10]}", "dim")]
+    if everywhere:
+        facts.append((f"  {todo.wing}", "cyan"))
+    if todo.by:
+        facts.append((f"  by {todo.by}", "dim"))
+    if todo.due_at:
+        facts.append((f"  due before {to_iso(todo.due_at)}{', overdue' if todo.overdue else ''}", "yellow"))
+    if todo.closed_at:
+        facts.append((f"  {to_iso(todo.closed_at)}", "dim"))
+    mark = "" if todo.state == "open" else f"{todo.state}  "
+    screen.say((mark, _STYLES[todo.state]), todo.text, hanging=len(INDENT))
+    screen.say(*facts)
+
+
+def remind(screen: Screen, result: RemindResult) -> None:
+    """Show when the reminder comes up, and its id."""
+    reminder = result.reminder
+    when = [f"at {result.local} ({to_iso(reminder.at)})"] if reminder.at else []
+    screen.say(f"Will remind {_occasions(reminder, when)}: {reminder.id}")
+    if result.note:
+        screen.say((result.note, "yellow"))
+
+
+def reminders(screen: Screen, result: RemindersResult) -> None:
+    """Show reminders, or what was closed."""
+    if result.action in ("done", "drop"):
+        for one in result.reminders:
+            screen.say((f"{one.state.capitalize()}  ", "bold"), one.text, (f"  {one.id}", "dim"))
+        for one in result.before:
+            when = to_iso(one.closed_at) if one.closed_at else "before"
+            screen.say((f"Was {one.state} already, {when}  ", "yellow"), one.text, (f"  {one.id}", "dim"))
+        return
+    for one in result.reminders:
+        screen.say((f"{one.state}  ", _STYLES[one.state]), one.text, hanging=len(INDENT))
+        occasions = _occasions(one, [f"at {to_iso(one.at)}"] if one.at else [])
+        screen.say((f"{INDENT}{one.id}  {occasions}", "dim"), (f"  {one.wing}", "cyan"))
+    due = sum(one.state == "due" for one in result.reminders)
+    screen.say((f"{count(due, 'reminder')} due, {result.waiting:,} waiting" if due else _none(result), "dim"))
+
+
+def _none(result: RemindersResult) -> str:
+    waiting = f"; {count(result.waiting, 'reminder')} waiting: palazzo reminders open" if result.waiting else ""
+    return f"No reminder is due{waiting}."
+
+
+def _occasions(reminder: ReminderView, when: list[str]) -> str:
+    if reminder.file:
+        when = [*when, f"on {reminder.file}"]
+    if reminder.topic:
+        when = [*when, f"on '{reminder.topic}'"]
+    return " or ".join(when)

@@ -1,0 +1,387 @@
+"""checkpoint: save notes, a diary entry and facts together, all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import ACTOR
+
+if TYPE_CHECKING:
+    from palazzo.archive.notes import PreparedNote
+    from palazzo.graph.stating import Statement
+    from palazzo.model import Drawer, Micros, Place, Trust
+    from palazzo.operations.checkpoint_document import EntryGiven, FactGiven, Given, ItemGiven
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+_SHOWN = 80
+Part = Literal["item", "diary"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRequest:
+    """What to save."""
+
+    document: Annotated[
+        str,
+        About(
+            'JSON: {"items": [{"content", "wing", "room", "kind", "tags"}], "diary": {"agent", "entry", "topic"}, '
+            '"facts": [{"subject", "predicate", "object", "from", "to"}]}; - reads it from standard input.',
+            positional=True,
+            stdin=True,
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedNote:
+    """A note or an entry that was filed: which it was of those that were given, its id, where it is."""
+
+    part: Part
+    number: int
+    id: str
+    drawers: tuple[str, ...]
+    wing: str
+    room: str
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateView:
+    """A part that is in the palace already (`similarity` 1, and it was not `filed` again), or nearly is.
+
+    `id` is the drawer that says the same. Where that is an earlier part of this checkpoint, it is that part's.
+    """
+
+    part: Part
+    number: int
+    id: str
+    similarity: float
+    filed: bool
+    wing: str
+    room: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFact:
+    """A fact that was stated: whether it is new, what of it changed if not, and what it conflicts with."""
+
+    number: int
+    id: str
+    new: bool
+    changed: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointResult:
+    """What was saved. `change` is what 'palazzo undo' takes back; null where all of it was there already."""
+
+    change: str | None
+    added: tuple[SavedNote, ...]
+    duplicates: tuple[DuplicateView, ...]
+    facts: tuple[SavedFact, ...]
+
+
+def checkpoint(context: Context, request: CheckpointRequest) -> CheckpointResult:
+    """Save notes, a diary entry and facts in one step: all of them, or none if one is wrong.
+
+    What is there already, to the word, is not filed again; what nearly is, is filed and told of. It is one change for
+    'palazzo undo'.
+    """
+    from palazzo.operations import checkpoint_document as document
+    from palazzo.operations.background import start_embedding
+
+    given = document.parts(request.document)
+    plan = _planned(context, given)
+    saved = _Saving(context, plan)
+    with context.writing().database.transaction() as connection:
+        saved.save(connection, given)
+    start_embedding(context)
+    return saved.result()
+
+
+# --- what is to be saved -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _NoteToSave:
+    """A note, ready to be filed, and what stood near it before."""
+
+    part: Part
+    number: int
+    note: PreparedNote
+    tags: tuple[str, ...]
+    near: tuple[tuple[Drawer, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    notes: tuple[_NoteToSave, ...]
+    facts: tuple[Statement, ...]
+
+
+def _planned(context: Context, given: Given) -> _Plan:
+    """Read all parts and make them ready; UsageError, naming all that are wrong, before anything is written."""
+    from palazzo.operations import checkpoint_document as document
+    from palazzo.operations.checkpoint_document import numbered
+
+    problems = document.Problems()
+    items = [
+        (n, problems.reading(given.name("item", n), lambda value=value: _item(value)))  # type: ignore[misc]
+        for n, value in numbered(given.items)
+    ]
+    entry = None if given.diary is None else problems.reading(given.name("diary"), lambda: _entry(given.diary))
+    facts = [
+        (n, problems.reading(given.name("fact", n), lambda value=value: document.fact(value)))  # type: ignore[misc]
+        for n, value in numbered(given.facts)
+    ]
+    problems.raise_any()
+    stated_by = ACTOR if entry is None else entry.agent
+    stated = [
+        problems.reading(given.name("fact", n), lambda one=one: _statement(context, one, stated_by))  # type: ignore[misc]
+        for n, one in facts
+        if one is not None
+    ]
+    problems.raise_any()
+    notes = _prepared(context, [(n, one) for n, one in items if one is not None], entry)
+    return _Plan(notes, tuple(one for one in stated if one is not None))
+
+
+def _item(value: object) -> ItemGiven:
+    from palazzo.archive.notes import check_note
+    from palazzo.operations import checkpoint_document as document
+    from palazzo.operations.remember import place_name
+    from palazzo.operations.tag import label
+
+    item = document.item(value)
+    check_note(item.content)
+    for option, name in (("wing", item.wing), ("room", item.room)):
+        if name is not None:
+            place_name(option, name)
+    if item.kind is not None:
+        label("The kind", item.kind)
+    for tag in item.tags:
+        label("A tag", tag)
+    return item
+
+
+def _entry(value: object) -> EntryGiven:
+    from palazzo.archive import diaries
+    from palazzo.archive.notes import check_note
+    from palazzo.operations import checkpoint_document as document
+    from palazzo.operations.remember import place_name
+
+    entry = document.entry(value)
+    diaries.agent_name(entry.agent)
+    diaries.topic_name(entry.topic)
+    check_note(entry.text)
+    if entry.project is not None:
+        place_name("project", entry.project)
+    return entry
+
+
+def _statement(context: Context, one: FactGiven, stated_by: str) -> Statement:
+    from palazzo.operations.facts import statement
+
+    return statement(
+        context,
+        one.said,
+        wing=one.wing,
+        valid_from=one.valid_from,
+        valid_to=one.valid_to,
+        confidence=one.confidence,
+        sources=one.sources,
+        stated_by=stated_by,
+    )
+
+
+def _prepared(
+    context: Context, items: Sequence[tuple[int, ItemGiven]], entry: EntryGiven | None
+) -> tuple[_NoteToSave, ...]:
+    """Redact and pack what is to be filed, and look what is like it: all that needs no lock."""
+    from palazzo.archive import diaries, notes
+    from palazzo.archive.guarding import Guard
+    from palazzo.archive.notes import Note
+    from palazzo.operations.remember import wing_to_file_in
+    from palazzo.operations.tag import label
+
+    if not items and entry is None:
+        return ()
+    database = context.writing().database
+    guard = Guard.of(database)
+    project = context.project
+    found: list[_NoteToSave] = []
+    author, trust = "", "user"
+    if entry is not None:
+        with database.snapshot() as connection:
+            author = diaries.spelled(connection, diaries.agent_name(entry.agent))
+        trust = "agent"
+    for number, item in items:
+        kind = label("The kind", item.kind) if item.kind is not None else ""
+        note = Note(item.content, _place(context, item), author, _trust(trust), kind, project.branch, project.commit)
+        tags = tuple(dict.fromkeys(label("A tag", tag) for tag in item.tags))
+        found.append(_with_near(context, "item", number, notes.prepare(note, context.now, guard), tags))
+    if entry is not None:
+        about = wing_to_file_in(context, entry.project)
+        place = diaries.place_of(author)
+        note = Note(entry.text, place, author, "agent", branch=project.branch, commit=project.commit)
+        prepared = diaries.prepare(note, diaries.topic_name(entry.topic), about, context.now, guard)
+        found.append(_NoteToSave("diary", 1, prepared, (), ()))
+    return tuple(found)
+
+
+def _trust(label: str) -> Trust:
+    return "agent" if label == "agent" else "user"
+
+
+def _place(context: Context, item: ItemGiven) -> Place:
+    from palazzo.model import Place
+    from palazzo.operations.remember import room_to_file_in, wing_to_file_in
+
+    return Place(wing_to_file_in(context, item.wing), room_to_file_in(context, item.room, item.content))
+
+
+def _with_near(context: Context, part: Part, number: int, note: PreparedNote, tags: tuple[str, ...]) -> _NoteToSave:
+    from palazzo.recall import duplicates
+
+    with context.writing().database.snapshot() as connection:
+        near = duplicates.near(connection, note.text, note.place.wing)
+    return _NoteToSave(part, number, note, tags, tuple((one.drawer, one.similarity) for one in near))
+
+
+# --- saving ------------------------------------------------------------------------------------------------
+
+
+class _Saving:
+    """One checkpoint on its way into the palace, in one transaction and one change group."""
+
+    def __init__(self, context: Context, plan: _Plan) -> None:
+        self._context, self._plan = context, plan
+        self._now: Micros = context.now
+        self._group: int | None = None
+        self._change: str | None = None
+        self._filed: list[tuple[_NoteToSave, int]] = []
+        self._first: dict[tuple[str, Part, str], _NoteToSave] = {}
+        self._duplicates: list[DuplicateView] = []
+        self._facts: list[SavedFact] = []
+
+    def save(self, connection: Connection, given: Given) -> None:
+        """Write all of it; whatever goes wrong, the caller's transaction takes everything back."""
+        for one in self._plan.notes:
+            if not self._is_there(connection, one):
+                self._file(connection, one)
+        if self._plan.facts:
+            self._state(connection, given)
+
+    def result(self) -> CheckpointResult:
+        """Return what was saved, once it is."""
+        from palazzo.archive import reading
+
+        with self._context.reading().database.snapshot() as connection:
+            added = tuple(
+                SavedNote(
+                    one.part,
+                    one.number,
+                    one.note.id,
+                    tuple(reading.drawers_of_item(connection, row)),
+                    one.note.place.wing,
+                    one.note.place.room,
+                )
+                for one, row in self._filed
+            )
+        return CheckpointResult(self._change, added, tuple(self._duplicates), tuple(self._facts))
+
+    def _is_there(self, connection: Connection, one: _NoteToSave) -> bool:
+        """Whether the very same note is there, or was an earlier part; either is told of, as is what is near."""
+        from palazzo.recall import duplicates
+
+        text, place = one.note.text, one.note.place
+        kind: Literal["note", "diary"] = "note" if one.part == "item" else "diary"
+        same = duplicates.same(connection, text, place.wing, kind)
+        if same is not None:
+            self._duplicates.append(_duplicate(one, same, 1.0, filed=False))
+            return True
+        before = self._first.setdefault((place.wing, one.part, text), one)
+        if before is not one:
+            view = DuplicateView(one.part, one.number, before.note.id, 1.0, False, *_where(before), _begins(text))
+            self._duplicates.append(view)
+            return True
+        self._duplicates.extend(_duplicate(one, drawer, similarity, filed=True) for drawer, similarity in one.near)
+        return False
+
+    def _file(self, connection: Connection, one: _NoteToSave) -> None:
+        from palazzo.archive import deeds, notes
+        from palazzo.archive.guarding import Guard
+        from palazzo.store import groups
+
+        group = self._begun(connection)
+        row = notes.file(connection, one.note, self._now)
+        groups.add(connection, group, "note", [row])
+        groups.count(connection, group, 1)
+        guard = Guard.at(connection, self._context.writing().database.redacts)
+        for tag in one.tags:
+            deeds.act_on_item(connection, "tag", row, ACTOR, self._now, {"tag": guard.words(tag)}, group)
+        self._filed.append((one, row))
+
+    def _state(self, connection: Connection, given: Given) -> None:
+        from palazzo.graph import stating
+        from palazzo.operations.checkpoint_document import nothing_saved
+        from palazzo.operations.facts import change
+
+        changing = change(self._context, connection, "checkpoint", self._group)
+        for n, statement in enumerate(self._plan.facts, 1):
+            try:
+                added = stating.add(changing, statement)
+            except UsageError as error:
+                raise UsageError(nothing_saved(f"{given.name('fact', n)}: {error}")) from None
+            saved = SavedFact(n, added.version.uid, added.new, added.changed, tuple(added.conflicts))
+            self._facts.append(saved)
+        changing.count(sum(one.new or bool(one.changed) for one in self._facts))
+        if self._group is None and changing.group is not None:
+            self._group, self._change = changing.group, _uid(connection, changing.group)
+
+    def _begun(self, connection: Connection) -> int:
+        from palazzo.archive import identity
+        from palazzo.store import groups
+
+        if self._group is None:
+            uid = bytes.fromhex(identity.new_id(self._now))
+            self._group = groups.begin(connection, uid, ACTOR, "checkpoint", self._now, "")
+            self._change = uid.hex()
+        return self._group
+
+
+def _uid(connection: Connection, group: int) -> str:
+    from palazzo.store import groups
+
+    return groups.read(connection, group).uid
+
+
+def _duplicate(one: _NoteToSave, drawer: Drawer, similarity: float, *, filed: bool) -> DuplicateView:
+    return DuplicateView(
+        one.part,
+        one.number,
+        drawer.id,
+        round(similarity, 3),
+        filed,
+        drawer.place.wing,
+        drawer.place.room,
+        _begins(drawer.text),
+    )
+
+
+def _where(one: _NoteToSave) -> tuple[str, str]:
+    return one.note.place.wing, one.note.place.room
+
+
+def _begins(text: str) -> str:
+    words = " ".join(text[: 4 * _SHOWN].split())
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+
+
+OPERATION = Operation("checkpoint", CheckpointRequest, CheckpointResult, checkpoint, writes=True)

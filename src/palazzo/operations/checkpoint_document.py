@@ -1,0 +1,201 @@
+"""What a checkpoint is given: a JSON document, read part by part, so that each that is wrong can be named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from palazzo.errors import UsageError
+
+MOST_PARTS = 200
+"""Notes, and facts, that one checkpoint may hold: they are written in one transaction, for which others wait."""
+_SHOWN = 60
+_ITEM = ("content", "text", "wing", "room", "kind", "tags")
+_DIARY = ("agent", "agent_name", "entry", "text", "topic", "project")
+_FACT = ("subject", "predicate", "object", "from", "valid_from", "to", "valid_to", "wing", "confidence", "sources")
+_WHOLE = ("items", "diary", "facts")
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemGiven:
+    """A note that is to be saved."""
+
+    content: str
+    wing: str | None
+    room: str | None
+    kind: str | None
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryGiven:
+    """A diary entry that is to be saved."""
+
+    agent: str
+    text: str
+    topic: str | None
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FactGiven:
+    """A fact that is to be stated; times are as they were typed."""
+
+    said: tuple[str, str, str]
+    valid_from: str | None
+    valid_to: str | None
+    wing: str | None
+    confidence: float | None
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """All parts of a document, as they were given."""
+
+    items: tuple[object, ...]
+    diary: object | None
+    facts: tuple[object, ...]
+
+    def name(self, part: str, number: int = 0) -> str:
+        """Return how a person is told of a part: `item 5 of 9`."""
+        if part == "diary":
+            return "the diary entry"
+        return f"{part} {number} of {len(self.items if part == 'item' else self.facts)}"
+
+
+class Problems:
+    """Gathers what is wrong with the parts, so that all of it is said at once."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    def reading(self, part: str, read: Callable[[], _Read]) -> _Read | None:
+        """Return what `read` returns; None, noting the sentence, where it raises UsageError."""
+        try:
+            return read()
+        except UsageError as error:
+            self._found.append(f"{part}: {error}")
+            return None
+
+    def raise_any(self) -> None:
+        """Raise UsageError if anything is wrong: the first of it in full, and how much more there is."""
+        if self._found:
+            raise UsageError(nothing_saved(" Also ".join(self._found[:3]), len(self._found) - 3))
+
+
+def nothing_saved(why: str, more: int = 0) -> str:
+    """Return what is said of a checkpoint that was refused."""
+    others = f" And {more} more parts are wrong." if more > 0 else ""
+    return f"Nothing was saved. {why[:1].upper()}{why[1:]}{others}"
+
+
+def parts(document: str) -> Given:
+    """Return the parts of a document; UsageError for one that is no checkpoint at all."""
+    told = _object(document)
+    items, facts = (_several(told, name) for name in ("items", "facts"))
+    diary = told.get("diary")
+    if not items and not facts and diary is None:
+        raise UsageError('There is nothing to save: give "items", "diary" or "facts".')
+    return Given(items, diary, facts)
+
+
+def item(value: object) -> ItemGiven:
+    """Read one note; UsageError for what is none."""
+    told = _part(value, "a note", _ITEM)
+    content = _text(told, "content", "text")
+    if content is None or not content.strip():
+        raise UsageError("the 'content' is missing or empty.")
+    return ItemGiven(content, _text(told, "wing"), _text(told, "room"), _text(told, "kind"), _texts(told, "tags"))
+
+
+def entry(value: object) -> EntryGiven:
+    """Read the diary entry; UsageError for what is none."""
+    told = _part(value, "a diary entry", _DIARY)
+    agent, text = _text(told, "agent", "agent_name"), _text(told, "entry", "text")
+    if agent is None:
+        raise UsageError("the 'agent' is missing: whose diary is it?")
+    if text is None or not text.strip():
+        raise UsageError("the 'entry' is missing or empty.")
+    return EntryGiven(agent, text, _text(told, "topic"), _text(told, "project"))
+
+
+def fact(value: object) -> FactGiven:
+    """Read one fact; UsageError for what is none."""
+    told = _part(value, "a fact", _FACT)
+    said = tuple(_text(told, name) for name in ("subject", "predicate", "object"))
+    for name, words in zip(("subject", "predicate", "object"), said, strict=True):
+        if words is None:
+            raise UsageError(f"the '{name}' is missing.")
+    confidence = told.get("confidence")
+    if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
+        raise UsageError("the 'confidence' must be a number between 0 and 1.")
+    return FactGiven(
+        (said[0] or "", said[1] or "", said[2] or ""),
+        _text(told, "from", "valid_from"),
+        _text(told, "to", "valid_to"),
+        _text(told, "wing"),
+        confidence,
+        _texts(told, "sources"),
+    )
+
+
+def _object(document: str) -> Mapping[str, Any]:
+    try:
+        told = json.loads(document.removeprefix("\ufeff"))
+    except ValueError as error:
+        raise UsageError(f"A checkpoint is a JSON document, and this is none: {error}.") from None
+    except RecursionError:
+        raise UsageError("A checkpoint is a JSON document, and this one is nested too deeply to be read.") from None
+    if not isinstance(told, dict):
+        raise UsageError('A checkpoint is a JSON object with "items", "diary" and "facts".')
+    _refuse_strange(told, "a checkpoint", _WHOLE)
+    return told
+
+
+def _several(told: Mapping[str, Any], name: str) -> tuple[object, ...]:
+    found = told.get(name) or ()
+    if not isinstance(found, list | tuple):
+        raise UsageError(f'"{name}" must be a list.')
+    if len(found) > MOST_PARTS:
+        raise UsageError(f'"{name}" has {len(found):,} members, and may have {MOST_PARTS}: save them in several steps.')
+    return tuple(found)
+
+
+def _part(value: object, what: str, fields: Sequence[str]) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"this is not {what}, which is a JSON object: {json.dumps(value)[:_SHOWN]}.")
+    _refuse_strange(value, what, fields)
+    return value
+
+
+def _refuse_strange(told: Mapping[str, Any], what: str, fields: Sequence[str]) -> None:
+    strange = next((name for name in told if name not in fields), None)
+    if strange is not None:
+        raise UsageError(f"'{strange[:_SHOWN]}' is no field of {what}; there are: {', '.join(fields)}.")
+
+
+def _text(told: Mapping[str, Any], *names: str) -> str | None:
+    """The first of these fields that is there."""
+    for name in names:
+        value = told.get(name)
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"'{name}' must be a text, in quotes.")
+        if value is not None:
+            return value
+    return None
+
+
+def _texts(told: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = told.get(name) or ()
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise UsageError(f"'{name}' must be a list of texts.")
+    return tuple(value)
+
+
+def numbered(values: Sequence[object]) -> Iterator[tuple[int, object]]:
+    """Yield parts with their numbers, as people count."""
+    return iter(enumerate(values, 1))

@@ -1,0 +1,270 @@
+"""diary handoff: what one agent leaves open, told to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.operations.diaries import EntryView
+from palazzo.operations.facts import FactView
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import ReminderView, TodoView
+
+if TYPE_CHECKING:
+    from palazzo.archive.diaries import Agent
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+ENTRIES = 3
+MOST_LISTED = 8
+"""Lines of each kind."""
+_LEAST_SHOWN = 40
+"""Tokens below which a part of an entry is not worth showing."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryHandoffRequest:
+    """From whom to whom, and about what."""
+
+    giver: Annotated[str, About("The agent that hands over.", positional=True, option="FROM")]
+    receiver: Annotated[str, About("The agent that takes over.", positional=True, option="TO")]
+    project: Annotated[
+        str | None, About("Only about the project of this wing; else about all that it last wrote of.", metavar="WING")
+    ] = None
+    entries: Annotated[int, About("How many entries at most.")] = ENTRIES
+    budget: Annotated[int, About("How many tokens the text may take.", metavar="TOKENS")] = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class LaterSession:
+    """A session with words that were said after the giver last wrote."""
+
+    id: str
+    title: str
+    last_at: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryHandoffResult:
+    """The text, and what it was made of. What is `later` came after the giver's last entry."""
+
+    giver: str
+    receiver: str
+    projects: tuple[str, ...]
+    last_at: Micros
+    text: str
+    tokens: int
+    todos: tuple[TodoView, ...]
+    reminders: tuple[ReminderView, ...]
+    entries: tuple[EntryView, ...]
+    later_entries: tuple[EntryView, ...]
+    later_facts: tuple[FactView, ...]
+    later_sessions: tuple[LaterSession, ...]
+
+
+def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandoffResult:
+    """Hand one agent's open threads over to another: to-dos, due reminders, last entries, and what changed since.
+
+    Every line has its date and its id. Nothing is written by it.
+    """
+    from palazzo.archive import diaries
+    from palazzo.operations.clock import zone
+
+    if request.entries < 1 or request.budget < 1:
+        raise UsageError("Both --entries and --budget must be at least 1.")
+    receiver = diaries.agent_name(request.receiver)
+    there, now = zone(context), context.now
+    with context.reading().database.snapshot() as connection:
+        giver = diaries.find_agent(connection, request.giver)
+        if giver.wing == diaries.wing_of(receiver):
+            raise UsageError(f"{giver.name} and {receiver} are one agent: name another to hand over to.")
+        parts = _gather(connection, request, giver, now, there)
+        receiver = diaries.spelled(connection, receiver)
+    return _told(parts, receiver, request.budget, now, there)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    giver: Agent
+    projects: tuple[str, ...]
+    todos: tuple[TodoView, ...]
+    reminders: tuple[ReminderView, ...]
+    entries: tuple[EntryView, ...]
+    later_entries: tuple[EntryView, ...]
+    later_facts: tuple[FactView, ...]
+    later_sessions: tuple[LaterSession, ...]
+
+
+def _gather(connection: Connection, request: DiaryHandoffRequest, giver: Agent, now: Micros, there: tzinfo) -> _Parts:
+    from palazzo.archive import diaries, tasks
+    from palazzo.operations.diaries import entry_view
+    from palazzo.operations.search import check_place
+    from palazzo.operations.tasks import reminder_view, todo_view
+
+    project, _ = check_place(connection, request.project, None)
+    rows = list(islice(diaries.entries(connection, giver, project=project), request.entries))
+    entries = tuple(entry_view(diaries.read(connection, row), there) for row in rows)
+    projects = tuple(dict.fromkeys([project] if project else [one.project for one in entries]))
+    projects = tuple(filter(None, projects))
+    todos = {
+        task.row: task
+        for wing in projects or (None,)
+        for task in tasks.open_todos(connection, wing, () if project else giver.spellings)
+    }
+    moment = tasks.Moment(now)
+    due = {one.task.row: one for wing in projects or (None,) for one in tasks.due(connection, moment, wing)}
+    others = (
+        diaries.read(connection, row)
+        for wing in projects
+        for row in diaries.entries(connection, project=wing, since=Micros(giver.last_at + 1))
+    )
+    later = {one.id: entry_view(one, there) for one in others if one.agent not in giver.spellings}
+    return _Parts(
+        giver,
+        projects,
+        tuple(todo_view(task, now) for task in todos.values()),
+        tuple(reminder_view(one.task, one.causes) for one in due.values()),
+        entries,
+        tuple(islice(later.values(), MOST_LISTED)),
+        _later_facts(connection, giver.last_at, projects, now),
+        _later_sessions(connection, giver.last_at, projects),
+    )
+
+
+def _later_facts(connection: Connection, since: Micros, projects: Sequence[str], now: Micros) -> tuple[FactView, ...]:
+    """What became known since then, newest first: of these projects, and of no wing in particular."""
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import views
+    from palazzo.store import facts
+    from palazzo.store.entities import LATEST
+
+    found = [
+        one
+        for one in facts.versions(connection, LATEST)
+        if one.recorded_at > since and (one.wing is None or one.wing in projects)
+    ]
+    newest = sorted(found, key=lambda one: -one.recorded_at)[:MOST_LISTED]
+    return views(Beliefs(connection), newest, now)
+
+
+def _later_sessions(connection: Connection, since: Micros, projects: Sequence[str]) -> tuple[LaterSession, ...]:
+    from palazzo.store import overview
+
+    found = {
+        one.session_id: LaterSession(one.session_id, one.title, one.last_at)
+        for wing in projects
+        for one in overview.sessions(connection, MOST_LISTED, wing)
+        if one.last_at > since
+    }
+    return tuple(sorted(found.values(), key=lambda one: -one.last_at)[:MOST_LISTED])
+
+
+# --- the text ----------------------------------------------------------------------------------------------
+
+
+def _told(parts: _Parts, receiver: str, budget: int, now: Micros, there: tzinfo) -> DiaryHandoffResult:
+    from palazzo.text.tokens import estimate_tokens
+
+    lines: list[str] = []
+    left = budget
+    for line in _lines(parts, receiver, now, there):
+        cost = estimate_tokens(line)
+        if cost > left:
+            line = _shortened(line, left, cost)
+            cost = estimate_tokens(line)
+        if line and cost <= left:
+            lines.append(line)
+            left -= cost
+    text = "\n".join(lines)
+    return DiaryHandoffResult(
+        parts.giver.name,
+        receiver,
+        parts.projects,
+        parts.giver.last_at,
+        text,
+        estimate_tokens(text),
+        parts.todos,
+        parts.reminders,
+        parts.entries,
+        parts.later_entries,
+        parts.later_facts,
+        parts.later_sessions,
+    )
+
+
+def _shortened(line: str, left: int, cost: int) -> str:
+    """The beginning of an entry, saying so; nothing of a line that is no entry or of which little would be left."""
+    from palazzo.recall.present import cut
+
+    if "\n" not in line or left < _LEAST_SHOWN:
+        return ""
+    return f"{cut(line, left - _LEAST_SHOWN // 2, cost)}\n  … (it goes on: palazzo show ID)"
+
+
+def _lines(parts: _Parts, receiver: str, now: Micros, there: tzinfo) -> Iterator[str]:
+    from palazzo.operations.clock import day_and_time
+
+    giver = parts.giver
+    about = f" about {', '.join(parts.projects)}" if parts.projects else ""
+    yield f"Hand-over{about} from {giver.name} to {receiver}, {day_and_time(now, there)}."
+    yield f"{giver.name} last wrote {_age(giver.last_at, now)} ({day_and_time(giver.last_at, there)})."
+    yield "Open to-dos:" if parts.todos else "No to-do is open."
+    for todo in parts.todos[:MOST_LISTED]:
+        due = (
+            f"due before {day_and_time(todo.due_at, there)}{', overdue' if todo.overdue else ''}; "
+            if todo.due_at
+            else ""
+        )
+        by = f" by {todo.by}" if todo.by else ""
+        yield f"- {_line(todo.text)} ({due}stated {_age(todo.created_at, now)}{by}) [{todo.id}]"
+    if len(parts.todos) > MOST_LISTED:
+        yield f"- and {len(parts.todos) - MOST_LISTED} more: palazzo todo list"
+    if parts.reminders:
+        yield "Reminders that are due:"
+        for reminder in parts.reminders[:MOST_LISTED]:
+            yield f"- {_line(reminder.text)} (left {_age(reminder.created_at, now)}) [{reminder.id}]"
+    yield f"Last entries of {giver.name}, newest first:"
+    for entry in parts.entries:
+        where = f", {entry.project}" if entry.project else ""
+        text = "\n".join(f"  {line}" for line in entry.content.strip("\n").split("\n"))
+        yield f"- {day_and_time(entry.timestamp, there)}, {entry.topic}{where} [{entry.id}]\n{text}"
+    yield from _changes(parts, now, there)
+
+
+def _changes(parts: _Parts, now: Micros, there: tzinfo) -> Iterator[str]:
+    from palazzo.operations.clock import day
+
+    if not (parts.later_facts or parts.later_sessions or parts.later_entries):
+        yield "Nothing is known to have changed since."
+        return
+    yield "Changed since:"
+    for fact in parts.later_facts:
+        ended = f", until {fact.valid_to[:10]}" if fact.valid_to else ""
+        yield f"- {fact.recorded_at[:10]} {fact.subject} {fact.predicate} {fact.object}{ended} [{fact.id}]"
+    for entry in parts.later_entries:
+        yield f"- {entry.date} {entry.agent} wrote of {entry.topic}: {_line(entry.content)} [{entry.id}]"
+    for session in parts.later_sessions:
+        yield f"- {day(session.last_at, there)} session: {session.title or 'untitled'} [{session.id}]"
+
+
+def _line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 200 else f"{words[:200].rsplit(' ', 1)[0]} …"
+
+
+def _age(at: Micros, now: Micros) -> str:
+    """How long ago something was, in words."""
+    minutes = max(0, now - at) // 60_000_000
+    if minutes < 1:
+        return "just now"
+    unit, size = next(pair for pair in (("day", 1440), ("hour", 60), ("minute", 1)) if minutes >= pair[1])
+    number = minutes // size
+    return f"{number:,} {unit}{'' if number == 1 else 's'} ago"
+
+
+OPERATION = Operation("diary_handoff", DiaryHandoffRequest, DiaryHandoffResult, diary_handoff)

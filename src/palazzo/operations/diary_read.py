@@ -1,0 +1,79 @@
+"""diary read: an agent's entries, newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations import past
+from palazzo.operations.diaries import EntryView
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+ENTRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryReadRequest:
+    """Whose diary, and which of its entries."""
+
+    agent: Annotated[str, About("The agent's name, in any case.", positional=True)]
+    day: Annotated[
+        str | None, About("Only of this day or time: today, yesterday, 2026-03-04, 'last week'.", metavar="WHEN")
+    ] = None
+    project: Annotated[str | None, About("Only about the project of this wing.", metavar="WING")] = None
+    topic: Annotated[str | None, About("Only under this topic.")] = None
+    limit: Annotated[int, About("How many entries at most.")] = ENTRIES
+    as_of: Annotated[str | None, About(past.HELP)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryReadResult:
+    """Entries, newest first: `showing` of `total`. `near` are agents of like names where this one keeps no diary."""
+
+    agent: str
+    entries: tuple[EntryView, ...]
+    total: int
+    showing: int
+    near: tuple[str, ...] = ()
+    note: Annotated[str, PERSON_ONLY] = ""
+    """What is to be said where there is nothing to show."""
+
+
+def diary_read(context: Context, request: DiaryReadRequest) -> DiaryReadResult:
+    """Read an agent's diary, newest entry first, each whole.
+
+    Days are those of the clock here. A diary that nobody has written in yet is empty, and no error.
+    """
+    from palazzo.archive import diaries
+    from palazzo.operations.clock import whole_days, zone
+    from palazzo.operations.diaries import entry_view
+
+    if request.limit < 1:
+        raise UsageError(f"The limit is {request.limit}; it must be at least 1.")
+    name = diaries.agent_name(request.agent)
+    since, until = (None, None) if request.day is None else whole_days(context, "--day", request.day)
+    there = zone(context)
+    with past.reading(context, past.as_of(request.as_of, context.now)) as connection:
+        agent = diaries.agent_called(connection, name)
+        if agent is None:
+            near = tuple(diaries.near_agents(connection, name))
+            return DiaryReadResult(name, (), 0, 0, near, _nobody(name, near))
+        rows = list(
+            diaries.entries(connection, agent, project=request.project, topic=request.topic, since=since, until=until)
+        )
+        shown = tuple(entry_view(diaries.read(connection, row), there) for row in islice(rows, request.limit))
+    note = "" if shown else f"{agent.name} has no entry there; {agent.entries:,} elsewhere."
+    return DiaryReadResult(agent.name, shown, len(rows), len(shown), (), note)
+
+
+def _nobody(name: str, near: tuple[str, ...]) -> str:
+    told = f" Near it: {', '.join(near)}." if near else ""
+    return f"{name} has not written in a diary yet.{told}"
+
+
+OPERATION = Operation("diary_read", DiaryReadRequest, DiaryReadResult, diary_read)

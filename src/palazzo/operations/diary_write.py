@@ -1,0 +1,77 @@
+"""diary write: an agent's entry in its own diary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import ACTOR
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryWriteRequest:
+    """Whose diary, what is to stand in it, and what it is about."""
+
+    agent: Annotated[str, About("The agent's name.", positional=True)]
+    text: Annotated[str, About("The entry; - reads it from standard input.", positional=True, stdin=True)]
+    topic: Annotated[str | None, About("What it is about, in a word or two.")] = None
+    project: Annotated[
+        str | None, About("The wing of the project it is about, instead of the one worked in.", metavar="WING")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryWriteResult:
+    """The entry as it was filed; `agent` is spelled as it was first."""
+
+    id: str
+    drawers: tuple[str, ...]
+    agent: str
+    wing: str
+    topic: str
+    project: str
+    timestamp: Micros
+
+
+def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResult:
+    """Write an entry in an agent's diary. It is kept whole and to the word, in the agent's own wing.
+
+    Codex and codex are one agent, shown as it was first spelled.
+    """
+    from palazzo.archive import diaries, identity, notes, reading
+    from palazzo.archive.guarding import Guard
+    from palazzo.archive.notes import Note
+    from palazzo.operations.background import start_embedding
+    from palazzo.operations.remember import wing_to_file_in
+    from palazzo.store import groups
+
+    agent = diaries.agent_name(request.agent)
+    topic = diaries.topic_name(request.topic)
+    diaries.check_entry(request.text)
+    project = wing_to_file_in(context, request.project)
+    palace = context.writing()
+    with palace.database.snapshot() as connection:
+        agent = diaries.spelled(connection, agent)
+    place = diaries.place_of(agent)
+    here = context.project
+    note = Note(request.text, place, agent, "agent", branch=here.branch, commit=here.commit)
+    prepared = diaries.prepare(note, topic, project, context.now, Guard.of(palace.database))
+    with palace.database.transaction() as connection:
+        now = context.now
+        group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, "diary write", now, "")
+        row = notes.file(connection, prepared, now)
+        groups.add(connection, group, "note", [row])
+        groups.count(connection, group, 1)
+    start_embedding(context)
+    with palace.database.snapshot() as connection:
+        entry = diaries.read(connection, row)
+        drawers = tuple(reading.drawers_of_item(connection, row))
+    return DiaryWriteResult(entry.id, drawers, entry.agent, place.wing, entry.topic, entry.project, entry.at)
+
+
+OPERATION = Operation("diary_write", DiaryWriteRequest, DiaryWriteResult, diary_write, writes=True)

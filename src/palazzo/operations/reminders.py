@@ -1,0 +1,99 @@
+"""reminders: which are due, and closing them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations import past
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import ReminderView
+
+if TYPE_CHECKING:
+    from palazzo.archive.tasks import Moment
+    from palazzo.model import Micros
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class RemindersRequest:
+    """`due` for those that are due, `all` for closed ones too; `done` and `drop` close those of the ids."""
+
+    action: Annotated[
+        Literal["due", "open", "all", "done", "drop"], About("What to show, or to do with the ids.", positional=True)
+    ] = "due"
+    ids: Annotated[
+        tuple[str, ...],
+        About("Ids of reminders, or their beginnings; also of their drawers.", positional=True, option="ID"),
+    ] = ()
+    wing: Annotated[str | None, About("Those of this wing instead of all.")] = None
+    file: Annotated[
+        str | None, About("Also those for when this file is opened.", option="--on-file", metavar="PATH")
+    ] = None
+    topic: Annotated[
+        str | None, About("Also those whose topic comes up in these words.", option="--on-topic", metavar="WORDS")
+    ] = None
+    as_of: Annotated[str | None, About(past.HELP)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemindersResult:
+    """Reminders: those that are due first. Of `done` and `drop`: those that were closed, and that had been `before`."""
+
+    action: str
+    reminders: tuple[ReminderView, ...]
+    before: tuple[ReminderView, ...]
+    waiting: int
+    """How many of those that were asked about are open and not due."""
+
+
+def reminders(context: Context, request: RemindersRequest) -> RemindersResult:
+    """List the reminders that are due, or all; say that some are done.
+
+    Due is what has a time that has come, and what waits for the file or the topic that is given.
+    """
+    if request.action in ("done", "drop"):
+        return _closed(context, request)
+    if request.ids:
+        raise UsageError(f"To list reminders give no ids: palazzo reminders {request.action}.")
+    from palazzo.archive import tasks as engine
+    from palazzo.operations.search import check_place
+    from palazzo.operations.tasks import reminder_view
+    from palazzo.store import tasks
+
+    when = past.as_of(request.as_of, context.now)
+    with past.reading(context, when) as connection:
+        wing, _ = check_place(connection, request.wing, None, context.notice)
+        found = tasks.tasks(connection, "reminder", wing, closed=request.action == "all")
+        due = engine.due(connection, _moment(context, request, when.before or context.now), wing)
+    causes = {one.task.row: one.causes for one in due}
+    views = [reminder_view(task, causes.get(task.row, ())) for task in found]
+    views.sort(key=lambda view: ("due", "waiting").index(view.state) if view.closed_at is None else 2)
+    shown = [view for view in views if view.state == "due" or request.action != "due"]
+    waiting = sum(view.state == "waiting" for view in views)
+    return RemindersResult(request.action, tuple(shown), (), waiting)
+
+
+def _moment(context: Context, request: RemindersRequest, now: Micros) -> Moment:
+    from palazzo.archive.tasks import Moment
+    from palazzo.operations.tasks import file_names
+
+    files = file_names(context, request.file) if request.file else ()
+    return Moment(now, files, request.topic or "")
+
+
+def _closed(context: Context, request: RemindersRequest) -> RemindersResult:
+    from palazzo.operations.tasks import close, reminder_view
+
+    if not request.ids:
+        raise UsageError(f"Say which: palazzo reminders {request.action} ID…")
+    if request.wing or request.file or request.topic or request.as_of:
+        raise UsageError("Ids say which reminders are meant: leave out --wing, --on-file, --on-topic and --as-of.")
+    state: Literal["done", "dropped"] = "done" if request.action == "done" else "dropped"
+    found = close(context, "reminder", request.ids, state, f"reminders {request.action}")
+    closed, before = (tuple(map(reminder_view, some)) for some in (found.closed, found.before))
+    return RemindersResult(request.action, closed, before, 0)
+
+
+OPERATION = Operation("reminders", RemindersRequest, RemindersResult, reminders, writes=True)

@@ -1,0 +1,178 @@
+"""To-dos and reminders as faces show them and are given them: shared by the operations on both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+
+if TYPE_CHECKING:
+    from palazzo.archive.notes import Note
+    from palazzo.archive.tasks import Closed
+    from palazzo.operations.context import Context
+    from palazzo.operations.past import AsOf
+    from palazzo.recall.present import Hit
+    from palazzo.store.tasks import Task, TaskKind, TaskState
+
+ACTOR = "user"
+"""Who changes to-dos and reminders by the command line."""
+LONGEST = 10_000
+"""Characters of a to-do or a reminder: what is longer is a note or a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class TodoView:
+    """A to-do. `by` is who stated it, where that is told; `closed_at` is when it was done or dropped."""
+
+    id: str
+    text: str
+    state: Literal["open", "done", "dropped"]
+    wing: str
+    by: str
+    created_at: Micros
+    due_at: Micros | None
+    overdue: bool
+    closed_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderView:
+    """A reminder. `causes` says by what it is due; one that is `waiting` is not due by anything that was asked about.
+
+    `file` is from the root of its wing's project, or absolute.
+    """
+
+    id: str
+    text: str
+    state: Literal["due", "waiting", "done", "dropped"]
+    causes: tuple[str, ...]
+    wing: str
+    at: Micros | None
+    file: str
+    topic: str
+    by: str
+    created_at: Micros
+    closed_at: Micros | None
+
+
+def todo_view(task: Task, now: Micros) -> TodoView:
+    """Return a to-do as it is shown."""
+    return TodoView(
+        id=task.uid,
+        text=task.text,
+        state=task.state,
+        wing=task.wing,
+        by=task.author,
+        created_at=task.created_at,
+        due_at=task.due_at,
+        overdue=task.state == "open" and task.due_at is not None and task.due_at <= now,
+        closed_at=task.state_at,
+    )
+
+
+def reminder_view(task: Task, causes: Sequence[str] = ()) -> ReminderView:
+    """Return a reminder as it is shown; `causes` are what it is due by."""
+    return ReminderView(
+        id=task.uid,
+        text=task.text,
+        state=("due" if causes else "waiting") if task.state == "open" else task.state,
+        causes=tuple(causes),
+        wing=task.wing,
+        at=task.due_at,
+        file=task.file,
+        topic=task.topic,
+        by=task.author,
+        created_at=task.created_at,
+        closed_at=task.state_at,
+    )
+
+
+def file_task(context: Context, note: Note, kind: TaskKind, due_at: Micros | None, verb: str) -> Task:
+    """File a note as a to-do or a reminder, in a change group of its own; return it as it stands."""
+    from palazzo.archive import identity, notes, tasks
+    from palazzo.archive.guarding import Guard
+    from palazzo.operations.background import start_embedding
+    from palazzo.store import groups
+    from palazzo.store.tasks import of_items
+
+    palace = context.writing()
+    prepared = notes.prepare(note, context.now, Guard.of(palace.database))
+    with palace.database.transaction() as connection:
+        now = context.now
+        group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, verb, now, "")
+        row = tasks.file(connection, prepared, kind, due_at, now)
+        groups.add(connection, group, "note", [row])
+        groups.count(connection, group, 1)
+    start_embedding(context)
+    with palace.database.snapshot() as connection:
+        (task,) = of_items(connection, [row])
+    return task
+
+
+def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState, verb: str) -> Closed:
+    """Close tasks in one change group; all or none. What was closed before is returned apart, and stays as it is."""
+    from palazzo.archive import identity, tasks
+    from palazzo.store import groups
+
+    with context.reading().database.snapshot() as connection:  # a slip begins no change
+        found = [tasks.resolve(connection, kind, one) for one in ids]
+    if all(task.state != "open" for task in found):
+        return tasks.Closed((), tuple({task.row: task for task in found}.values()))
+    with context.writing().database.transaction() as connection:
+        now = context.now
+        group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, verb, now, "")
+        return tasks.close(connection, kind, ids, state, now, group)
+
+
+def task_states(context: Context, when: AsOf, hits: Sequence[Hit]) -> dict[str, str]:
+    """Return by drawer how those hits that are to-dos or reminders stood at the moment that was asked about."""
+    from palazzo.operations import past
+    from palazzo.store import tasks
+
+    wanted = [bytes.fromhex(hit.drawer.id) for hit in hits if hit.drawer.kind in ("todo", "reminder")]
+    if not wanted:
+        return {}
+    with past.reading(context, when) as connection:
+        rows = tasks.of_drawers(connection, wanted)
+        states = {task.row: task.state for task in tasks.read(connection, rows.values())}
+    return {uid.hex(): states[row] for uid, row in rows.items() if row in states}
+
+
+def check_text(what: str, text: str) -> None:
+    """Raise UsageError for a text that is none, or too long for a to-do or a reminder."""
+    if not text.strip():
+        raise UsageError(f"The {what} is empty: say in a sentence what is to be done.")
+    if len(text) > LONGEST:
+        raise UsageError(
+            f"The {what} has {len(text):,} characters, and may have {LONGEST:,}; keep the rest with 'palazzo remember'."
+        )
+
+
+def speaker(text: str) -> str:
+    """Return who states something as it is kept: a name on one line, or nothing."""
+    from palazzo.operations.facts import LONGEST_SPEAKER
+    from palazzo.text.names import tidy
+
+    name = tidy(text)
+    if len(name) > LONGEST_SPEAKER or not name.isprintable():
+        raise UsageError(f"--by: a name has at most {LONGEST_SPEAKER} characters, on one line.")
+    return name
+
+
+def file_names(context: Context, said: str) -> tuple[tuple[str, str | None], ...]:
+    """Return the names that a reminder may know a file by: from the project's root with its wing, and absolute."""
+    path = absolute(context, said)
+    root = context.project_root
+    own = ((path.relative_to(root).as_posix(), context.project_wing),) if path.is_relative_to(root) else ()
+    return (*own, (path.as_posix(), None))
+
+
+def absolute(context: Context, said: str) -> Path:
+    """Return the path that is meant by one that a person types: without `..`, but no link is followed."""
+    import os.path
+
+    return Path(os.path.normpath(context.cwd / Path(said).expanduser()))

@@ -1,0 +1,47 @@
+"""todo drop: give something up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import TodoView
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TodoDropRequest:
+    """Which to-dos."""
+
+    ids: Annotated[
+        tuple[str, ...],
+        About("Ids of to-dos, or their beginnings; also of their drawers.", positional=True, option="ID"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class TodoDropResult:
+    """The to-dos that are dropped now, and those that were closed before, which stay as they were."""
+
+    dropped: tuple[TodoView, ...]
+    before: tuple[TodoView, ...]
+
+
+def todo_drop(context: Context, request: TodoDropRequest) -> TodoDropResult:
+    """Drop to-dos that will not be done.
+
+    All of them or, where an id names none, none of them. 'palazzo undo' opens them again.
+    """
+    from palazzo.operations.tasks import close, todo_view
+
+    found = close(context, "todo", request.ids, "dropped", "todo drop")
+    now = context.now
+    return TodoDropResult(
+        tuple(todo_view(task, now) for task in found.closed), tuple(todo_view(task, now) for task in found.before)
+    )
+
+
+OPERATION = Operation("todo_drop", TodoDropRequest, TodoDropResult, todo_drop, writes=True)

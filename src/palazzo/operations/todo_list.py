@@ -1,0 +1,59 @@
+"""todo list: what is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations import past
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import TodoView
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TodoListRequest:
+    """Whose to-dos, and whether closed ones too."""
+
+    wing: Annotated[str | None, About("Those of this wing instead of the project's.")] = None
+    everywhere: Annotated[bool, About("Those of all wings.")] = False
+    all: Annotated[bool, About("Also those that are done or dropped.")] = False
+    as_of: Annotated[str | None, About(past.HELP)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class TodoListResult:
+    """To-dos: open ones first, of these what is due first; `wing` is null for all wings."""
+
+    wing: str | None
+    todos: tuple[TodoView, ...]
+    open: int
+    as_of: str | None
+
+
+def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
+    """List the to-dos of a project, what is due first.
+
+    In a directory whose project the palace does not know they are those of all wings.
+    """
+    from palazzo.errors import UsageError
+    from palazzo.operations.search import check_place
+    from palazzo.operations.tasks import todo_view
+    from palazzo.store import tasks
+    from palazzo.text.times import to_iso
+
+    if request.everywhere and request.wing is not None:
+        raise UsageError("Give --wing for one wing, or --everywhere for all; not both.")
+    when = past.as_of(request.as_of, context.now)
+    with past.reading(context, when) as connection:
+        named, _ = check_place(connection, request.wing, None, context.notice)
+        wing = None if request.everywhere else named or context.home
+        found = tasks.tasks(connection, "todo", wing, closed=request.all)
+    views = tuple(todo_view(task, when.before or context.now) for task in found)
+    told = None if when.asked is None else to_iso(when.asked)
+    return TodoListResult(wing, views, sum(view.state == "open" for view in views), told)
+
+
+OPERATION = Operation("todo_list", TodoListRequest, TodoListResult, todo_list)

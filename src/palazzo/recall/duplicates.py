@@ -1,0 +1,108 @@
+"""Duplicates: what the palace holds already of a text that is about to be filed.
+
+Two notes are the same when their words are, to the letter; a text is *near* another when nine tenths of its runs of
+three words stand in it, as search folds near-copies. The same is found by its hash, what is near by the text's rarer
+words, so asking costs as much as a search, whatever the palace's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from palazzo.archive import reading
+from palazzo.derive.cutting import DRAWER_CHARACTERS, PASSAGE_CHARACTERS
+from palazzo.derive.making import text_hash
+from palazzo.model import Drawer, DrawerKind
+from palazzo.recall.present import NEAR_COPY
+from palazzo.store import drawers, items, keywords, places
+from palazzo.store.database import Connection
+from palazzo.text.pieces import split_span
+from palazzo.text.similarity import containment, signature
+from palazzo.text.words import match_expression, terms
+
+_POSTINGS = 20_000
+"""Summed document frequency of the words that candidates are found by, the rarest first: 10 ms of reading."""
+_JUDGED = 2_000
+"""Characters of a text that its words are taken from."""
+_CANDIDATES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A drawer that says what a text says, and which share of the text it says, from 0 to 1."""
+
+    drawer: Drawer
+    similarity: float
+
+
+def same(connection: Connection, text: str, wing: str | None = None, kind: DrawerKind = "note") -> Drawer | None:
+    """Return a live note of a wing (None: of any) that says `text` to the letter; the first that was filed.
+
+    `kind` is that of its drawers: a diary entry is no double of a plain note.
+    """
+    called = None if wing is None else _called(connection, wing)
+    for row in drawers.live_drawers_with(connection, text_hash(_first_passage(text))):
+        drawer = reading.read_drawer(connection, row)
+        if drawer.kind == kind and called in (None, drawer.place.wing) and _whole(connection, row, drawer) == text:
+            return drawer
+    return None
+
+
+def near(connection: Connection, text: str, wing: str | None = None, threshold: float = NEAR_COPY) -> list[Duplicate]:
+    """Return the live drawers of a wing (None: of any) that say at least `threshold` of `text`, the likest first."""
+    filters = _filters(connection, wing)
+    if filters is None:
+        return []
+    own = signature(text)
+    found: dict[str, Duplicate] = {}
+    for row in _candidates(connection, text, filters):
+        drawer = reading.read_drawer(connection, row)
+        whole = _whole(connection, row, drawer)
+        similarity = 1.0 if whole == text else containment(own, signature(whole))
+        if similarity >= threshold:
+            found.setdefault(drawer.spans[0].item, Duplicate(drawer, similarity))
+    return sorted(found.values(), key=lambda one: (-one.similarity, one.drawer.created_at))
+
+
+def _first_passage(text: str) -> str:
+    start, end = split_span(text, 0, len(text), DRAWER_CHARACTERS)[0]
+    start, end = split_span(text, start, end, PASSAGE_CHARACTERS)[0]
+    return text[start:end]
+
+
+def _whole(connection: Connection, row: int, drawer: Drawer) -> str:
+    """What a drawer is compared by: of a note all of it, though it be many drawers."""
+    if drawer.kind not in ("note", "diary", "todo", "reminder"):
+        return drawer.text
+    item, *_ = drawers.drawer_spans(connection, row)[0]
+    return items.read_texts(connection, [item])[item]
+
+
+def _called(connection: Connection, wing: str) -> str:
+    row = places.wing_led_to(connection, wing)
+    return wing if row is None else places.wing_name(connection, row)
+
+
+def _filters(connection: Connection, wing: str | None) -> list[str] | None:
+    """What keeps the keyword index to a wing; None for one that has no room."""
+    if wing is None:
+        return []
+    rooms = places.scope(connection, wing, None).rooms
+    return [keywords.wing_filter(places.stretches(connection, rooms))] if rooms else None
+
+
+def _candidates(connection: Connection, text: str, filters: Sequence[str]) -> list[int]:
+    stems = keywords.stems(connection, terms(text[:_JUDGED]))
+    held = keywords.document_frequencies(connection, {stem for own in stems.values() for stem in own})
+    known = {term: min(held.get(stem, 0) for stem in own) for term, own in stems.items() if own}
+    chosen: list[str] = []
+    spent = 0
+    for count, term in sorted((count, term) for term, count in known.items() if count):
+        if chosen and spent + count > _POSTINGS:
+            break
+        chosen.append(term)
+        spent += count
+    if not chosen:
+        return []
+    return [row for row, _ in keywords.matches(connection, match_expression(chosen), filters, _CANDIDATES)]
