@@ -1,0 +1,39 @@
+"""What a text mentions: identifiers, packages, files, people, products, and what has a number (commits, tickets).
+
+Pure rules over one text, by how a name is spelled and what stands beside it. What could be an ordinary word is left
+out: a name that is not found does no harm, a word that is taken for one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from palazzo.text.naming.page import KINDS, Kind, Mention, Page, Voice
+from palazzo.text.naming.people import people, signed
+from palazzo.text.naming.places import files, nothings, references
+from palazzo.text.naming.products import packages, products
+from palazzo.text.naming.symbols import marked, symbols
+
+__all__ = ["KINDS", "Kind", "Mention", "Voice", "mentions"]
+
+_RULES: tuple[Callable[[Page], Iterator[Mention]], ...] = (
+    signed,
+    nothings,
+    files,
+    references,
+    packages,
+    marked,
+    products,
+    symbols,
+    people,
+)
+"""In this order: what an earlier one has found, a later one leaves alone."""
+
+
+def mentions(text: str, voice: Voice) -> list[Mention]:
+    """Return every place at which a text names something, in order; no two overlap."""
+    page = Page(text, voice)
+    for rule in _RULES:
+        for one in rule(page):
+            page.take(one)
+    return sorted(page.found, key=lambda one: one.start)

@@ -1,0 +1,1 @@
+"""The rules of `text/mentions`, by what they find."""

@@ -1,0 +1,101 @@
+"""People: by lines that name them, by handles, titles and given names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from palazzo.text import known_names as known
+from palazzo.text.naming.page import Mention, Page, found
+
+_NAME = r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}"
+_SIGNED = re.compile(
+    rf"^\s*(?:Author|Commit|Co-authored-by|Reviewed-by|Signed-off-by|Acked-by|Tested-by|Reported-by"
+    rf"|Suggested-by):\s+({_NAME})\s*<",
+    re.MULTILINE | re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"^([^\W\d_][\w.-]{1,30})(?: \[?\d\d?:\d\d(?: ?[AP]M)?\]?)?: ", re.MULTILINE)
+
+
+def signed(page: Page) -> Iterator[Mention]:
+    """Who wrote, by the lines of a commit and the names before messages of a chat."""
+    for match in _SIGNED.finditer(page.text):
+        if not match[1].endswith("[bot]"):
+            yield found(match, "person", 1)
+    if page.voice == "chat":
+        speakers = list(_SPEAKER.finditer(page.text))
+        if len(speakers) > 1:
+            yield from (found(one, "person", 1) for one in speakers if one[1].casefold() not in known.NO_SPEAKERS)
+
+
+_HANDLE = re.compile(r"(?<![\w@/.`\"'(])@([a-z][\w-]{1,38}\w)(?![\w/(.]|\.\w)", re.IGNORECASE)
+_CAPITALISED = r"[^\W\d_a-zß-öø-ÿ][^\W\d_A-Z]+(?:[-'’][A-Z][a-z]+)?"
+_PERSON = re.compile(
+    rf"(?<![\w@/.\\-])({_CAPITALISED})((?: (?:van der |van |von |de |da |di )?{_CAPITALISED})?)(?![\w@/\\]|\.\w|-\w)"
+)
+_TITLED = re.compile(rf"\b(?:Dr|Prof|Mr|Mrs|Ms|Frau|Herrn?|Herr)\.? ({_CAPITALISED})")
+_SAN = re.compile(r"([一-龯々ァ-ヴー]{1,5}|[A-Za-z]+)(?:さん|くん|ちゃん|氏|様)(?!子)")
+_DOES = (
+    r"(?:said|says|asked|asks|wrote|writes|reviewed|approved|opened|closed|merged|reported|found|noticed"
+    r"|thinks|wants|wanted|suggested|suggests|fixed|broke"
+    r"|renamed|added|removed|pushed|told|confirmed|mentioned|prefers|owns|is (?:replaying|out|off|on|waiting|away)"
+    r"|has been|and I|will ask|will look"
+    r"|pinged|deployed|complained|agreed|objected)"
+)
+_AFTER_PERSON = re.compile(rf"^(?:'s)? {_DOES}\b")
+_BEFORE_PERSON = re.compile(
+    r"(?:\b(?:tell|ask|ping|thank|thanks|with|by|from|cc|told|asked|for|and|the new (?:guy|girl|colleague),"
+    r"|colleague|assign(?:ed)? to|hi|hey|hello|bed,) )$",
+    re.IGNORECASE,
+)
+
+
+def people(page: Page) -> Iterator[Mention]:
+    """Handles, titles, given names, and whom a verb of saying makes a person."""
+    if page.voice != "tool":
+        for match in _HANDLE.finditer(page.left):
+            if match[1].casefold() not in known.NO_HANDLES and not page.is_code(match.start()):
+                yield found(match, "person")
+        yield from (found(match, "person", 1) for match in _SAN.finditer(page.left))
+    yield from (found(match, "person", 1) for match in _TITLED.finditer(page.left))
+    if page.voice == "tool" or (page.fences and page.is_code(0)):
+        return
+    for match in _PERSON.finditer(page.left):
+        first, rest = match[1], match[2]
+        start = match.start()
+        if page.is_code(start) or _is_quoted(page.text, match):
+            continue
+        before, after = page.text[max(0, start - 30) : start], page.text[match.end(1) :][:40]
+        whole = Mention(match[0], "person", start, match.end())
+        if first in known.GIVEN_NAMES:
+            yield whole if rest and not _is_word(rest.strip()) else found(match, "person", 1)
+        elif first in known.WORDS_THAT_ARE_NAMES:
+            if (
+                rest
+                and not _is_word(rest.strip())
+                and re.match(r" (?:is|was|has|wrote|said|and|or)\b|[,:)(]", page.text[match.end() :][:8])
+            ):
+                if first not in ("Rust",):
+                    yield whole
+            elif (_AFTER_PERSON.match(after) and not re.match(r" (?:has been|will look|and I)", after)) or (
+                re.search(r"(?:the new (?:guy|girl|colleague), |\b(?:bed|thanks|hey|hi|ask|tell|ping),? )$", before)
+                and re.match(r"[.,!?:)]|$", after)
+            ):
+                yield found(match, "person", 1)
+        elif not _is_word(first) and not rest and re.match(rf" {_SPEAKS}\b", after) and not _begins(page.text, start):
+            yield found(match, "person", 1)
+
+
+_SPEAKS = r"(?:said|says|asked|asks|wrote|approved|suggested|complained|told (?:me|us))"
+
+
+def _is_word(text: str) -> bool:
+    return text in known.WORDS or text in known.PRODUCTS or text in known.CUED_PRODUCTS
+
+
+def _begins(text: str, place: int) -> bool:
+    return not text[:place].strip() or text[:place].rstrip()[-1:] in ".!?\n:"
+
+
+def _is_quoted(text: str, match: re.Match[str]) -> bool:
+    return text[match.start() - 1 : match.start()] in ("'", '"') and text[match.end() : match.end() + 1] in ("'", '"')

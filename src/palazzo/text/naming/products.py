@@ -1,0 +1,131 @@
+"""Packages, and products: programs, services, languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from palazzo.text import known_names as known
+from palazzo.text.naming.page import Mention, Page, found
+
+_SCOPED = re.compile(r"(?<![\w.@/-])@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*")
+_INSTALL = re.compile(
+    r"\b(?:pipx? install|pip3 install|uv add|uv pip install|poetry add|npm (?:install|i|add)|pnpm add|yarn add"
+    r"|cargo add"
+    r"|gem install|go get|composer require|bundle add|brew install|conda install)((?: (?:-{1,2}[\w-]+"
+    r"|[@\w./\[\]^~=<>-]+))+)"
+)
+_INSTALLED = re.compile(r"^(?:Successfully installed|Installing collected packages:|Collecting) (.+)$", re.MULTILINE)
+_REQUIRED = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]*?)(?:\[[\w,]+\])?(?:===?|~=|>=|@\^?(?=\d+\.\d))\d")
+_DEPENDENCY = re.compile(r"^[+ -]*\"((?:@[\w.-]+/)?[a-z][\w./-]*)\": \"[\^~]?\d[\w.^~*-]*\"", re.MULTILINE)
+_IMPORTED = re.compile(
+    r"^[ +-]*(?:from ([a-z]\w*)(?:\.\w+)* import |import ([a-z]\w*)(?=[\s.,]|$)|use ([a-z]\w*)::)"
+    r"|\b(?:require\(|from |import )['\"]((?:@[\w.-]+/)?[a-z][\w-]*)(?:/[\w./-]*)?['\"]",
+    re.MULTILINE,
+)
+_PACKAGE_CUE_BEFORE = re.compile(
+    r"(?:\b(?:package|library|dependency|dependencies|module|crate|gem|upgrade|upgrading|install|installing|bump"
+    r"|migrate|import|importing"
+    r"|(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat\w+|chang\w+) (?:from|to)|replac(?:e|ed|ing)|drop|dropped) )$",
+    re.IGNORECASE,
+)
+_PACKAGE_CUE_AFTER = re.compile(
+    r"^(?: (?:package|library|crate|gem|dependency|\d+\.\d+|v\d)|(?: to (?:httpx|axum|polars|undici|fetch))"
+    r"|(?: table| panel| progress| console)(?=[s ]* (?:instead|in|for)\b))"
+)
+_WORD = re.compile(r"(?<![\w@/.\\:-])[A-Za-z][\w+#]*(?:[.-][\w+#]+)*")
+
+
+def packages(page: Page) -> Iterator[Mention]:
+    """What is installed, required, imported, or known to be a package."""
+    yield from (found(match, "package") for match in _SCOPED.finditer(page.left) if not _is_extension(match[0]))
+    for match in _INSTALL.finditer(page.left):
+        for word in re.finditer(r"(?<= )(?!-)(?:@[\w-]+/)?([A-Za-z][\w./-]*)", match[1]):
+            name = re.split(r"[\[=<>~^]|(?<=\w)@", word[0])[0].rstrip(".")
+            start = match.start(1) + word.start()
+            if len(name) > 1 and name not in known.PROSE and name not in ("git", "npm"):
+                yield Mention(name, "package", start, start + len(name))
+            if page.text[start + len(name) : start + len(name) + 1] in ".,;`":
+                break
+    for match in _INSTALLED.finditer(page.left):
+        for word in re.finditer(r"([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)(?:-\d[\w.]*)?(?=[, ]|$)", match[1]):
+            yield Mention(word[1], "package", match.start(1) + word.start(1), match.start(1) + word.end(1))
+    for match in _DEPENDENCY.finditer(page.left):
+        if match[1] not in ("version", "node", "npm", "python", "php"):
+            yield found(match, "package", 1)
+    for match in _REQUIRED.finditer(page.left):
+        if (
+            "." not in match[1]
+            and (page.voice != "tool" or match[1].islower())
+            and match[1].casefold() not in ("python", "node", "v", "version")
+        ):
+            yield found(match, "package", 1)
+    for match in _IMPORTED.finditer(page.left):
+        group = next(n for n in range(1, 5) if match[n])
+        if match[group] not in known.STANDARD_LIBRARY:
+            yield found(match, "package", group)
+    for match in _WORD.finditer(page.left):
+        name = match[0]
+        before, after = page.text[max(0, match.start() - 24) : match.start()], page.text[match.end() :][:40]
+        if name in known.PACKAGES or (
+            name.lower() in known.PACKAGES and name[1:].islower() and "_" not in name and before
+        ):
+            if not after.startswith(("(", "/", "::")):
+                yield found(match, "package")
+        elif name in known.AMBIGUOUS and (_PACKAGE_CUE_BEFORE.search(before) or _PACKAGE_CUE_AFTER.match(after)):
+            yield found(match, "package")
+
+
+def _is_extension(text: str) -> bool:
+    return text.split("/")[0][1:] in ("media", "import", "param", "return")
+
+
+_PHRASE = re.compile(
+    r"(?<!\w)(?:" + "|".join(re.escape(one) for one in sorted(known.PHRASES, key=len, reverse=True)) + r")(?!\w)"
+)
+_PRODUCT_CUE_BEFORE = re.compile(
+    r"(?:\b(?:use|uses|using|in|with|on|open it with|written in|rewritten in|rewrite .{1,20} in|my|our|the"
+    r"|only with|from|for|to|and|or|"
+    r"wrote .{1,24} in|still use) )$",
+    re.IGNORECASE,
+)
+_PRODUCT_CUE_AFTER = re.compile(
+    r"^(?: \d|'s? (?:compiler|encoder|runtime|race|garbage|borrow)|, of all languages| machine| user| laptop"
+    r"| code\b| is fine)"
+)
+_ALWAYS_CUED = {
+    "Go": r" (?:\d|is fine|code|module|program|service|client|binary)|'s (?:race|compiler|encoder|garbage|http"
+    r"|runtime)",
+    "Pages": r"^$",
+}
+
+
+def products(page: Page) -> Iterator[Mention]:
+    """What is known to be a product; a word only beside a cue."""
+    yield from (found(match, "product") for match in _PHRASE.finditer(page.left))
+    for match in _WORD.finditer(page.left):
+        name = match[0]
+        before, after = page.text[max(0, match.start() - 30) : match.start()], page.text[match.end() :][:40]
+        if name in known.PRODUCTS:
+            if not after.startswith(("(", "::")) and not _is_person_in_disguise(name, after):
+                yield found(match, "product")
+        elif "-" in name and name.split("-")[0] in known.PRODUCTS and not page.is_code(match.start()):
+            first = name.split("-")[0]
+            yield Mention(first, "product", match.start(), match.start() + len(first))
+        elif name in known.CUED_PRODUCTS and _is_cued(name, before, after):
+            yield found(match, "product")
+
+
+def _is_person_in_disguise(name: str, after: str) -> bool:
+    return name in known.WORDS_THAT_ARE_NAMES and re.match(r" [A-Z][a-z]{2,}\b", after) is not None
+
+
+def _is_cued(name: str, before: str, after: str) -> bool:
+    if name in _ALWAYS_CUED:
+        return re.match(_ALWAYS_CUED[name], after) is not None
+    if name in ("Rust", "Swift", "Word", "Dart"):
+        return bool(
+            re.search(r"\b(?:in|with|use|using|for|to) $", before)
+            and re.match(r"(?:[.,;)!?]|$| (?:and|or|instead|any more|only|\d))", after)
+        )
+    return bool(_PRODUCT_CUE_AFTER.match(after) or (name == "Windows" and _PRODUCT_CUE_BEFORE.search(before)))
