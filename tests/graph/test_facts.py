@@ -299,7 +299,7 @@ def test_a_conflict_is_dismissed_and_shown_again_by_undo(kg: Kg) -> None:
     kg("undo")
     kg("undo")
     assert [one.id for one in kg("conflicts").conflicts] == [found]
-    with pytest.raises(NotFound, match="No conflict"):
+    with pytest.raises(NotFound, match="has the id '00000000'"):
         kg("dismiss", ("00000000",))
 
 
