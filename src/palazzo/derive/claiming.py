@@ -135,8 +135,8 @@ class _Stretch:
 class _Read:
     """A drawer with what it claims."""
 
-    def __init__(self, drawer: ToRead, stretches: Sequence[_Stretch]) -> None:
-        self.drawer, self.stretches = drawer, stretches
+    def __init__(self, drawer: ToRead, stretches: Sequence[_Stretch], unread: Sequence[str]) -> None:
+        self.drawer, self.stretches, self.unread = drawer, stretches, unread
         self.rows = [_row(drawer, one, claim) for one in stretches for claim in one.told.claims]
 
 
@@ -169,13 +169,15 @@ def _read(connection: Connection, rows: Sequence[int], everything: bool = False)
     rows_of_items = sorted({item for one in drawers for item, _, _ in one.spans})
     said = _items(connection, rows_of_items)
     for drawer in drawers:
-        stretches = [
-            _Stretch(item, uid, low, contradictions.tell(text[low:high], role))
+        spoken = [
+            (item, uid, text[low:high], role, low)
             for item, start, end in drawer.spans
             for uid, text, role, low, high in _voices(said.get(item), start, end, sources[drawer.source])
-            if high - low <= _LONGEST and (everything or may_claim(text[low:high], role))
+            if high - low <= _LONGEST
         ]
-        yield _Read(drawer, stretches)
+        worth = [one for one in spoken if everything or may_claim(one[2], one[3])]
+        stretches = [_Stretch(item, uid, low, contradictions.tell(text, role)) for item, uid, text, role, low in worth]
+        yield _Read(drawer, stretches, tuple(one[2] for one in spoken if one not in worth))
 
 
 def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[str, str, str, str, tuple[Part, ...]]]:
@@ -238,8 +240,10 @@ class _Comparing:
 
     def conflicts(self, read: Sequence[_Read]) -> Iterator[Found]:
         self._known.update((one.drawer.drawer, one) for one in read)
-        for one in read:
-            for other in self._others(one):
+        for skimmed in read:
+            others = self._others(skimmed)
+            one = self._whole(skimmed) if others else skimmed
+            for other in others:
                 earlier, later = sorted((one, other), key=lambda each: (each.drawer.said_at, each.drawer.drawer))
                 yield from _between(earlier, later)
             for stretch in one.stretches:
@@ -254,13 +258,17 @@ class _Comparing:
         words = None
         for old, drawer in self._changes_in(one.drawer.wing):
             if words is None:
-                words = frozenset().union(*(stretch.told.words for stretch in one.stretches))
+                words = frozenset().union(*(each.told.words for each in one.stretches), *map(bag, one.unread))
             if old <= words:
                 rows.add(drawer)
         rows.discard(one.drawer.drawer)
         missing = [row for row in rows if row not in self._known]
         self._known.update((each.drawer.drawer, each) for each in _read(self._connection, missing, everything=True))
         return [self._known[row] for row in sorted(rows) if row in self._known]
+
+    def _whole(self, one: _Read) -> _Read:
+        """The drawer with what makes no claim by itself but may be contradicted."""
+        return next(_read(self._connection, [one.drawer.drawer], everything=True)) if one.unread else one
 
     def _holding(self, claim: Claim, wing: int) -> list[int]:
         if claim.value is None and not claim.old:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from palazzo.graph import values
@@ -26,14 +27,18 @@ _VALUE_KINDS: dict[str, ConflictKind] = {
 _CHANGES = ("switch", "instead", "ended")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Told:
     """A text as it is compared: whole, its statements, its claims, and the words in it."""
 
     text: str
     statements: tuple[Statement, ...]
     claims: tuple[Claim, ...]
-    words: frozenset[str]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return the bag of its words."""
+        return bag(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Contradiction:
 def tell(text: str, role: str) -> Told:
     """Read a text for comparing."""
     said = tuple(statements(text, role))
-    return Told(text, said, tuple(claim for one in said for claim in claims_of(one)), bag(text))
+    return Told(text, said, tuple(claim for one in said for claim in claims_of(one)))
 
 
 def contradictions(earlier: Told, later: Told) -> Iterator[Contradiction]:

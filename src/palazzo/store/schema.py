@@ -290,7 +290,7 @@ _PAST = [
 ]
 
 _CLAIMS = [
-    # What drawers claim (`derive/claiming`). `predicate` is empty of what makes no fact by itself; `old` is what a claim
+    # What drawers claim (`derive/claiming`). `predicate` is empty of what makes no fact by itself; `old` is what one
     # says held before.
     "CREATE TABLE claim(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, item INTEGER NOT NULL, start INTEGER NOT NULL,"
     " end INTEGER NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL,"

@@ -19,7 +19,7 @@ _DECIDED = re.compile(
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield decisions in words."""
-    found = _DECIDED.search(statement.text)
+    found = _DECIDED.search(statement.text) if statement.mentions(("decid", "agreed", "decision")) else None
     if found is None:
         return
     # "won't" and "never" are what decisions are about, so only the part before is looked at.

@@ -47,6 +47,8 @@ def find(statement: Statement) -> Iterator[Claim]:
     if statement.setting == "entry":
         yield from _entries(statement)
         return
+    if not _DIGITS.search(statement.text) and not (statement.mentions(_CUES) and _HINT.search(statement.text)):
+        return
     for found in _IN_WORDS.finditer(statement.text):
         if asserts(statement, found.start(), found.end()):
             yield from _entry(statement, found[1], found[2])
@@ -58,7 +60,8 @@ def find(statement: Statement) -> Iterator[Claim]:
             if words and not (value.kind == "boolean" and _ENDED.search(statement.text)):
                 seen.add(value.text)
                 yield _fact(_claim(statement, clause, value, words), clause)
-    yield from _parts(statement, seen)
+    if _FIGURES.search(statement.text):
+        yield from _parts(statement, seen)
     for changed in _CHANGED.finditer(statement.text):
         clause = Clause(
             (changed["thing"] or changed["thing2"]).strip(" `"), "is", changed["value"] or changed["value2"]
@@ -101,6 +104,27 @@ _ENDED = re.compile(
 """What `rules.ended` understands."""
 _VERB = re.compile(r"(?<=\w)\s\w+s\s+(?=(?:to|on|at|in|from|under|for)\b)")
 _MOST_WORDS = 8
+_FIGURES = re.compile(
+    r"[\d/\\]|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+)
+_DIGITS = re.compile(r"[\d/\\=]")
+_CUES = (
+    " is ", " are ", "stay", "remain", " been ", " was ", " were ", " got ", "läuft", " ist ", " sind ", " est ", " sont ", ": ",
+    "enabled", "disabled", "turned", "switched", "activated", " two ", " three ", " four ", " five ", " six ", " seven ",
+    " eight ", " nine ", " ten ", " twelve ", "tabs", "spaces", "json", "yaml", "xml", "csv", "utf", "ascii", "latin", "lf",
+    "mit", "gpl", "bsd", "utc", "eur", "usd", "crypt", "zip", "zstd", "brotli", "day", ".toml", ".yml", ".ini", ".cfg", ".conf",
+    ".env", ".lock", ".sql", ".md", ".db",
+)  # fmt: skip
+_HINT = re.compile(
+    r"\b(?:is|are|stays?|remains?|been|was|were|got|läuft|ist|sind|est|sont)\s(?:not |no longer |now |still |turned |switched )*"
+    r"(?:[\"'`@A-Z]|(?:\w+-)?(?:\w+(?:ed|able|ible)"
+    r"|on|off|true|false|optional|mandatory|active|inactive|open|closed|public|private|manual|automatic|secure|strict|lenient|free"
+    r"|frozen|hidden|read-only|opt-in|opt-out|main|master|trunk)\b)|^[\w /*-]{2,60}:\s"
+    r"|\b(?:(?:re-)?(?:en|dis)abled|turned|switched|(?:de)?activated|two|three|four|five|six|seven|eight|nine|ten|twelve|tabs|spaces"
+    r"|\w+days?|\w+\.(?:toml|ya?ml|json|ini|cfg|conf|env|lock|sql|md|db))\b"
+    r"|\b(?i:json|yaml|xml|csv|utf|ascii|latin|lf|crlf|mit|gpl|bsd|isc|utc|eur|usd|bcrypt|scrypt|gzip|zstd|brotli|snappy)"
+)
+"""What is looked for first: without any of it no value is given."""
 _SWITCHED_ON = frozenset({"enabled", "turned on", "switched on", "activated", "re-enabled"})
 _UPGRADED = re.compile(
     r"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?)(?:upgraded|moved|updated|bumped|went|migrated)\sto\s(?P<value>[^;,(]+)",

@@ -36,8 +36,7 @@ _NUMBER = re.compile(r"[v<>=~^$€]?\d")
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield what a statement says stands in the place of what."""
-    lowered = statement.text.casefold()
-    if not any(cue in lowered for cue in CUES):
+    if not statement.mentions(CUES):
         return
     found = _instead(statement) or _in_front(statement) or _replaced(statement)
     if found is not None:

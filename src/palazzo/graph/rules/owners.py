@@ -24,6 +24,8 @@ _OWNERS = tuple(
         r"(?:^|[.;:,]\s)(?:the\s)?(?:owner|maintainer|lead|contact)\s(?:of|for)\s(?P<thing>THING)\sis\s(?:now\s)?(?P<who>PERSON)STOP",
     )
 )
+_CUES = ("own", "maintain", "lead", "led by", "looks after", "looked after", "responsible", "in charge", "takes", "took over",
+         "belong", "answers for", "contact", "on call")  # fmt: skip
 _CUE = re.compile(
     r"\b(?:owns|owned|owner|maintain\w*|leads|led|lead|looks after|looked after|responsible|in charge|takes over|took over"
     r"|belongs?|answers for|takes care|contact|on call)\b",
@@ -34,7 +36,7 @@ _PROCESS = re.compile(r"\b(?:lock|process|thread|pid|mutex|memory|pointer|buffer
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield who owns what, in the sense of answering for it."""
-    if not _CUE.search(statement.text) or _PROCESS.search(statement.text):
+    if not statement.mentions(_CUES) or not _CUE.search(statement.text) or _PROCESS.search(statement.text):
         return
     for pattern in _OWNERS:
         for found in pattern.finditer(statement.text):

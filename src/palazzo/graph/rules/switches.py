@@ -10,10 +10,10 @@ from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.rules.phrases import STOP, THING, is_thing, tidy
 from palazzo.graph.statements import Statement
 
+_FROM = ("from ", "von ", " de ", " d'", " da ")
 _FIGURE_CUE = re.compile(
     r"→|->|=>|\b(?:was|were|previously|formerly|before|up from|down from|not|no longer)\s[`v<>=~^$€:]*\d"
 )
-CUES = ("from ", "von ", " de ", "dari ")
 _DONE = (
     r"(?:switched|moved|migrated|changed|converted|went|transitioned|ported|relicensed|upgraded|shifted|gone|swapped"
     r"|cut over|bumped|raised|increased|lowered|reduced|extended|shortened|cut|doubled|halved|updated|renumbered|relocated|renamed|transferred|passed|handed)"
@@ -49,13 +49,18 @@ _FIGURES = (
         re.IGNORECASE,
     ),
 )
+_CUE = re.compile(
+    rf"\b{_DONE}\b.*\bfrom\s|(?:^|:\s)(?:switch|move|migrate|convert|change)\b.*\sfrom\s|\bvon\b.*(?:um\w+|gewechselt|migriert|gezogen)"
+    r"|\b(?:passé|migré|pasa|migra|cambia|muda)",
+    re.IGNORECASE,
+)
+"""What is looked for first: the patterns are slow."""
 _OF = re.compile(rf"\b(?:for|as)\s(?:the\s)?(?P<thing>{THING}){STOP}", re.IGNORECASE)
 
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield what a statement says was switched."""
-    lowered = statement.text.casefold()
-    patterns = _SWITCH if any(cue in lowered for cue in CUES) else ()
+    patterns = _SWITCH if statement.mentions(_FROM) and _CUE.search(statement.text) else ()
     for pattern in (*patterns, *(_FIGURES if _FIGURE_CUE.search(statement.text) else ())):
         found = pattern.search(statement.text)
         if found is None or not asserts(statement, found.start("old"), found.end("new")):

@@ -11,6 +11,8 @@ from palazzo.graph.rules.phrases import STOP, THING, is_thing, owner_of_deed, ti
 from palazzo.graph.statements import Statement
 
 _NAME = r"(?:`[^`]{1,60}`|(?:[\w.+#/-]*[A-Z0-9][\w.+#/-]*|a |the )(?:(?!\s(?:for|in|as|to|and)\b)(?:[^,;:().]|\.(?=\w))){0,40}?)"
+_CUES = ("use", "using", "went with", "settled on", "chose", "picked", "built ", "run", "stored in", "depend", "require", "need",
+         "stays on", "stay on", "log with", "written in", "verwend", "nutz", "utilis", "usa")  # fmt: skip
 _CUE = re.compile(
     r"\b(?:uses?|using|went with|settled on|chose|chosen|picked|built (?:with|on)|runs? on|stored in|depends? on|requires?"
     r"|needs?|stays? on|log with|written in|verwenden|nutzen|utilisons|usamos|usiamo)\b",
@@ -37,7 +39,7 @@ _NAMED = re.compile(r"[A-Z0-9`]")
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield what is used for what, and what depends on what."""
-    if not _CUE.search(statement.text):
+    if not statement.mentions(_CUES) or not _CUE.search(statement.text):
         return
     start = _WE_USE.search(statement.text)
     if start is not None and asserts(statement, start.start(), len(statement.text)):

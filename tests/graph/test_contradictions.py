@@ -1,0 +1,67 @@
+"""When a later text takes back what an earlier one says."""
+
+from __future__ import annotations
+
+import pytest
+
+from palazzo.graph.contradictions import contradictions, tell
+
+
+def between(earlier: str, later: str, roles: tuple[str, str] = ("user", "user")) -> list[tuple[str, str, str | None]]:
+    found = contradictions(tell(earlier, roles[0]), tell(later, roles[1]))
+    return [(one.kind, one.old, one.new) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "found"),
+    [
+        ("The admin API listens on port 8080.", "The admin API listens on port 9090 now.", ("port", "8080", "9090")),
+        ("The site is built with Django 4.2.", "We upgraded to Django 5.2.", ("version", "4.2", "5.2")),
+        ("Logs go to /var/log/app.", "Logs go to /srv/log/app now.", ("path", "/var/log/app", "/srv/log/app")),
+        ("Signups are open.", "signups are closed until the spam wave is over", ("boolean", "open", "closed")),
+        ("Backups are kept for 30 days.", "we keep backups for 90 days", ("value", "30", "90")),
+        ("A release needs two approvals.", "A release needs three approvals.", ("value", "two", "three")),
+        ("Mira owns billing.", "Tomasz owns billing since Monday.", ("value", "Mira", "Tomasz")),
+        ("Our broker is RabbitMQ.", "we switched the broker from RabbitMQ to NATS", ("switch", "RabbitMQ", "NATS")),
+        ("Search is Solr.", "Instead of Solr, search uses Meilisearch.", ("instead", "Solr", "Meilisearch")),
+        ("We use Jenkins for CI.", "Jenkins is gone.", ("ended", "Jenkins", None)),
+        ("Wir unterstützen IE 11 noch.", "IE 11 wird nicht mehr unterstützt.", ("ended", "IE 11", None)),
+    ],
+)  # fmt: skip
+def test_a_later_text_that_says_something_else_holds_contradicts(
+    earlier: str, later: str, found: tuple[str, str, str | None]
+) -> None:
+    assert between(earlier, later) == [found]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The API listens on port 8080.", "Should the API listen on port 9090?"),
+        ("In production the API listens on 8443.", "the staging API listens on 9443"),
+        ("We're on python 3.11 everywhere.", "We're on python 3.11.4."),
+        ("numpy >=1.24 is supported.", "numpy >=2.0 is supported."),
+        ("The tarballs are in /srv/app.", "The tarballs are in /srv/app/."),
+        ("The read timeout is 30 seconds.", "The connect timeout is 2 seconds."),
+        ("The rate limit is 100 requests per minute.", "The rate limit is 2 requests per second."),
+        ("Deploys run on Heroku.", "We considered moving from Heroku to Fly.io."),
+        ("The templates rely on jQuery.", "`date-picker.js` no longer uses jQuery. Others still use jQuery."),
+        ("The client supports Windows.", "The client no longer crashes on Windows."),
+        ("We use Redux.", "**PR 7 – draft, do not merge**\n\nZustand replaced Redux."),
+    ],
+)
+def test_where_both_may_hold_there_is_no_conflict(earlier: str, later: str) -> None:
+    assert between(earlier, later) == []
+
+
+def test_configuration_is_compared_where_it_is_of_one_file() -> None:
+    shown = "$ cat a.yaml\nworkers: {}\nname: shop"
+    assert between(shown.format(4), shown.format(9), ("tool", "tool")) == [("value", "4", "9")]
+    assert between("$ cat a.yaml\nworkers: 4", "$ cat b.yaml\nworkers: 9", ("tool", "tool")) == []
+
+
+def test_both_places_are_told_to_the_character() -> None:
+    earlier, later = "Hi! The API listens on port 1080. Bye.", "Done. The API listens on port 2080."
+    (one,) = contradictions(tell(earlier, "user"), tell(later, "user"))
+    assert earlier[slice(*one.earlier)] == "The API listens on port 1080."
+    assert later[slice(*one.later)] == "The API listens on port 2080."
