@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import json
+import math
 import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,8 +120,11 @@ def main() -> None:
     found: dict[str, bool] = {}
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         with contextlib.closing(Database(Path(sys.argv[1]), "read")) as database, database.snapshot() as connection:
+            armed = -math.inf
             for text in _texts(connection):
-                faulthandler.dump_traceback_later(asked["longest"], exit=True, file=nowhere)
+                if time.monotonic() - armed > asked["longest"] / 4:  # arming starts a thread: not for every word
+                    faulthandler.dump_traceback_later(asked["longest"], exit=True, file=nowhere)
+                    armed = time.monotonic()
                 _take(pattern, text, found)
             faulthandler.cancel_dump_traceback_later()
         _say({"found": found})

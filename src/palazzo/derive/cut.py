@@ -36,7 +36,7 @@ class Cutter:
         gone = [change.ref for change in log if change.kind == "erased"]
         if gone:
             refresh(connection, gone)
-            touched.add_items(gone)
+            recut_items(connection, gone)
         for change in log:
             touched.add(change)
         touched.add_items([change.ref for change in log if change.kind == "item"])
@@ -82,6 +82,24 @@ def recut_thread(connection: Connection, source: int, thread: str, ordinal: int)
     rows = material.from_segment(connection, source, thread, ordinal)
     if rows:
         _recut_rows(connection, source, thread, rows, None)
+
+
+def recut_items(connection: Connection, erased: Sequence[int]) -> None:
+    """Cut again what holds these items: of a thread the one segment, whose ends do not depend on words."""
+    done: set[tuple[int, str, int]] = set()
+    touched = _Touched(connection)
+    for row, kind, source, thread, ordinal in items.whereabouts(connection, erased):
+        if kind != "message":
+            touched.add_items([row])
+            continue
+        rows, until = material.segment(connection, source, thread, ordinal)
+        if rows and (source, thread, rows[0][2]) not in done:
+            done.add((source, thread, rows[0][2]))
+            _recut_rows(connection, source, thread, rows, until)
+    for source in touched.documents:
+        recut_document(connection, source)
+    for item in touched.notes:
+        recut_note(connection, item)
 
 
 def recut_between(connection: Connection, source: int, thread: str, start: int, until: int) -> None:

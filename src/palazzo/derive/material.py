@@ -47,6 +47,13 @@ def from_segment(connection: Connection, source: int, thread: str, ordinal: int)
     return rows[first:]
 
 
+def segment(connection: Connection, source: int, thread: str, ordinal: int) -> tuple[list[ThreadRow], int | None]:
+    """Return the segment that holds `ordinal`, and where the next one begins, None where it is the last."""
+    rows = from_segment(connection, source, thread, ordinal)
+    starts = _segment_starts([role for _, role, _ in rows])
+    return (rows[: starts[1]], rows[starts[1]][2]) if len(starts) > 1 else (rows, None)
+
+
 def segment_ordinals(connection: Connection, source: int, thread: str) -> list[int]:
     """Return the ordinals at which the segments of a thread begin."""
     rows = thread_rows(connection, source, thread, -1)
