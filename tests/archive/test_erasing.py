@@ -511,6 +511,7 @@ def test_every_column_of_text_in_a_table_with_words_is_gone_through(palace: Pala
         "file_state": {"feeder"},
         "item": {"kind", "role", "standing", "trust"},
         "act": {"kind"},
+        "arrangement": {"kind"},
         "drawer": {"kind", "role", "trust", "retired_why"},
     }
     with palace.database.snapshot() as connection:
