@@ -19,6 +19,7 @@ from palazzo.model import Micros
 from palazzo.store import groups, tasks
 from palazzo.store.database import Connection
 from palazzo.store.tasks import Task, TaskKind, TaskState
+from palazzo.text.stopwords import STOP_WORDS
 from palazzo.text.words import index_form, terms
 
 ROOMS: Mapping[TaskKind, str] = {"todo": "todos", "reminder": "reminders"}
@@ -134,14 +135,29 @@ def causes_of(connection: Connection, task: Task, moment: Moment, said: frozense
         causes.append("time")
     if task.file and any(_opens(task, name, wing) for name, wing in moment.files):
         causes.append("file")
-    if task.topic and said and topic_stems(connection, task.topic) <= said:
+    if task.topic and said and _comes_up(connection, task.topic, said):
         causes.append("topic")
     return tuple(causes)
 
 
-def topic_stems(connection: Connection, topic: str) -> frozenset[str]:
-    """Return the words of a topic as they are looked for: stemmed, without those that say nothing."""
-    return _said(connection, " ".join(terms(topic)) or topic)
+def topic_words(connection: Connection, topic: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Return of each word of a topic the stems it may come up as: the word, or all its parts (`http`, `client`).
+
+    Words that say nothing are left out, unless there is nothing else.
+    """
+    found = []
+    for word in topic.split():
+        parts = [part for part in terms(word) if part not in STOP_WORDS]
+        whole = frozenset(connection.stems(word))
+        if parts and whole:
+            found.append((whole, frozenset(stem for part in parts for stem in connection.stems(part)) - whole))
+    every = frozenset(connection.stems(topic))
+    return found or ([(every, frozenset())] if every else [])
+
+
+def _comes_up(connection: Connection, topic: str, said: frozenset[str]) -> bool:
+    words = topic_words(connection, topic)
+    return bool(words) and all(whole <= said or (parts and parts <= said) for whole, parts in words)
 
 
 def _said(connection: Connection, text: str) -> frozenset[str]:

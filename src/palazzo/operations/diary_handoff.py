@@ -25,6 +25,7 @@ MOST_LISTED = 8
 """Lines of each kind."""
 _LEAST_SHOWN = 40
 """Tokens below which a part of an entry is not worth showing."""
+_GOES_ON = "\n  … (it goes on: palazzo show ID)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +174,10 @@ def _told(parts: _Parts, receiver: str, budget: int, now: Micros, there: tzinfo)
     lines: list[str] = []
     left = budget
     for line in _lines(parts, receiver, now, there):
-        cost = estimate_tokens(line)
-        if cost > left:
-            line = _shortened(line, left, cost)
-            cost = estimate_tokens(line)
-        if line and cost <= left:
-            lines.append(line)
-            left -= cost
+        shown = line if estimate_tokens(line) <= left else _shortened(line, left)
+        if shown:
+            lines.append(shown)
+            left -= estimate_tokens(shown)
     text = "\n".join(lines)
     return DiaryHandoffResult(
         parts.giver.name,
@@ -197,13 +195,16 @@ def _told(parts: _Parts, receiver: str, budget: int, now: Micros, there: tzinfo)
     )
 
 
-def _shortened(line: str, left: int, cost: int) -> str:
-    """The beginning of an entry, saying so; nothing of a line that is no entry or of which little would be left."""
+def _shortened(line: str, left: int) -> str:
+    """An entry's heading and the beginning of its text, saying so; nothing where little of it would be left."""
     from palazzo.recall.present import cut
+    from palazzo.text.tokens import estimate_tokens
 
-    if "\n" not in line or left < _LEAST_SHOWN:
+    head, _, text = line.partition("\n")
+    room = left - estimate_tokens(f"{head}\n{_GOES_ON}")
+    if not text or room < _LEAST_SHOWN:
         return ""
-    return f"{cut(line, left - _LEAST_SHOWN // 2, cost)}\n  … (it goes on: palazzo show ID)"
+    return f"{head}\n{cut(text, room, estimate_tokens(text))}{_GOES_ON}"
 
 
 def _lines(parts: _Parts, receiver: str, now: Micros, there: tzinfo) -> Iterator[str]:

@@ -100,7 +100,7 @@ def _moment(context: Context, text: str | None) -> Micros | None:
 
 
 def _topic(context: Context, words: str | None) -> str:
-    from palazzo.archive.tasks import topic_stems
+    from palazzo.archive.tasks import topic_words
     from palazzo.text.names import tidy
 
     if words is None:
@@ -109,7 +109,7 @@ def _topic(context: Context, words: str | None) -> str:
     if len(topic) > LONGEST_TOPIC:
         raise UsageError(f"--on-topic: a topic is a few words, at most {LONGEST_TOPIC} characters.")
     with context.writing().database.snapshot() as connection:
-        if not topic_stems(connection, topic):
+        if not topic_words(connection, topic):
             raise UsageError(f"--on-topic: '{topic}' has no word that could come up.")
     return topic
 

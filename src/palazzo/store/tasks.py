@@ -22,8 +22,8 @@ TaskState = Literal["open", "done", "dropped"]
 _SELECT = (
     "SELECT task.id, item.id, item.uid, task.kind, task.due_at, coalesce(s.state, 'open'), s.recorded_at,"
     " item.text, item.text_codec, item.author, item.created_at, item.meta, wing.name, room.name"
-    " FROM task JOIN item ON item.id = task.item"
-    " LEFT JOIN task_state s ON s.task = task.id AND {live}"
+    " FROM task LEFT JOIN task_state s ON s.task = task.id AND {live}"
+    " JOIN item ON item.id = task.item"
     " JOIN drawer ON drawer.id = (SELECT own.id FROM drawer_span JOIN drawer own ON own.id = drawer_span.drawer"
     " WHERE drawer_span.item = item.id AND own.retired_at IS NULL ORDER BY own.id LIMIT 1)"
     " JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
@@ -64,7 +64,7 @@ def create(connection: Connection, item: int, kind: TaskKind, due_at: Micros | N
 
 
 def tasks(connection: Connection, kind: TaskKind, wing: str | None = None, *, closed: bool = False) -> list[Task]:
-    """Return open tasks, or if `closed` all, of a wing (also by a former name) or of every one; what is due comes first.
+    """Return open tasks, or if `closed` all, of a wing (also by a former name) or of every one; those due come first.
 
     On a snapshot as of a day they are those of then.
     """
