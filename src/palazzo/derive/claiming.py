@@ -34,6 +34,8 @@ _LONGEST = 50_000
 _CANDIDATES = 20
 """Drawers that a claim is compared with at most, newest first."""
 _WORDS_ASKED = 4
+_COMMON = 6
+"""Drawers from which on a plain word is no thing's name: `drawer` in a palace about drawers."""
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
 _MOST_FACTS = 2_000
 """Open facts that claims are compared with; above that, the newest."""
@@ -275,13 +277,19 @@ class _Comparing:
             return []
         asked = bag(claim.old) or claim.about or claim.words
         words = sorted((word for word in asked if word[:1].isalnum()), key=len, reverse=True)[:_WORDS_ASKED]
-        return claims.holding(self._connection, words, wing, _CANDIDATES) if words else []
+        found = claims.holding(self._connection, words, wing, _CANDIDATES) if words else []
+        return [] if _is_plain(claim.old) and len(found) >= _COMMON else found
 
     def _changes_in(self, wing: int) -> list[tuple[frozenset[str], int]]:
         if wing not in self._changes:
             rows = claims.changes_in(self._connection, wing)
-            self._changes[wing] = [(old, row.drawer) for row in rows if (old := bag(row.old))]
+            self._changes[wing] = [(old, row.drawer) for row in rows if not _is_plain(row.old) and (old := bag(row.old))]
         return self._changes[wing]
+
+
+def _is_plain(thing: str) -> bool:
+    """Whether a thing is called by one plain word, which may be any word."""
+    return thing.isalpha() and thing.islower()
 
 
 def _between(earlier: _Read, later: _Read) -> Iterator[Found]:

@@ -36,6 +36,11 @@ class Told:
     claims: tuple[Claim, ...]
 
     @cached_property
+    def bags(self) -> tuple[frozenset[str], ...]:
+        """Return the words of each statement."""
+        return tuple(bag(one.text) for one in self.statements)
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Return the bag of its words."""
         return bag(self.text)
@@ -80,8 +85,8 @@ def _changed(earlier: Told, later: Told, claim: Claim) -> Contradiction | None:
         return None
     if claim.kind != "ended" and bag(claim.object) and bag(claim.object) <= earlier.words:
         return None
-    for statement in earlier.statements:
-        if _in_use(statement, claim, old_words):
+    for statement, words in zip(earlier.statements, earlier.bags, strict=True):
+        if _in_use(statement, words, earlier, claim, old_words):
             new = None if claim.kind == "ended" else claim.object
             return Contradiction(
                 _kind(claim), claim.subject or claim.old, claim.old, new,
@@ -108,8 +113,8 @@ _KINDS: tuple[tuple[ConflictKind, re.Pattern[str]], ...] = (
 def _stays(later: Told, claim: Claim, old: frozenset[str]) -> bool:
     """Whether the later text says elsewhere that what it says has ended goes on."""
     return any(
-        _GOES_ON.search(one.text) and old & bag(one.text) and (one.start, one.end) != (claim.start, claim.end)
-        for one in later.statements
+        (one.start, one.end) != (claim.start, claim.end) and old & words and _GOES_ON.search(one.text)
+        for one, words in zip(later.statements, later.bags, strict=True)
     )
 
 
@@ -120,14 +125,15 @@ _GOES_ON = re.compile(
 )
 
 
-def _in_use(statement: Statement, claim: Claim, old: frozenset[str]) -> bool:
-    """Whether a statement says that what ended is so."""
-    there = bag(statement.text)
+def _in_use(
+    statement: Statement, there: frozenset[str], earlier: Told, claim: Claim, old: frozenset[str]
+) -> bool:
+    """Whether a statement (with these words) says that what ended is so."""
     strong = bag(" ".join(_strong(claim.old)))
     if not (old <= there or (strong and strong <= there and len(strong) * 2 >= len(old))):
         return False
     return asserts(statement, *_place(statement.text, claim.old)) and not any(
-        one.kind in _CHANGES and bag(one.old) & old for one in claims_of(statement)
+        one.kind in _CHANGES and one.start == statement.start and bag(one.old) & old for one in earlier.claims
     )
 
 
@@ -230,7 +236,7 @@ def _entry_meant(entry: Claim, prose: Claim, told: Told) -> bool:
         return False
     more = prose.words - words - _WE
     return _names_file(prose.sentence, entry.beside) or (
-        more <= told.words and not more & APART and (len(words) > 1 or bool(more))
+        len(words) > 1 and more <= told.words and not more & APART
     )
 
 

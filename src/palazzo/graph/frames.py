@@ -15,10 +15,10 @@ from palazzo.graph.statements import Statement
 from palazzo.graph.values import Value
 
 _VERB = re.compile(
-    r"\b(?:(?:has|have) been|(?:was|were|got)(?=\s(?:now\s)?(?:turned|switched|set|made|enabled|disabled|activated)\b)"
+    r"(?<![\w-])(?:(?:has|have) been|(?:was|were|got)(?=\s(?:now\s)?(?:turned|switched|set|made|enabled|disabled|activated)\b)"
     r"|utilisons|utilise|nutzen|verwenden|usamos|usiamo|ist|sind|est|sont|läuft|laufen|écoute|liegt|is|are|stays?|remains?|has|have|gets?|uses?|runs?|lives?|listens?|binds?|speaks?|ships?|serves?|opens?"
     r"|builds?|needs?|uses|accepts|resides?|retries|retains?|lasts?|pays|holds?|contains?|includes?|begins?|provides?|handles?|owns|maintains?|weighs?|rotates|happens?|exposes|publishes|stores|sends|puts|renders|depends?|requires?|supports?|costs?|says?|reads?|wraps?|hashes|comes?|goes|go|keeps?|sits?|expires?"
-    r"|trains?|connects?|points?|writes|defaults?|takes|allows?|land|lands|deliver|delivers|works?|talks?)\b"
+    r"|trains?|connects?|points?|writes|defaults?|takes|allows?|land|lands|deliver|delivers|works?|talks?)(?![\w-])"
     r"|['’](?:s|re)\b(?=\s+(?:stuck|on|at|in|stored|kept|now|called|set)\b)"
 )
 _HARD = re.compile(

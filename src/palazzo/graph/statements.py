@@ -128,7 +128,7 @@ def _shape(line: str) -> str:
     stripped = line.lstrip()
     if not stripped or len(line) > _LONGEST_LINE:
         return "nothing"
-    if stripped[0] in ">|<+" or stripped.startswith(("$ ", "// ", "/*", "---", "===", "diff ", "@@ ", "Traceback")):
+    if stripped[0] in ">|<+" or stripped.startswith(("[![", "#!", "$ ", "// ", "/*", "---", "===", "diff ", "@@ ", "Traceback")):
         return "nothing"
     if _HEADING.match(line):
         return "heading"

@@ -25,7 +25,7 @@ _BUCKET = re.compile(
 )
 _NAMED_PATH = re.compile(rf"\b(?:at|in|from|under|to|url|address:)\s+{_Q}({_PATH})", re.IGNORECASE)
 _PORT = re.compile(r"\bport\s+(\d{2,5})\b", re.IGNORECASE)
-_BARE_PORT = re.compile(r"\b(?:on|at|to)\s+`?:?(\d{4,5})\b(?![.:%/-]\d)|^`?:(\d{2,5})\b")
+_BARE_PORT = re.compile(r"\bon\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b(?![.:%/-]\d)|^(?:to|at)\s+:(\d{2,5})\b|^`?:(\d{2,5})\b")
 _HOST_PORT = re.compile(r"(?<![\w/])(?:[a-z]+://)?(?:[\w-]*[A-Za-z][\w.-]*|\d+(?:\.\d+){3}):(\d{2,5})\b")
 _STATE = re.compile(
     rf"^(?:now |currently |still |always |turned |switched |set to |marked |`)*({STATE})", re.IGNORECASE
@@ -43,7 +43,7 @@ _QUANTITY = re.compile(
     r"|exactly|no more than|raised to|every)\s+)*`?([$€£]?\d[\d,.]*(?:e-?\d+)?|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)\b)[\s-]?((?:%|€|\$|°)?\s?"
     r"(?:[A-Za-zµ]+(?:\s+(?:per|an?|each)\s+[A-Za-z]+)?)?)(?=[`\s,;.)!]|$)"
 )
-_TIME = re.compile(r"(?<![\w:])(\d{1,2}:\d{2})(?:\s+((?:UTC|GMT|CES?T|EST|PST|in)\b(?:\s[A-Z]\w+)?))?")
+_TIME = re.compile(r"(?<![\w:])((?:[01]?\d|2[0-3]):[0-5]\d)(?![\d:-])(?:\s+((?:UTC|GMT|CES?T|EST|PST|in)\b(?:\s[A-Z]\w+)?))?")
 _REGION = re.compile(r"\b((?:eu|us|ap|sa|ca|me|af|europe|asia)-[a-z]+\d?-?\d?[a-z]?)\b")
 _BIG = frozenset("JDK JRE PHP CUDA MSVC GCC TLS R IE".split())
 _NAME = re.compile(

@@ -178,6 +178,8 @@ def _fact(given: Claim, clause: Clause) -> Claim:
     if _ADVERBIAL.match(subject):
         return given
     subject = _TRAILING.sub("", subject)
+    if not bag(subject) - frames.GENERIC_WORDS - {"default", "example", "result", "path"} or "=" in subject:
+        return given
     if not subject or _DENIED.search(subject) or re.search(r"[:(]|\bI\b", subject):
         return given
     thing = f"{value.text} {value.unit}".strip() if value.kind == "value" else value.text
@@ -195,7 +197,8 @@ def _fact(given: Claim, clause: Clause) -> Claim:
 _TRAILING = re.compile(r"\s(?:now|port|still|also|always|currently|version)$", re.IGNORECASE)
 _ADVERBIAL = re.compile(
     r"(?:after|before|of|in|on|at|by|for|with|without|from|to|since|until|when|while|once|as|under|every|each|any|all|no"
-    r"|none|both|most|some|what|which|how|where|why|whoever|everything|nothing|this|that|these|those|there|here)\b",
+    r"|none|both|most|some|what|which|how|where|why|whoever|everything|nothing|this|that|these|those|there|here"
+    r"|add|added|fix|fixed|remove|removed|support|import|use|update|updated|allow|make|improve|ignore|bump|you|your|see|note)\b",
     re.IGNORECASE,
 )
 """How no name of a thing begins."""

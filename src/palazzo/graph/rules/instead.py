@@ -10,7 +10,7 @@ from palazzo.graph.frames import clauses, cut
 from palazzo.graph.moods import asserts, told
 from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.rules.phrases import STOP, THING, is_thing, tidy
-from palazzo.graph.statements import Statement
+from palazzo.graph.statements import COMMIT, Statement
 
 CUES = ("instead of", "rather than", "in place of", "replace", "place of", "supersede", "statt", "anstelle", "lieu d",
         "la place d", "lugar de", "vez de", "invece d", "posto d", "remplac", "ersetz", "sostitui", "reemplaz")  # fmt: skip
@@ -26,6 +26,8 @@ _REPLACED = (
     re.compile(rf"(?P<new>{THING})\s(?:(?:has|have)\s)?(?:replaced|superseded|replaces|supersedes|(?:took|takes|taken) the place of)\s(?P<old>{THING}){STOP}", re.IGNORECASE),
     re.compile(rf"(?P<old>{THING})\s(?:wurde|est|a été|fue|è stato|foi)\s(?:durch|remplacée?s? par|reemplazad[oa] por|sostituit[oa] da|substituíd[oa] por)\s(?P<new>{THING})(?:\sersetzt|{STOP})", re.IGNORECASE),
 )  # fmt: skip
+_ORDERED = _REPLACED[1]
+"""An order, which was carried out where it is the subject of a commit or a box that is ticked."""
 _EDIT = re.compile(
     r"\b(?:tabs?|spaces?|statement|chain|loop|elifs?|match|string|character|comma|typo|word|sentence|column|line|branch"
     r"|delay|sleep|function|variable|import)\b",
@@ -45,7 +47,7 @@ def find(statement: Statement) -> Iterator[Claim]:
 
 def _instead(statement: Statement) -> Claim | None:
     cue = _INSTEAD.search(statement.text)
-    if cue is None:
+    if cue is None or _ADVICE.search(statement.text):
         return None
     if not asserts(statement, cue.start(), cue.end()):
         return None
@@ -64,6 +66,8 @@ def _instead(statement: Statement) -> Claim | None:
     return None
 
 
+_ADVICE = re.compile(r"\byour?\b|^(?:\*\*[^*]+\*\*:? )?(?:(?:\w+: )?use|modify|run|set|try|add|call|prefer|pass|see)\b", re.IGNORECASE)
+"""What is told to a reader, not of oneself."""
 _IN_FRONT = re.compile(
     rf"^(?:instead of|in place of|rather than|statt|anstelle von|au lieu de)\s(?P<old>{THING}),\s", re.IGNORECASE
 )
@@ -97,6 +101,8 @@ def _replaced(statement: Statement) -> Claim | None:
     for pattern in _REPLACED:
         found = pattern.search(statement.text)
         if found is None or not asserts(statement, found.start("new"), found.end("new")):
+            continue
+        if pattern is _ORDERED and statement.heading != COMMIT and statement.setting != "done":
             continue
         old, new = tidy(found["old"] or found["out"]), tidy(found["new"])
         if is_thing(old, 4) and is_thing(new, 5) and not _EDIT.search(f"{old} {new}"):

@@ -45,7 +45,10 @@ def owner_of_deed(text: str) -> str:
     return who if is_thing(who, 4) and not _DENIED.search(who) else ""
 
 
-_DENIED = re.compile(r"\b(?:no longer|not|never|i|you|he|she|it)$|n['’]t$", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:no longer|not|never|i|he|she|it|to|and|or)$|n['’]t$|\b(?:you|your|can|could|how|either|which|that|who)\b|[`=\[(]|-$",
+    re.IGNORECASE,
+)
 
 
 def is_thing(text: str, longest: int = 6) -> bool:
@@ -60,6 +63,6 @@ def is_thing(text: str, longest: int = 6) -> bool:
 
 
 _NO_BEGINNING = frozenset(
-    """from to by it them him her this that these those one two three four five both each such what which how why there
+    """a an the for of in on at with from to by it them him her this that these those one two three four five both each such what which how why there
     here more less not no as is are was were be and or but if some something anything everything nothing""".split()
 )

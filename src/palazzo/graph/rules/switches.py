@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from palazzo.graph.moods import asserts, told
 from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.rules.phrases import STOP, THING, is_thing, tidy
-from palazzo.graph.statements import Statement
+from palazzo.graph.statements import COMMIT, Statement
 
 _FROM = ("from ", "von ", " de ", " d'", " da ")
 _FIGURE_CUE = re.compile(
@@ -63,6 +63,8 @@ def find(statement: Statement) -> Iterator[Claim]:
     patterns = _SWITCH if statement.mentions(_FROM) and _CUE.search(statement.text) else ()
     for pattern in (*patterns, *(_FIGURES if _FIGURE_CUE.search(statement.text) else ())):
         found = pattern.search(statement.text)
+        if pattern is _SWITCH[1] and statement.heading != COMMIT and statement.setting != "done":
+            continue
         if found is None or not asserts(statement, found.start("old"), found.end("new")):
             continue
         old, new = tidy(found["old"]), tidy(found["new"])
