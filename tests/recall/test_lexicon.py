@@ -5,7 +5,7 @@ from __future__ import annotations
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.recall.lexicon import Lexicon
-from palazzo.store import changes, keywords
+from palazzo.store import changes, keywords, places
 
 PLACE = Place("w", "r")
 
@@ -41,9 +41,8 @@ def test_drawers_are_counted_by_scope(palace: Palace) -> None:
     palace.remember("here", PLACE)
     palace.remember("there", Place("elsewhere", "r"))
     with palace.database.snapshot() as connection:
-        (wing,) = next(connection.execute("SELECT id FROM wing WHERE name = 'w'"))
         assert lexicon.drawers(connection) == 2
-        assert lexicon.drawers(connection, [keywords.wing_filter([wing])]) == 1
+        assert lexicon.drawers(connection, [keywords.wing_filter(places.stretches(connection, "w"))]) == 1
 
 
 def test_a_common_word_is_counted_anew_once_it_may_be_off_by_more_than_a_hundredth(palace: Palace) -> None:

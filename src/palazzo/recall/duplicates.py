@@ -88,8 +88,8 @@ def _filters(connection: Connection, wing: str | None) -> list[str] | None:
     """What keeps the keyword index to a wing; None for one that has no room."""
     if wing is None:
         return []
-    rooms = places.scope(connection, wing, None).rooms
-    return [keywords.wing_filter(places.stretches(connection, rooms))] if rooms else None
+    stretches = places.stretches(connection, wing)
+    return [keywords.wing_filter(stretches)] if stretches else None
 
 
 def _candidates(connection: Connection, text: str, filters: Sequence[str]) -> list[int]:

@@ -110,9 +110,9 @@ class _Scope:
         self.empty = rooms is not None and not rooms
         self.keyword_filters: list[str] = []
         if rooms and asked.room is not None:
-            self.keyword_filters.append(keyword_table.room_filter(room for room, _ in rooms))
-        elif rooms:
-            self.keyword_filters.append(keyword_table.wing_filter(places.stretches(connection, rooms)))
+            self.keyword_filters.append(keyword_table.room_filter(rooms))
+        elif rooms and self.wing is not None:
+            self.keyword_filters.append(keyword_table.wing_filter(places.stretches(connection, self.wing)))
         if asked.kind is not None:
             self.keyword_filters.append(keyword_table.kind_filter(asked.kind))
         tagged = None
@@ -123,7 +123,7 @@ class _Scope:
             self.keyword_filters.extend(by_tag)
             tagged = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
         self.vector_filter = Filter(
-            None if rooms is None else frozenset(room for room, _ in rooms),
+            None if rooms is None else frozenset(rooms),
             asked.kind,
             asked.since,
             asked.until,

@@ -11,7 +11,7 @@ goes where it leads.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from palazzo.model import Place
@@ -120,13 +120,13 @@ def leads_to(connection: Connection, place: Place) -> Place:
 
 
 class Scope(NamedTuple):
-    """Where a search looks: (room id, the wing that it was created in) of the rooms, None where it looks everywhere.
+    """Where a search looks: the row ids of the rooms, None where it looks everywhere.
 
     `wing` is what the wing is called now, `places` where the rooms are, if a room was named; the other is None.
     """
 
     wing: str | None
-    rooms: list[tuple[int, int]] | None
+    rooms: tuple[int, ...] | None
     places: frozenset[Place] | None
 
 
@@ -136,20 +136,19 @@ def scope(connection: Connection, wing: str | None, room: str | None) -> Scope:
         return Scope(None, None, None)
     at = None if wing is None else wing_led_to(connection, wing)
     if wing is not None and at is None:
-        return Scope(wing, [], None)
+        return Scope(wing, (), None)
     if room is None and at is not None:
-        return Scope(wing_name(connection, at), _pairs(connection, "wing = ?", (at,)), None)
+        return Scope(wing_name(connection, at), _rooms_where(connection, "wing = ?", (at,)), None)
     room = room or ""
     found = rooms_led_to(connection, room) if at is None else [room_led_to(connection, at, room)]
     rows = [row for row in found if row is not None]
     same = "(id IN (SELECT value FROM json_each(?1)) OR merged_into IN (SELECT value FROM json_each(?1)))"
     own = frozenset(place_of(connection, row) for row in rows)
-    return Scope(None, _pairs(connection, same, (json.dumps(rows),)), own)
+    return Scope(None, _rooms_where(connection, same, (json.dumps(rows),)), own)
 
 
-def _pairs(connection: Connection, condition: str, given: tuple[int | str, ...]) -> list[tuple[int, int]]:
-    rows = connection.execute(f"SELECT id, first_wing FROM room WHERE {condition}", given)
-    return [(int(room), int(wing)) for room, wing in rows]
+def _rooms_where(connection: Connection, condition: str, given: tuple[int | str | None, ...]) -> tuple[int, ...]:
+    return tuple(int(room) for (room,) in connection.execute(f"SELECT id FROM room WHERE {condition}", given))
 
 
 class Stretch(NamedTuple):
@@ -160,22 +159,20 @@ class Stretch(NamedTuple):
     rooms: tuple[int, ...]
 
 
-def stretches(connection: Connection, rooms: Iterable[tuple[int, int]]) -> list[Stretch]:
-    """Return how the keyword index, which knows rooms by the wing they were created in, is told of these rooms.
+def stretches(connection: Connection, wing: str) -> list[Stretch]:
+    """Return the rooms of a wing as the keyword index knows them: by the wing that each was created in.
 
-    They are (room id, first wing) of all rooms of a wing. What stands elsewhere by now is left out one by one, unless
-    it is the greater part.
+    Of those that were created in one wing, what stands elsewhere by now is left out one by one, unless that is the
+    greater part.
     """
-    by_first: dict[int, list[int]] = {}
-    for room, first in rooms:
-        by_first.setdefault(first, []).append(room)
+    row = wing_led_to(connection, wing)
     found = []
-    for first, own in sorted(by_first.items()):
-        inside = set(own)
-        every = connection.execute("SELECT id FROM room WHERE first_wing = ?", (first,))
-        others = [int(room) for (room,) in every if room not in inside]
-        but = len(others) < len(own)
-        found.append(Stretch(first, but, tuple(others if but else own)))
+    firsts = connection.execute("SELECT first_wing, count(*) FROM room WHERE wing = ? GROUP BY first_wing", (row,))
+    for first, inside in list(firsts):
+        others = _rooms_where(connection, "first_wing = ? AND wing <> ?", (first, row))
+        but = len(others) < inside
+        rooms = others if but else _rooms_where(connection, "first_wing = ? AND wing = ?", (first, row))
+        found.append(Stretch(int(first), but, rooms))
     return found
 
 
