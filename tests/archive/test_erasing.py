@@ -292,6 +292,15 @@ def test_erased_words_do_not_come_back(palace: Palace, way: Callable[[Palace], o
     assert is_sound(palace)
 
 
+def test_a_hosts_own_row_that_quotes_the_beginning_of_erased_words_does_not_bring_it_back(palace: Palace) -> None:
+    text = f"a long prompt that says {WORDS} early on and then goes on for a while about other things"
+    file_rows(palace, [said(0, "user", text)])
+    erase_places(palace, said(0, "user", "").id)
+    raw = json.dumps({"type": "last-prompt", "lastPrompt": text[:50] + "…"}).encode()
+    file_rows(palace, [said(1, "system", "", kind="noise", standing="meta", raw=raw)])
+    assert leftovers(palace, WORDS) == []
+
+
 def test_what_was_prepared_before_an_erase_and_filed_after_it_is_prepared_again(palace: Palace) -> None:
     file_rows(palace, [said(0, "user", f"row {WORDS}")])
     prepared = door.prepare([said(1, "user", f"again {WORDS}")], Guard.of(palace.database))

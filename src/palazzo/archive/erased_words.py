@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from palazzo.model import Micros
 from palazzo.store.tombstones import marked
-from palazzo.text.escapes import spellings
+from palazzo.text.escapes import spellings, strings
 from palazzo.text.hashed import COVER, Finder
 
 if TYPE_CHECKING:
@@ -39,7 +39,13 @@ def without_erased(filings: Sequence[Filing], known: Finder) -> list[Filing]:
     told = [list(_told(filing)) for filing in filings]
     owners = [n for n, texts in enumerate(told) for _ in texts]
     found = {owners[n] for n in known.suspects([text for texts in told for text in texts])}
+    found.update(n for n, filing in enumerate(filings) if filing.kind == "noise" and _is_cut_off(filing.raw, known))
     return [_covered(filing, known) if n in found else filing for n, filing in enumerate(filings)]
+
+
+def _is_cut_off(raw: bytes | None, known: Finder) -> bool:
+    """Whether a host's own row quotes the beginning of what was erased, as `last-prompt` rows do."""
+    return raw is not None and any(known.begins(text) for text in strings(raw))
 
 
 def _told(filing: Filing) -> Iterator[str]:

@@ -80,6 +80,12 @@ class Finder:
         """Return every stretch that is known as a part, also those that overlap."""
         return [one for width, heads in self._parts.items() for one in self._find(text, width, heads)]
 
+    def begins(self, text: str) -> bool:
+        """Whether `text` begins as long words do that are known: perhaps it is them, cut off."""
+        width = _WINDOWS[0]
+        heads = self._parts.get(width, {})
+        return bool(heads) and len(text) >= width and int(_sums(text[:width], width, self.key)[0]) in heads
+
     def suspects(self, texts: Sequence[str]) -> set[int]:
         """Return which of the texts hold something known: one pass over them all."""
         found = {n for n, text in enumerate(texts) if self.is_whole(text)}
