@@ -25,7 +25,9 @@ _BUCKET = re.compile(
 )
 _NAMED_PATH = re.compile(rf"\b(?:at|in|from|under|to|url|address:)\s+{_Q}({_PATH})", re.IGNORECASE)
 _PORT = re.compile(r"\bport\s+(\d{2,5})\b", re.IGNORECASE)
-_BARE_PORT = re.compile(r"\bon\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b(?![.:%/-]\d)|^(?:to|at)\s+:(\d{2,5})\b|^`?:(\d{2,5})\b")
+_BARE_PORT = re.compile(
+    r"\bon\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b(?![.:%/-]\d)|^(?:to|at)\s+:(\d{2,5})\b|^`?:(\d{2,5})\b"
+)
 _HOST_PORT = re.compile(r"(?<![\w/])(?:[a-z]+://)?(?:[\w-]*[A-Za-z][\w.-]*|\d+(?:\.\d+){3}):(\d{2,5})\b")
 _STATE = re.compile(
     rf"^(?:now |currently |still |always |turned |switched |set to |marked |`)*({STATE})", re.IGNORECASE
@@ -43,7 +45,9 @@ _QUANTITY = re.compile(
     r"|exactly|no more than|raised to|every)\s+)*`?([$€£]?\d[\d,.]*(?:e-?\d+)?|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)\b)[\s-]?((?:%|€|\$|°)?\s?"
     r"(?:[A-Za-zµ]+(?:\s+(?:per|an?|each)\s+[A-Za-z]+)?)?)(?=[`\s,;.)!]|$)"
 )
-_TIME = re.compile(r"(?<![\w:])((?:[01]?\d|2[0-3]):[0-5]\d)(?![\d:-])(?:\s+((?:UTC|GMT|CES?T|EST|PST|in)\b(?:\s[A-Z]\w+)?))?")
+_TIME = re.compile(
+    r"(?<![\w:])((?:[01]?\d|2[0-3]):[0-5]\d)(?![\d:-])(?:\s+((?:UTC|GMT|CES?T|EST|PST|in)\b(?:\s[A-Z]\w+)?))?"
+)
 _REGION = re.compile(r"\b((?:eu|us|ap|sa|ca|me|af|europe|asia)-[a-z]+\d?-?\d?[a-z]?)\b")
 _BIG = frozenset("JDK JRE PHP CUDA MSVC GCC TLS R IE".split())
 _NAME = re.compile(
@@ -189,7 +193,9 @@ def _path(clause: Clause, rest: str) -> Value | None:
 
 
 def _versioned(clause: Clause, rest: str) -> Value | None:
-    found = _VERSION.search(rest)
+    if not _NUMBERED.search(rest):
+        return None
+    found = _VERSION.search(rest) if _DOTTED.search(rest) else None
     if found is not None and found[1] and found[1].casefold() not in _LINKS:
         return Value("version", found[2].rstrip("."), found[1])
     if found is not None and re.match(r"^(?:now |at |on |still )*[`v<>=~^\d]", rest) and found.start() <= 10:
@@ -198,6 +204,9 @@ def _versioned(clause: Clause, rest: str) -> Value | None:
     return Value("version", whole[2], whole[1]) if whole and not (whole[1].isupper() and whole[1] not in _BIG) else None
 
 
+_NUMBERED = re.compile(r"\d")
+_DOTTED = re.compile(r"[<>=~^]\s?v?\d|\d\.\d")
+"""What is looked for first: the pattern is slow."""
 _LINKS = frozenset("is are at on to of with and or from in by for version v the than least now still".split())
 
 

@@ -11,7 +11,7 @@ from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.statements import Statement
 
 _DECIDED = re.compile(
-    r"(?:^|[.;:,]\s|\bwe\s(?:have\s|now\s|all\s|just\s)?)(?:decided|agreed|decision)\b[^:]{0,30}?(?::\s|\s(?:that|to|on|against)\s)"
+    r"(?:^|[.;:,]\s|\bwe\s(?:have\s|now\s|all\s|just\s)?)(?:decided|agreed|decision)\b(?:\s(?:from|in|at|of)\s[^:]{0,30})?(?::\s|\s(?:that|to|on|against)\s)"
     r"(?P<what>[^;]{8,160}?)(?=[.;]\s|[.;]?$)",
     re.IGNORECASE,
 )

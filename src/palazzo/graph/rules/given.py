@@ -88,7 +88,7 @@ def _parts(statement: Statement, seen: set[str]) -> Iterator[Claim]:
     for stop in [*_PART.finditer(statement.text), None]:
         end = stop.start() if stop else len(statement.text)
         own = statement.text[begin:end]
-        value = valued.value_within(own)
+        value = valued.value_within(own) if _FIGURES.search(own) else None
         if value is not None and value.text not in seen and asserts(statement, begin, end):
             before, _, after = own.partition(value.text)
             words = bag(f"{_VERB.sub(' ', before)} {after}")
@@ -178,6 +178,8 @@ def _fact(given: Claim, clause: Clause) -> Claim:
     if _ADVERBIAL.match(subject):
         return given
     subject = _TRAILING.sub("", subject)
+    if _NO_NAME.search(subject) or " #" in given.sentence or (value.kind == "value" and not _is_set(subject, value)):
+        return given
     if not bag(subject) - frames.GENERIC_WORDS - {"default", "example", "result", "path"} or "=" in subject:
         return given
     if not subject or _DENIED.search(subject) or re.search(r"[:(]|\bI\b", subject):
@@ -192,6 +194,27 @@ def _fact(given: Claim, clause: Clause) -> Claim:
         thing = "true" if state else "false"
     predicate = "located_at" if valued.is_region(value.text) else _PREDICATES[value.kind]
     return replace(given, subject=tidy(subject), predicate=predicate, stated=thing)
+
+
+_NO_NAME = re.compile(
+    r"`|^\w+ing\b|^(?:else|then|correct)\b|\b(?:to|which|that|for|the|same|else|with|officially)$", re.IGNORECASE
+)
+_LIMIT = re.compile(
+    r"limit|time-?out|size|length|max|min|quota|cap\b|budget|interval|ttl|delay|threshold|window|retention|memory|count|number"
+    r"|level|factor|rate|price|workers|replicas|retries|port|width|depth|pool",
+    re.IGNORECASE,
+)
+_MEASURED = re.compile(r"(?:ms|µs|ns|%|[KMGTk]i?B)\b|%|^$|^one ", re.IGNORECASE)
+
+
+def _is_set(subject: str, value: Value) -> bool:
+    """Whether a figure is one that somebody set, not one that was measured."""
+    return (
+        _LIMIT.search(subject) is not None
+        or ":" in value.text
+        or not _MEASURED.search(value.unit)
+        or valued.is_region(value.text)
+    )
 
 
 _TRAILING = re.compile(r"\s(?:now|port|still|also|always|currently|version)$", re.IGNORECASE)

@@ -59,15 +59,24 @@ def _instead(statement: Statement) -> Claim | None:
         if not there:
             continue
         old, new = tidy(after["old"]), tidy(_object(said))
-        if is_thing(old, 4) and is_thing(new) and not _EDIT.search(f"{old} {new}"):
+        if (
+            is_thing(old, 4)
+            and is_thing(new)
+            and not _EDIT.search(f"{old} {new}")
+            and not (_DEED.match(old) or _DEED.match(new))
+        ):
             return claim(
                 statement, "instead", clause.subject, _predicate(old), new, old, told(statement, cue.start(), cue.end())
             )
     return None
 
 
-_ADVICE = re.compile(r"\byour?\b|^(?:\*\*[^*]+\*\*:? )?(?:(?:\w+: )?use|modify|run|set|try|add|call|prefer|pass|see)\b", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"\byour?\b|^(?:\*\*[^*]+\*\*:? )?(?:(?:\w+: )?use|modify|run|set|try|add|call|prefer|pass|see)\b", re.IGNORECASE
+)
 """What is told to a reader, not of oneself."""
+_DEED = re.compile(r"(?:use|fix|modify|add|correct)\b|\w+ing\b|[a-z]+ed$", re.IGNORECASE)
+"""What is done, and no thing."""
 _IN_FRONT = re.compile(
     rf"^(?:instead of|in place of|rather than|statt|anstelle von|au lieu de)\s(?P<old>{THING}),\s", re.IGNORECASE
 )
@@ -105,7 +114,12 @@ def _replaced(statement: Statement) -> Claim | None:
         if pattern is _ORDERED and statement.heading != COMMIT and statement.setting != "done":
             continue
         old, new = tidy(found["old"] or found["out"]), tidy(found["new"])
-        if is_thing(old, 4) and is_thing(new, 5) and not _EDIT.search(f"{old} {new}"):
+        if (
+            is_thing(old, 4)
+            and is_thing(new, 5)
+            and not _EDIT.search(f"{old} {new}")
+            and not (_DEED.match(old) or _DEED.match(new))
+        ):
             return claim(
                 statement, "instead", "", _predicate(old), new, old, told(statement, found.start(), found.end())
             )

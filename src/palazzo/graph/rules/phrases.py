@@ -35,12 +35,17 @@ def tidy(text: str) -> str:
     return _DETERMINER.sub("", plain).strip(_MARKS)
 
 
+_OURS = frozenset(
+    "we project repo repository team everybody everyone us company codebase wir nous nosotros all".split()
+)
+
+
 def owner_of_deed(text: str) -> str:
     """Return who does something: a thing's name, `project` for us all, nothing for what is no name."""
     who = tidy(re.split(r"[:;,]\s", text.strip())[-1])
     who = re.sub(r"^(?:so|fyi|btw|and|but|note that|all|@\w+)\s+", "", who, flags=re.IGNORECASE)
     last = who.split()[-1].casefold() if who else ""
-    if not who or last in GENERIC:
+    if not who or last in _OURS:
         return "project"
     return who if is_thing(who, 4) and not _DENIED.search(who) else ""
 
