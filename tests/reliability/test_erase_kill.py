@@ -23,7 +23,7 @@ from palazzo.palace import Palace
 from palazzo.text.hashed import ANYWHERE
 
 WORDS = "zebra-quartz-90417"
-EVERY_DAY = 3
+EVERY_DAY = 2
 CYCLES = 1_000
 """At CI size 100."""
 LONGEST = 0.4

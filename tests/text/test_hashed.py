@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palazzo.text.escapes import spellings, strings
@@ -20,6 +20,7 @@ def finder(*words: str, standing: Standing = ANYWHERE) -> Finder:
     return Finder(KEY, [blank.hashed(one, standing) for one in words])
 
 
+@settings(max_examples=60)
 @given(_words, st.lists(_words, min_size=1, max_size=4), st.text(alphabet="abc é漢🙂\n\0", max_size=60))
 def test_words_are_found_wherever_they_stand(first: str, words: list[str], around: str) -> None:
     text = around + first + around.join(words) + around
@@ -60,6 +61,7 @@ def test_a_text_that_is_known_as_a_whole_is_not_found_in_others() -> None:
     assert known.suspects(["no", "yes", "yes?"]) == {1}
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=20), st.integers(0, 4))
 def test_escapes_of_json_are_undone_however_deep(text: str, depth: int) -> None:
     written = text
