@@ -6,7 +6,7 @@ first. It stays due until it is done or dropped, so that none is lost with the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Literal
@@ -65,17 +65,25 @@ def file(connection: Connection, note: PreparedNote, kind: TaskKind, due_at: Mic
 
 
 def close(
-    connection: Connection, kind: TaskKind, prefixes: Sequence[str], state: TaskState, now: Micros, group: int
+    connection: Connection,
+    kind: TaskKind,
+    prefixes: Sequence[str],
+    state: TaskState,
+    now: Micros,
+    begin: Callable[[], int],
 ) -> Closed:
-    """Close tasks by their ids, or the beginnings of them; all or none. Raises NotFound or AmbiguousId."""
-    found = [resolve(connection, kind, prefix) for prefix in dict.fromkeys(prefixes)]
-    once = {task.row: task for task in found}
-    to_close = [task for task in once.values() if task.state == "open"]
-    rows = [tasks.set_state(connection, task.row, state, now) for task in to_close]
-    groups.add(connection, group, "state", rows)
-    groups.count(connection, group, len(rows))
-    before = tuple(task for task in once.values() if task.state != "open")
-    return Closed(tuple(tasks.read(connection, (task.row for task in to_close))), before)
+    """Close tasks by their ids, or the beginnings of them; all or none. Raises NotFound or AmbiguousId.
+
+    `begin` begins the change group, and is called if any of them is open.
+    """
+    found = {task.row: task for task in (resolve(connection, kind, prefix) for prefix in prefixes)}
+    to_close = [task.row for task in found.values() if task.state == "open"]
+    before = tuple(task for task in found.values() if task.state != "open")
+    if to_close:
+        group = begin()
+        groups.add(connection, group, "state", [tasks.set_state(connection, row, state, now) for row in to_close])
+        groups.count(connection, group, len(to_close))
+    return Closed(tuple(tasks.read(connection, to_close)), before)
 
 
 def resolve(connection: Connection, kind: TaskKind, prefix: str) -> Task:

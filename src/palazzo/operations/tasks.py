@@ -118,14 +118,16 @@ def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState
     from palazzo.archive import identity, tasks
     from palazzo.store import groups
 
-    with context.reading().database.snapshot() as connection:  # a slip begins no change
-        found = [tasks.resolve(connection, kind, one) for one in ids]
-    if all(task.state != "open" for task in found):
-        return tasks.Closed((), tuple({task.row: task for task in found}.values()))
+    with context.reading().database.snapshot() as connection:  # a slip creates no palace
+        for one in ids:
+            tasks.resolve(connection, kind, one)
     with context.writing().database.transaction() as connection:
         now = context.now
-        group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, verb, now, "")
-        return tasks.close(connection, kind, ids, state, now, group)
+
+        def begin() -> int:
+            return groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, verb, now, "")
+
+        return tasks.close(connection, kind, ids, state, now, begin)
 
 
 def task_states(context: Context, when: AsOf, hits: Sequence[Hit]) -> dict[str, str]:
