@@ -125,9 +125,7 @@ _GOES_ON = re.compile(
 )
 
 
-def _in_use(
-    statement: Statement, there: frozenset[str], earlier: Told, claim: Claim, old: frozenset[str]
-) -> bool:
+def _in_use(statement: Statement, there: frozenset[str], earlier: Told, claim: Claim, old: frozenset[str]) -> bool:
     """Whether a statement (with these words) says that what ended is so."""
     strong = bag(" ".join(_strong(claim.old)))
     if not (old <= there or (strong and strong <= there and len(strong) * 2 >= len(old))):
@@ -211,7 +209,7 @@ def _one_matter(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
         return one.key == other.key and not _MEASURED.search(one.key) and _one_file(earlier, later, one, other)
     if one.key or other.key:
         entry, prose = (one, other) if one.key else (other, one)
-        return _entry_meant(entry, prose, earlier if one.key else later)
+        return _entry_meant(entry, prose)
     if (
         one.value
         and other.value
@@ -221,23 +219,22 @@ def _one_matter(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
         return False
     if one.lead and other.lead and not one.lead & other.lead:
         return False
+    if one.loose or other.loose:
+        return one.words | one.lead == other.words | other.lead
     if _same_subject(one, other):
         return True
     return one_matter(one.words | one.lead, other.words | other.lead, earlier.words, later.words)
 
 
-def _entry_meant(entry: Claim, prose: Claim, told: Told) -> bool:
+def _entry_meant(entry: Claim, prose: Claim) -> bool:
     """Whether a sentence is about an entry: it says the words of its key, and of the rest what stands around it."""
     named = prose.words | bag(prose.value.unit if prose.value else "")
     words = entry.words - _UNIT_WORDS
     if entry.value and prose.value and prose.value.kind == "version" and entry.key == values.plain(prose.value.unit):
-        return prose.words - bag(entry.key) <= told.words or not prose.words - bag(entry.key) - _WE
+        return not prose.words - bag(entry.key) - _WE
     if not words or not words <= named:
         return False
-    more = prose.words - words - _WE
-    return _names_file(prose.sentence, entry.beside) or (
-        len(words) > 1 and more <= told.words and not more & APART
-    )
+    return _names_file(prose.sentence, entry.beside) or (len(words) > 1 and words == prose.words - _WE)
 
 
 def _same_subject(one: Claim, other: Claim) -> bool:

@@ -16,7 +16,7 @@ from palazzo.graph.values import Value
 
 _VERB = re.compile(
     r"(?<![\w-])(?:(?:has|have) been|(?:was|were|got)(?=\s(?:now\s)?(?:turned|switched|set|made|enabled|disabled|activated)\b)"
-    r"|utilisons|utilise|nutzen|verwenden|usamos|usiamo|ist|sind|est|sont|läuft|laufen|écoute|liegt|is|are|stays?|remains?|has|have|gets?|uses?|runs?|lives?|listens?|binds?|speaks?|ships?|serves?|opens?"
+    r"|utilisons|utilise|nutzen|verwenden|usamos|usiamo|ist|sind|est|sont|läuft|laufen|écoute|escucha|liegt|is|are|stays?|remains?|has|have|gets?|uses?|runs?|lives?|listens?|binds?|speaks?|ships?|serves?|opens?"
     r"|builds?|needs?|uses|accepts|resides?|retries|retains?|lasts?|pays|holds?|contains?|includes?|begins?|provides?|handles?|owns|maintains?|weighs?|rotates|happens?|exposes|publishes|stores|sends|puts|renders|depends?|requires?|supports?|costs?|says?|reads?|wraps?|hashes|comes?|goes|go|keeps?|sits?|expires?"
     r"|trains?|connects?|points?|writes|defaults?|takes|allows?|land|lands|deliver|delivers|works?|talks?)(?![\w-])"
     r"|['’](?:s|re)\b(?=\s+(?:stuck|on|at|in|stored|kept|now|called|set)\b)"
@@ -101,7 +101,7 @@ def clauses(statement: Statement) -> Iterator[Clause]:
     last = ""
     begin = 0
     for verb in _VERB.finditer(text):
-        if verb.start() < begin:
+        if verb.start() < begin or _NOUN.match(text, verb.end()):
             continue
         left = text[begin : verb.start()]
         hard = max((match.end() for match in _HARD.finditer(left)), default=0)
@@ -131,6 +131,10 @@ _TALK = re.compile(
 
 
 _LONGEST_SUBJECT = 90
+_NOUN = re.compile(
+    r"\s(?:is|are|was|were|has|have|stays?|remains?|gets?)\b|\sthe\b.{2,60}\s(?:is|are)\s(?!called|named)"
+)
+"""What follows a noun that looks like a verb: `reads are allowed`, `by default the index is`."""
 _OURS = ("we", "our team", "wir", "nous")
 
 

@@ -24,7 +24,7 @@ _BUCKET = re.compile(
     r"^(?:(?:stored|kept|held)\s)?(?:in|under) the (?:bucket|table|queue|topic|branch|volume) `([^`]+)`"
 )
 _NAMED_PATH = re.compile(rf"\b(?:at|in|from|under|to|url|address:)\s+{_Q}({_PATH})", re.IGNORECASE)
-_PORT = re.compile(r"\bport\s+(\d{2,5})\b", re.IGNORECASE)
+_PORT = re.compile(r"\b(?:port|puerto|porta|porto)\s+(\d{2,5})\b", re.IGNORECASE)
 _BARE_PORT = re.compile(
     r"\bon\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b(?![.:%/-]\d)|^(?:to|at)\s+:(\d{2,5})\b|^`?:(\d{2,5})\b"
 )

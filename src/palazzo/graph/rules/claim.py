@@ -22,7 +22,8 @@ class Claim:
     is the object in a fact's words where the value alone would say too little. `old` is what
     it says held before. `words` is the bag of words of a claim with a `value`, `about` those of its
     subject, `lead` that of a label before it, `key` the name of a configuration entry,
-    `beside` what stands around that.
+    `beside` what stands around that. A
+    `loose` one is told by its value alone: its verb is not known.
     """
 
     kind: Kind
@@ -40,6 +41,7 @@ class Claim:
     key: str = ""
     beside: frozenset[str] = frozenset()
     sentence: str = ""
+    loose: bool = False
 
 
 class Candidate(NamedTuple):

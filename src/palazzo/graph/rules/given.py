@@ -93,7 +93,7 @@ def _parts(statement: Statement, seen: set[str]) -> Iterator[Claim]:
             before, _, after = own.partition(value.text)
             words = bag(f"{_VERB.sub(' ', before)} {after}")
             if 1 < len(words) <= _MOST_WORDS:
-                yield _claim(statement, Clause(before.strip(" ,:`*"), "", own), value, words)
+                yield replace(_claim(statement, Clause(before.strip(" ,:`*"), "", own), value, words), loose=True)
         begin = stop.end() if stop else end
 
 
