@@ -149,6 +149,40 @@ def test_a_forgotten_or_erased_to_do_is_gone(palazzo: Command, home: Path) -> No
     assert palazzo.json("todo", "done", other)["done"]
 
 
+def test_erasing_a_word_takes_it_from_what_a_reminder_waits_for(palazzo: Command, home: Path) -> None:
+    remind(palazzo, "look there", "--on-topic", "heron nests", "--on-file", "heronries/a.md")
+    palazzo.json("diary", "write", "codex", "one", "--topic", "heron watch")
+    palazzo.json("erase", "--match", r"(?i)heron\w*", "--yes")
+    told = palazzo("reminders", "all").out + palazzo("diary", "read", "codex").out
+    assert "heron" not in told
+    assert b"heron" not in b"".join(path.read_bytes() for path in home.rglob("palace.db*"))
+    assert palazzo.json("verify")["ok"]
+
+
+def test_what_is_open_follows_a_wing_that_is_renamed(palazzo: Command, home: Path) -> None:
+    add(palazzo, "one", "--wing", "api")
+    remind(palazzo, "two", "--at", "now", "--wing", "api")
+    palazzo.json("diary", "write", "codex", "three", "--project", "api")
+    palazzo.json("wing", "rename", "api", "services")
+    add(palazzo, "four", "--wing", "api")
+    for name in ("api", "services"):
+        assert texts(palazzo.json("todo", "list", "--wing", name)["todos"]) == ["one", "four"]
+        assert texts(palazzo.json("reminders", "--wing", name)["reminders"]) == ["two"]
+        (entry,) = palazzo.json("diary", "read", "codex", "--project", name)["entries"]
+        assert (entry["content"], entry["project"]) == ("three", "services")
+    palazzo.json("undo")  # the to-do
+    palazzo.json("undo")  # the name
+    assert texts(palazzo.json("todo", "list", "--wing", "api")["todos"]) == ["one"]
+
+
+def test_the_diary_of_an_agent_follows_its_wing(palazzo: Command, home: Path) -> None:
+    palazzo.json("diary", "write", "codex", "one")
+    palazzo.json("wing", "rename", "wing_codex", "wing_cody")
+    assert palazzo.json("diary", "write", "codex", "two")["wing"] == "wing_cody"
+    assert palazzo.json("list-agents")["agents"][0]["wing"] == "wing_cody"
+    assert [one["content"] for one in palazzo.json("diary", "read", "codex")["entries"]] == ["two", "one"]
+
+
 def test_they_are_made_anew_as_they_were(palazzo: Command, home: Path) -> None:
     one = add(palazzo, "one")
     add(palazzo, "two")

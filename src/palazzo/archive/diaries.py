@@ -34,7 +34,10 @@ _MOST_NAMED = 12
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Whose diary it is: the name as it was first written, the wing, and from when to when how many entries are."""
+    """Whose diary it is: the name as it was first written, its wing, and from when to when how many entries are.
+
+    `spellings` are all that entries were written under: two first entries at once may differ in case.
+    """
 
     name: str
     wing: str
@@ -116,15 +119,14 @@ def agents(connection: Connection) -> list[Agent]:
     """Return all agents that keep a diary, who wrote last first."""
     found: dict[str, Agent] = {}
     for writer in diaries.writers(connection):
-        wing = wing_of(writer.name)
+        key = wing_of(writer.name)
+        wing = _called(connection, key)
         own = Agent(writer.name, wing, writer.entries, writer.first_at, writer.last_at, (writer.name,))
-        before = found.get(wing)
-        found[wing] = own if before is None else _joined(before, own)
+        found[key] = _joined(found[key], own) if key in found else own
     return sorted(found.values(), key=lambda agent: -agent.last_at)
 
 
 def _joined(one: Agent, other: Agent) -> Agent:
-    """Two agents' processes may have written their first entries at once, each in its own spelling."""
     first, last = min(one.first_at, other.first_at), max(one.last_at, other.last_at)
     spellings = (*one.spellings, *other.spellings)
     return Agent(one.name, one.wing, one.entries + other.entries, Micros(first), Micros(last), spellings)
@@ -132,7 +134,7 @@ def _joined(one: Agent, other: Agent) -> Agent:
 
 def agent_called(connection: Connection, name: str) -> Agent | None:
     """Return the agent of that name, in any spelling; None when it keeps no diary."""
-    return next((agent for agent in agents(connection) if agent.wing == wing_of(name)), None)
+    return next((agent for agent in agents(connection) if wing_of(agent.name) == wing_of(name)), None)
 
 
 def near_agents(connection: Connection, name: str) -> list[str]:

@@ -281,20 +281,15 @@ class _Saving:
     def result(self) -> CheckpointResult:
         """Return what was saved, once it is."""
         from palazzo.archive import reading
+        from palazzo.store import places
 
+        added = []
         with self._context.reading().database.snapshot() as connection:
-            added = tuple(
-                SavedNote(
-                    one.part,
-                    one.number,
-                    one.note.id,
-                    tuple(reading.drawers_of_item(connection, row)),
-                    one.note.place.wing,
-                    one.note.place.room,
-                )
-                for one, row in self._filed
-            )
-        return CheckpointResult(self._change, added, tuple(self._duplicates), tuple(self._facts))
+            for one, row in self._filed:
+                place = places.leads_to(connection, one.note.place)
+                drawers = tuple(reading.drawers_of_item(connection, row))
+                added.append(SavedNote(one.part, one.number, one.note.id, drawers, place.wing, place.room))
+        return CheckpointResult(self._change, tuple(added), tuple(self._duplicates), tuple(self._facts))
 
     def _is_there(self, connection: Connection, one: _NoteToSave) -> bool:
         """Whether the very same note is there, or was an earlier part; either is told of, as is what is near."""

@@ -82,7 +82,7 @@ def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandof
     there, now = zone(context), context.now
     with context.reading().database.snapshot() as connection:
         giver = diaries.find_agent(connection, request.giver)
-        if giver.wing == diaries.wing_of(receiver):
+        if diaries.wing_of(giver.name) == diaries.wing_of(receiver):
             raise UsageError(f"{giver.name} and {receiver} are one agent: name another to hand over to.")
         parts = _gather(connection, request, giver, now, there)
         receiver = diaries.spelled(connection, receiver)

@@ -48,7 +48,7 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     from palazzo.archive.notes import Note
     from palazzo.operations.background import start_embedding
     from palazzo.operations.remember import wing_to_file_in
-    from palazzo.store import groups
+    from palazzo.store import groups, places
 
     agent = diaries.agent_name(request.agent)
     topic = diaries.topic_name(request.topic)
@@ -70,8 +70,9 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     start_embedding(context)
     with palace.database.snapshot() as connection:
         entry = diaries.read(connection, row)
+        wing = places.leads_to(connection, place).wing
         drawers = tuple(reading.drawers_of_item(connection, row))
-    return DiaryWriteResult(entry.id, drawers, entry.agent, place.wing, entry.topic, entry.project, entry.at)
+    return DiaryWriteResult(entry.id, drawers, entry.agent, wing, entry.topic, entry.project, entry.at)
 
 
 OPERATION = Operation("diary_write", DiaryWriteRequest, DiaryWriteResult, diary_write, writes=True)
