@@ -139,6 +139,40 @@ def eraser(path: str, words: str) -> None:
         say("finished")
 
 
+def miner_who_answers(path: str, directory: str) -> None:
+    """Mine a directory that it fills itself, on and on; meanwhile answer searches: a line of JSON for each."""
+    import json
+    import threading
+
+    from palazzo.mining.mine import mine
+    from palazzo.mining.report import MineRequest
+    from palazzo.palace import Palace
+    from palazzo.recall.query import Query
+
+    project, stopped = Path(directory), threading.Event()
+
+    def go_on() -> None:
+        n = 0
+        with Palace.open(Path(path)) as palace:
+            while not stopped.is_set():
+                room = project / ("auth", "ops", "look")[n % 3]
+                room.mkdir(parents=True, exist_ok=True)
+                (room / f"n{n}.md").write_text(f"# Heron{n}\n\nWhat heron{n} does in round {n}.\n")
+                mine(palace.database, palace.clock, MineRequest((project,)))
+                n += 1
+
+    mining = threading.Thread(target=go_on)
+    mining.start()
+    with Palace.open(Path(path)) as palace:
+        say("ready")
+        for line in sys.stdin:
+            asked = json.loads(line)
+            hits = palace.search(Query(asked["words"], wing=asked["wing"], room=asked["room"], limit=3)).hits
+            say(json.dumps([[hit.drawer.id, hit.drawer.place.wing, hit.drawer.place.room] for hit in hits]))
+    stopped.set()
+    mining.join()
+
+
 def verifier(path: str, *_: str) -> None:
     """Verify a palace; say what was found, or how it could not even be opened."""
     from tests.recall.hashed_words import HashedWords
