@@ -111,7 +111,7 @@ def references(page: Page) -> Iterator[Mention]:
             if re.search(r"\d", match[1]) and re.search(r"[a-f]", match[1]):
                 yield found(match, "reference", 1)
     for match in _COMMIT.finditer(page.left):
-        line = line_at(page.text, match.start())
+        line = _line_at(page.text, match.start())
         if len(match[0]) not in (7, 9, 10, 40) and not _SURELY_COMMIT.search(line):
             continue  # an id of a request, a part of a checksum
         if page.voice == "tool" and not _SURELY_COMMIT.search(line):
@@ -124,6 +124,6 @@ def references(page: Page) -> Iterator[Mention]:
             yield found(match, "reference")
 
 
-def line_at(text: str, place: int) -> str:
+def _line_at(text: str, place: int) -> str:
     end = text.find("\n", place)
     return text[text.rfind("\n", 0, place) + 1 : len(text) if end < 0 else end]

@@ -1,0 +1,143 @@
+"""A session as a row of turns, and how the words of one are taken apart: options, topics, clauses. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from palazzo.derive import digest_cues as cues
+from palazzo.derive.digest_work import Place
+from palazzo.model import Part, Role
+from palazzo.text.sentences import Sentence, sentences
+
+
+class Said(NamedTuple):
+    """A message of a session: its item, who says it, its text and what the text consists of."""
+
+    item: int
+    role: Role
+    text: str
+    parts: tuple[Part, ...]
+
+
+@dataclass
+class Turn:
+    """A stretch of a message that is one thing: words, a call, a result."""
+
+    n: int
+    item: int
+    voice: Literal["user", "agent", "call", "result"]
+    text: str
+    start: int
+    end: int
+    part: Part
+    sentences: list[Sentence] = field(default_factory=list)
+
+
+def turns_of(messages: Sequence[Said]) -> Iterator[Turn]:
+    """Yield what is said, called for and answered, in order; thinking and images are left out."""
+    n = 0
+    for message in messages:
+        for part in message.parts or (Part("text", 0, len(message.text)),):
+            voice: Literal["user", "agent", "call", "result"]
+            match part.kind:
+                case "text" if message.role in ("user", "assistant"):
+                    voice = "user" if message.role == "user" else "agent"
+                case "tool_call":
+                    voice = "call"
+                case "tool_result":
+                    voice = "result"
+                case _:
+                    continue
+            turn = Turn(n, message.item, voice, message.text, part.start, part.end, part)
+            if voice in ("user", "agent"):
+                turn.sentences = [_unnumbered(one) for one in sentences(message.text, part.start, part.end)]
+            if voice in ("call", "result") or turn.sentences:
+                yield turn
+                n += 1
+
+
+_NUMBER = re.compile(r"[A-Z]?\d{1,3}[.:)]? (?=[A-Z])")
+
+
+def _unnumbered(sentence: Sentence) -> Sentence:
+    """A sentence without the number that it begins with."""
+    number = _NUMBER.match(sentence.text)
+    if number is None:
+        return sentence
+    return Sentence(sentence.text[number.end() :], sentence.start + number.end(), sentence.end)
+
+
+def is_small_talk(turns: Sequence[Turn]) -> bool:
+    """Whether nobody asks for anything: a greeting, and no work."""
+    first = next((turn for turn in turns if turn.voice == "user"), None)
+    worked = any(turn.voice == "call" for turn in turns)
+    return first is None or (not worked and cues.GREETS.match(first.sentences[0].text) is not None)
+
+
+_ORDINALS = {"first": 0, "one": 0, "erste": 0, "second": 1, "two": 1, "zweite": 1, "third": 2, "three": 2, "dritte": 2}
+
+
+_LISTED = re.compile(
+    r"^[ \t]*(?:\*\*)?(?:option |variante? )?([A-Fa-f]|\d)[.):][ \t]*(.+?)$", re.MULTILINE | re.IGNORECASE
+)
+
+
+def options(agent: Turn) -> list[re.Match[str]]:
+    """Return the lines in which an agent lists options."""
+    return list(_LISTED.finditer(agent.text, agent.start, agent.end))
+
+
+def option(agent: Turn, named: str) -> Place | None:
+    """Return where an agent names an option: by its letter or number, or by its place among those that are listed."""
+    lines = options(agent)
+    for line in lines:
+        if line[1].lower() == named:
+            return line.span(2)
+    for one in agent.sentences:
+        if re.match(rf"(?:option |variante? ){re.escape(named)}\b", one.text, re.IGNORECASE):
+            return one.start, one.end
+    place = {**_ORDINALS, "former": 0, "latter": -1, "last": -1}.get(named)
+    if place is not None and lines and place < len(lines):
+        return lines[place].span(2)
+    return None
+
+
+def enumerated(turn: Turn, spoken: Sequence[Sentence]) -> Iterator[Place]:
+    """Yield the topics of a message that lists them on one line: `1) … 2) …`."""
+    for sentence in spoken:
+        marks = list(re.finditer(r"(?:^|(?<=\s))\d\) ", turn.text[sentence.start - 3 : sentence.end]))
+        if len(marks) < 2:
+            continue
+        at = sentence.start - 3
+        for one, after in zip(marks, [*(mark.start() for mark in marks[1:]), sentence.end - at], strict=True):
+            yield at + one.start(), at + len(turn.text[at : at + after].rstrip())
+
+
+def request_in(spoken: Sequence[Sentence]) -> Sentence:
+    """The sentence in which somebody says what is wanted: a request, a question, else the first."""
+    for pattern in (cues.ASKS_FOR, cues.QUESTION):
+        for one in spoken:
+            if pattern.search(one.text):
+                return one
+    return next((one for one in spoken if len(one.text) > 12), spoken[0])
+
+
+def clauses(sentence: Sentence) -> Iterator[Place]:
+    """Yield the items of `Left: a; b`, else the sentence."""
+    head = re.match(r"[^:：]{1,30}[:：]\s*", sentence.text)
+    if head is None or ";" not in sentence.text or not cues.LEFT.match(sentence.text):
+        yield sentence[1:]
+        return
+    at = head.end()
+    for item in sentence.text[at:].split(";"):
+        low = sentence.start + at + len(item) - len(item.lstrip())
+        yield low, low + len(item.strip())
+        at += len(item) + 1
+
+
+def bag(text: str) -> frozenset[str]:
+    """Return the words of a text that may tell what it is about."""
+    return frozenset(word for word in re.findall(r"\w{3,}", text.casefold()))

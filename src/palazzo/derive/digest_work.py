@@ -1,0 +1,204 @@
+"""What a session's tools did: files that were changed, commands that failed, answers to questions, the list of to-dos.
+
+Pure: reads calls and results as the readers of histories render them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+Place = tuple[int, int]
+"""From, to: in code points of a message, half-open."""
+
+
+class Task(NamedTuple):
+    """A line of an agent's list of to-dos."""
+
+    text: str
+    state: Literal["pending", "in_progress", "completed", "cancelled"]
+    place: Place
+
+
+_EDITS = re.compile(
+    r"^(?:edit|write|multiedit|notebookedit|update|create|str_replace\w*|write_file|edit_file|create_file|replace"
+    r"|apply_patch|insert\w*|delete_file|patch)$",
+    re.IGNORECASE,
+)
+_EDITED = re.compile(
+    r"^\s*(?:file_?path|path|filename|notebook_path|target_file)\s*[:=]\s*['\"]?(.+?)['\"]?\s*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+_COMMAND = re.compile(r"^(?:command|cmd|script)\s*[:=]\s*", re.MULTILINE)
+_NAME = r"(?P<path>[\w./~@+-]*[\w~@+-])"
+_WRITTEN = re.compile(
+    rf"(?<![\d&=<>-])>>?\s*(?!&){_NAME}(?=\s*(?:$|;|&&|\|\||\n|<<))|\btee (?:-a )?{_NAME.replace('path', 'teed')}",
+    re.MULTILINE,
+)
+_IN_PLACE = re.compile(r"\bsed -i\S*(?: -e)?\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+([\w./~@+-]*\w)")
+_PASSING = re.compile(r"^(?:/dev/|/tmp/|/var/tmp/|\$|&)")
+
+
+def changed(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
+    """Yield where a call names the files that it changes."""
+    call = text[start:end]
+    if _EDITS.match(tool):
+        for match in [*list(_EDITED.finditer(call))[:1], *_PATCHED.finditer(call)]:
+            yield start + match.start(1), start + match.end(1)
+        return
+    if _PATCHED.search(call):
+        yield from ((start + one.start(1), start + one.end(1)) for one in _PATCHED.finditer(call))
+        return
+    command = _COMMAND.search(call)
+    if command is None:
+        return
+    for match in _WRITTEN.finditer(_without_quotes(call), command.end()):
+        group = "path" if match["path"] else "teed"
+        if not _PASSING.match(match[group]) and re.search(r"[^\W\d]", match[group]):
+            yield start + match.start(group), start + match.end(group)
+    for match in _IN_PLACE.finditer(call, command.end()):
+        yield start + match.start(1), start + match.end(1)
+
+
+def _without_quotes(call: str) -> str:
+    """Blank out what stands in quotes and here-documents: a `>` there writes nothing."""
+    blank = lambda match: match[0][0] + " " * (len(match[0]) - 2) + match[0][-1]  # noqa: E731
+    return re.sub(r"'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\"", blank, call)
+
+
+# --- failures ------------------------------------------------------------------------------------------------
+
+_TELLING = re.compile(
+    r"(?:\b[\w.]*(?:Error|Exception|Failure)\b\s*[:(]|^\s*(?:error|ERROR|fatal|Fatal|FATAL|FAILED|FAIL|FAILURE|E  "
+    r"|panic|Panic|not ok|✗|✕|✖|×)|\bpanicked at\b|Traceback|\bOOMKilled\b"
+    r"|\bFatal(?: error)?:|\berror(?:\[\w+\])?: |\"error\"\s*:\s*\"|Segmentation fault|core dumped|command not found"
+    r"|No such file|Permission denied|undefined symbol|Connection refused|timed out|BR-[A-Z]+-\d+"
+    r"|\bAssertionError\b|\bassert(?:ion)?\b.*(?:failed|==)|\bFailed with result\b|npm ERR!)",
+    re.MULTILINE,
+)
+_SURE = re.compile(
+    r"^(?:Error|ERROR|error|Fatal|FATAL|fatal|panic|FAILED|FAIL|not ok)\b[:\s]|Traceback \(most recent call last\)"
+    r"|\bpanicked at\b|\bOOMKilled\b|^\s*\{\"error\"\s*:\s*\"|\bFatal: |\bSegmentation fault\b"
+    r"|\bHTTP/[\d.]+ 5\d\d\b|\b5\d\d (?:Internal|Bad Gateway|Service)|CrashLoopBackOff|ImagePullBackOff"
+    r"|\bexited with code [1-9]|^\s*\d+ failing|# fail [1-9]|npm ERR!|error TS\d+|error\[E\d+\]"
+    r"|\bE(?:NOENT|CONNREFUSED|TIMEDOUT|ADDRINUSE|ACCES)\b|deadlock detected|\bSIG(?:SEGV|KILL|ABRT)\b|\bpanic: "
+    r"|\bcurl: \(\d+\)|undefined method|undefined reference|^\s*[✗✖✕×] "
+    r"|\bUncaught \w*(?:Error|Exception)\b|^\w*(?:Error|Exception): |\bFailures: [1-9]|\b[1-9]\d* failed\b",
+    re.MULTILINE,
+)
+_SUMMARY = re.compile(r"\bTests: \d|\b\d+ (?:failed|passed|errors?)\b|\bFailures: \d|Failed with result")
+_HEAD = re.compile(
+    r"^(?:Exit code \d+|Chunk ID: .*|Wall time: .*|Process exited with code \d+|Original token count: .*|Output:"
+    r"|Total output lines: .*|<\w+>|=+.*=+)$"
+)
+_LOOKING = re.compile(
+    r"^(?:cd [^;&]+(?:&&|;)\s*)?(?:sudo )?(?:grep|rg|ag|cat|less|head|tail|sed -n|find|ls|which|test|diff"
+    r"|git (?:diff|log|show|grep|status|blame)|echo|printf|wc|stat|awk)\b"
+)
+_DECLINED = re.compile(
+    r"(?:user (?:doesn't want|rejected|declined|denied)|Request interrupted|tool use was rejected"
+    r"|has not been read yet|<tool_use_error>|InputValidationError|was modified)",
+    re.IGNORECASE,
+)
+_SAID_ERROR = re.compile(
+    r"^.*(?:\b\w+(?:\.\w+)*(?:Error|Exception)\b: \S|\bOOMKilled\b|\bSegmentation fault\b|\bsegfaults?\b"
+    r"|\bpanicked at\b|^Traceback \(|\b[Ee]xit code [1-9]|\bHTTP 5\d\d\b|\bcrash(?:es|ed) with\b|\bE(?:NOENT"
+    r"|CONNREFUSED|TIMEDOUT|ADDRINUSE)\b).*$",
+    re.MULTILINE,
+)
+_READING_TOOLS = re.compile(
+    r"^(?:read|grep|glob|ls|search\w*|view|webfetch|websearch|toolsearch|read_file|list_dir\w*|todowrite|task|agent)$",
+    re.IGNORECASE,
+)
+
+
+def failure(tool: str, command: str, text: str, start: int, end: int, failed: bool) -> Place | None:
+    """Return the line of a result that says what failed, if it is a failure; what only looked for something is none."""
+    result = text[start:end]
+    if _READING_TOOLS.match(tool) or _DECLINED.search(result):
+        return None
+    if not failed and (only_looks(command) or not _SURE.search(result)):
+        return None
+    lines = [(at, line) for at, line in _lines(result) if line.strip() and not _HEAD.match(line.strip())]
+    if failed and only_looks(command) and not any(_TELLING.search(line) for _, line in lines):
+        return None
+    if not lines:
+        return None
+    single = [one for one in lines if not _SUMMARY.search(one[1])]
+    telling = (
+        one
+        for pattern, some in ((_SURE, single), (_TELLING, single), (_SURE, lines))
+        for one in some
+        if pattern.search(one[1])
+    )
+    at, line = next(telling, lines[0])
+    if line.startswith("Traceback"):  # the last line says what it was
+        at, line = next((one for one in reversed(lines) if _TELLING.search(one[1])), (at, line))
+    return _trimmed(line, start + at)
+
+
+def only_looks(command: str) -> bool:
+    """Whether a command only reads what stands somewhere; in a log, what it reads has happened."""
+    return _LOOKING.match(command) is not None and re.search(r"\blogs?\b", command) is None
+
+
+def said_failure(text: str, start: int, end: int) -> Place | None:
+    """Return the line in which a person brings an error."""
+    match = _SAID_ERROR.search(text, start, end)
+    return None if match is None else _trimmed(match[0], match.start())
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    at = 0
+    for line in text.splitlines(keepends=True):
+        yield at, line.rstrip("\n")
+        at += len(line)
+
+
+def _trimmed(line: str, at: int) -> Place:
+    words = line.strip()
+    low = at + len(line) - len(line.lstrip())
+    return low, low + min(len(words), 300)
+
+
+def command_of(text: str, start: int, end: int) -> str:
+    """Return the command that a call runs, empty if it runs none."""
+    match = _COMMAND.search(text, start, end)
+    return "" if match is None else text[match.end() : end].split("\ndescription:")[0].strip()
+
+
+def program(command: str) -> str:
+    """Return what a command is known by when it is run again: its program and the first plain argument."""
+    last = re.split(r"&&|;|\|\|", command)[0] if not command.startswith("cd ") else re.split(r"&&|;", command)[-1]
+    words = [word for word in last.split() if not word.startswith("-") and "=" not in word]
+    return " ".join(words[:2])
+
+
+# --- questions and lists ---------------------------------------------------------------------------------------
+
+_ANSWERED = re.compile(r"\"([^\"\n]{3,400})\"\s*=\s*\"([^\"\n]{1,400})\"")
+_TASKS = re.compile(
+    r"(?:content|step|text|description): (?P<a>.+)\n(?:\s+(?:activeForm|priority|id): .+\n)*\s+status: (?P<sa>\w+)"
+    r"|status: (?P<sb>\w+)\n\s+(?:content|step): (?P<b>.+)"
+)
+_LISTS = re.compile(r"^(?:todowrite|todo_write|update_plan|write_todos|todo)$", re.IGNORECASE)
+
+
+def answers(text: str, start: int, end: int) -> Iterator[Place]:
+    """Yield the question and answer of each question that an agent put with its tool for that."""
+    if "answered" in text[start : start + 80]:
+        yield from (match.span() for match in _ANSWERED.finditer(text, start, end))
+
+
+def tasks(tool: str, text: str, start: int, end: int) -> list[Task]:
+    """Return the list of to-dos that a call writes; empty for every other call."""
+    if not _LISTS.match(tool):
+        return []
+    found = []
+    for match in _TASKS.finditer(text, start, end):
+        name, state = ("a", "sa") if match["a"] else ("b", "sb")
+        known = match[state] if match[state] in ("pending", "in_progress", "completed") else "cancelled"
+        found.append(Task(match[name].strip(), known, match.span(name)))  # type: ignore[arg-type]
+    return found
