@@ -195,7 +195,7 @@ def _hits(
     # What stands beside a hit, and for which nothing else is known to speak, is none itself.
     spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
     for one, drawer in _read(connection, spoken_for, min(asked.limit + 1, _READ_TOGETHER)):
-        if (scope.filtered_later or asked.tags) and not _wanted(drawer, asked, scope):
+        if not _wanted(drawer, asked, scope):  # what stands beside a hit may be filed elsewhere
             continue
         candidate = one.candidate
         relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
