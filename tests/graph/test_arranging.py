@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -343,3 +344,33 @@ def _check_names(connection: Connection) -> None:
     rows = places.rooms(connection)
     assert len({row.place for row in rows}) == len(rows)
     assert not any("-2" in row.place.wing or "-2" in row.place.room for row in rows)
+
+
+def test_another_process_that_holds_vectors_finds_by_meaning_where_things_are_now(tmp_path: Path) -> None:
+    path = tmp_path / "palace.db"
+    with Palace.open(path, embedder=HashedWords) as one, Palace.open(path, embedder=HashedWords) as other:
+        filled(one)
+        one.embed_pending()
+        near = Query("heron", wing="web", limit=50, budget=9_000, without=frozenset(["keywords"]))
+        assert len(other.search(near).hits) == 2  # its index is in memory now
+        change(one, "move room", "api/ops", "web")
+        assert {hit.drawer.place.room for hit in other.search(near).hits} == {"auth", "look", "ops"}
+        change(one, "rename wing", "web", "front")
+        answer = other.search(near)
+        assert {hit.drawer.place.wing for hit in answer.hits} == {"front"}
+        assert answer.index == "ready"
+        one.undo()
+        one.undo()
+        assert {hit.drawer.place.room for hit in other.search(near).hits} == {"auth", "look"}
+
+
+def test_as_of_a_day_shows_what_was_in_a_room_then_under_the_names_of_today() -> None:
+    with fresh_palace() as palace:
+        filed = filled(palace)
+        drawer, then = next(iter(filed)), palace.clock()
+        palace.move([drawer], Place("web", "look"))
+        change(palace, "rename room", "api/auth", "login")
+        query = Query("heron", wing="api", room="login", limit=50)
+        assert [hit.drawer.id for hit in palace.search(query).hits] == []
+        (hit,) = palace.search(replace(query, as_of=then)).hits
+        assert (hit.drawer.id, hit.drawer.place) == (drawer, Place("api", "login"))
