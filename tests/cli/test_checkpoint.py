@@ -194,7 +194,7 @@ def test_what_is_no_checkpoint_is_one_sentence(palazzo: Command, home: Path, doc
 
 
 def test_more_than_a_transaction_should_hold_is_refused(palazzo: Command, home: Path) -> None:
-    ran = palazzo("checkpoint", json.dumps({"items": [{"content": f"note {n}"} for n in range(201)]}))
+    ran = palazzo("checkpoint", json.dumps({"items": [{"content": f"note {n}"} for n in range(51)]}))
     assert ran.code == 2
     assert "several steps" in ran.error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
@@ -128,28 +129,22 @@ class _Plan:
 def _planned(context: Context, given: Given) -> _Plan:
     """Read all parts and make them ready; UsageError, naming all that are wrong, before anything is written."""
     from palazzo.operations import checkpoint_document as document
-    from palazzo.operations.checkpoint_document import numbered
 
     problems = document.Problems()
-    items = [
-        (n, problems.reading(given.name("item", n), lambda value=value: _item(value)))  # type: ignore[misc]
-        for n, value in numbered(given.items)
-    ]
-    entry = None if given.diary is None else problems.reading(given.name("diary"), lambda: _entry(given.diary))
+    items = [(n, problems.reading(given.name("item", n), partial(_item, one))) for n, one in enumerate(given.items, 1)]
+    entry = None if given.diary is None else problems.reading(given.name("diary"), partial(_entry, given.diary))
     facts = [
-        (n, problems.reading(given.name("fact", n), lambda value=value: document.fact(value)))  # type: ignore[misc]
-        for n, value in numbered(given.facts)
+        problems.reading(given.name("fact", n), partial(document.fact, one)) for n, one in enumerate(given.facts, 1)
     ]
     problems.raise_any()
     stated_by = ACTOR if entry is None else entry.agent
     stated = [
-        problems.reading(given.name("fact", n), lambda one=one: _statement(context, one, stated_by))  # type: ignore[misc]
-        for n, one in facts
-        if one is not None
+        problems.reading(given.name("fact", n), partial(_statement, context, one, stated_by))
+        for n, one in enumerate(filter(None, facts), 1)
     ]
     problems.raise_any()
     notes = _prepared(context, [(n, one) for n, one in items if one is not None], entry)
-    return _Plan(notes, tuple(one for one in stated if one is not None))
+    return _Plan(notes, tuple(filter(None, stated)))
 
 
 def _item(value: object) -> ItemGiven:
@@ -216,14 +211,14 @@ def _prepared(
     guard = Guard.of(database)
     project = context.project
     found: list[_NoteToSave] = []
-    author, trust = "", "user"
+    author = ""
+    trust: Trust = "user" if entry is None else "agent"
     if entry is not None:
         with database.snapshot() as connection:
             author = diaries.spelled(connection, diaries.agent_name(entry.agent))
-        trust = "agent"
     for number, item in items:
         kind = label("The kind", item.kind) if item.kind is not None else ""
-        note = Note(item.content, _place(context, item), author, _trust(trust), kind, project.branch, project.commit)
+        note = Note(item.content, _place(context, item), author, trust, kind, project.branch, project.commit)
         tags = tuple(dict.fromkeys(label("A tag", tag) for tag in item.tags))
         found.append(_with_near(context, "item", number, notes.prepare(note, context.now, guard), tags))
     if entry is not None:
@@ -233,10 +228,6 @@ def _prepared(
         prepared = diaries.prepare(note, diaries.topic_name(entry.topic), about, context.now, guard)
         found.append(_NoteToSave("diary", 1, prepared, (), ()))
     return tuple(found)
-
-
-def _trust(label: str) -> Trust:
-    return "agent" if label == "agent" else "user"
 
 
 def _place(context: Context, item: ItemGiven) -> Place:
@@ -318,9 +309,10 @@ class _Saving:
         row = notes.file(connection, one.note, self._now)
         groups.add(connection, group, "note", [row])
         groups.count(connection, group, 1)
-        guard = Guard.at(connection, self._context.writing().database.redacts)
-        for tag in one.tags:
-            deeds.act_on_item(connection, "tag", row, ACTOR, self._now, {"tag": guard.words(tag)}, group)
+        if one.tags:
+            guard = Guard.at(connection, self._context.writing().database.redacts)
+            for tag in one.tags:
+                deeds.act_on_item(connection, "tag", row, ACTOR, self._now, {"tag": guard.words(tag)}, group)
         self._filed.append((one, row))
 
     def _state(self, connection: Connection, given: Given) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from palazzo.errors import UsageError
 
-MOST_PARTS = 200
-"""Notes, and facts, that one checkpoint may hold: they are written in one transaction, for which others wait."""
+MOST_PARTS = 50
+"""Notes, and facts, that one checkpoint may hold. They are written in one transaction, for which others wait: 50 of each
+took 0.15 s on two busy cores, 9 of each 0.05 s."""
 _SHOWN = 60
 _ITEM = ("content", "text", "wing", "room", "kind", "tags")
 _DIARY = ("agent", "agent_name", "entry", "text", "topic", "project")
@@ -194,8 +195,3 @@ def _texts(told: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
         raise UsageError(f"'{name}' must be a list of texts.")
     return tuple(value)
-
-
-def numbered(values: Sequence[object]) -> Iterator[tuple[int, object]]:
-    """Yield parts with their numbers, as people count."""
-    return iter(enumerate(values, 1))
