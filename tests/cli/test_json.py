@@ -12,7 +12,7 @@ from tests.cli.command import Command, spawn
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 HIT = {
     "id", "score", "text", "truncated", "wing", "room", "kind", "title", "created_at", "recorded_at", "role", "author",
-    "source", "trust", "branch", "commit", "visibility", "freshness", "why", "turns", "context",
+    "source", "trust", "branch", "commit", "visibility", "freshness", "why", "turns", "context", "superseded", "state",
 }  # fmt: skip
 MINE = {
     "sources",
