@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.command import Command, spawn
+
+from palazzo.operations.checkpoint import CheckpointRequest, checkpoint
+from palazzo.operations.context import Context
 
 RETRIES = "We retry five times, with jitter, because the payment API answers 503 for a minute at a time."
 LIMIT = "The rate limit of the payment API is 20 a second."
@@ -204,3 +208,16 @@ def test_secrets_leave_a_checkpoint_at_the_door_and_its_copy_is_known(palazzo: C
     save(palazzo, document)
     assert "blue" not in palazzo.json("search", "works now")["hits"][0]["text"]
     assert save(palazzo, document)["added"] == []
+
+
+def test_one_checkpoint_that_is_saved_by_many_at_once_is_filed_once(palazzo: Command, home: Path) -> None:
+    palazzo.json("remember", "one")
+    before = held(palazzo)
+
+    def once(_: int) -> int:
+        with Context() as context:
+            return len(checkpoint(context, CheckpointRequest(json.dumps(WHOLE))).added)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(once, range(4))) == [0, 0, 0, 3]
+    assert held(palazzo) == (before[0] + 3, before[1] + 3, before[2] + 1)

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from palazzo.errors import UsageError
 
 MOST_PARTS = 50
-"""Notes, and facts, that one checkpoint may hold. They are written in one transaction, for which others wait: 50 of each
-took 0.15 s on two busy cores, 9 of each 0.05 s."""
+"""Notes, and facts, that one checkpoint may hold. They are written in one transaction, for which others wait: 50 of
+each took 0.15 s on two busy cores, 9 of each 0.05 s."""
 _SHOWN = 60
 _ITEM = ("content", "text", "wing", "room", "kind", "tags")
 _DIARY = ("agent", "agent_name", "entry", "text", "topic", "project")
