@@ -10,9 +10,21 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from facts.labels import KINDS, PREDICATES, Conflict, Fact, Pair, Passage, half, read_pairs, read_passages, same
+from benchmarks.facts.labels import (
+    KINDS,
+    PREDICATES,
+    Conflict,
+    Fact,
+    Pair,
+    Passage,
+    half,
+    read_pairs,
+    read_passages,
+    same,
+)
+
 from palazzo.graph.claims import read_claims
 from palazzo.graph.contradictions import Contradiction, contradictions, tell
 from palazzo.graph.rules.claim import Candidate, candidate
