@@ -173,6 +173,7 @@ def test_a_tunnel_is_made_once_followed_from_both_sides_and_removed(palazzo: Com
     assert (back["direction"], back["connected_room"]) == ("incoming", "auth")
     assert "The heron paints the buttons." in palazzo("tunnel", "follow", "api/auth").out
     assert palazzo.json("tunnel", "list", "--wing", "web")["tunnels"][0]["id"] == tunnel["id"]
+    assert (palazzo.json("status")["tunnels"], palazzo.json("status", "--as-of", "2020-01-01")["tunnels"]) == (1, 0)
     assert palazzo.json("tunnel", "remove", tunnel["id"][:20])["deleted"]["id"] == tunnel["id"]
     assert palazzo.json("tunnel", "list")["tunnels"] == []
     assert "was removed already" in palazzo("tunnel", "remove", tunnel["id"]).error

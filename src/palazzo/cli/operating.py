@@ -25,7 +25,8 @@ def status(screen: Screen, result: StatusResult) -> None:
             "holds",
             f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')} in {count(len(result.wings), 'wing')}"
             + (f", {count(result.facts, 'fact')}" if result.facts else "")
-            + (f", {count(result.open_todos, 'open to-do')}" if result.open_todos else ""),
+            + (f", {count(result.open_todos, 'open to-do')}" if result.open_todos else "")
+            + (f", {count(result.tunnels, 'tunnel')}" if result.tunnels else ""),
         ),
         ("vectors", _vectors(result)),
         ("version", result.version),

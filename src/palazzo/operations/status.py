@@ -68,6 +68,7 @@ class StatusResult:
     size_bytes: int
     service: ServiceStatus
     open_todos: int
+    tunnels: int
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
     """Whether a process is making vectors now."""
@@ -80,7 +81,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
     from palazzo import locks
     from palazzo.operations.background import lock_file
-    from palazzo.store import facts, overview, schema, tasks, vectors
+    from palazzo.store import facts, overview, schema, tasks, tunnels, vectors
 
     when = past.as_of(request.as_of, context.now)
     with past.reading(context, when) as connection:
@@ -101,6 +102,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             size_bytes=overview.size_in_bytes(connection),
             service=ServiceStatus(False, None),
             open_todos=tasks.count_open(connection, "todo"),
+            tunnels=tunnels.count(connection, when.before),
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),

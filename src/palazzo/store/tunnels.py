@@ -109,9 +109,14 @@ def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list
     return [_tunnel(connection, row) for row in list(rows)]
 
 
-def count(connection: Connection) -> int:
-    """Return how many tunnels are there."""
-    return int(next(connection.execute("SELECT count(*) FROM tunnel WHERE retired_at IS NULL"))[0])
+def count(connection: Connection, at: Micros | None = None) -> int:
+    """Return how many tunnels are there, or were at a moment."""
+    rows = connection.execute(
+        "SELECT count(*) FROM tunnel WHERE (?1 IS NOT NULL OR retired_at IS NULL)"
+        " AND (?1 IS NULL OR (recorded_at <= ?1 AND coalesce(retired_at, ?1 + 1) > ?1))",
+        (at,),
+    )
+    return int(next(rows)[0])
 
 
 def _tunnel(connection: Connection, row: tuple[Any, ...]) -> Tunnel:
