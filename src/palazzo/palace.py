@@ -23,7 +23,7 @@ from palazzo import undo
 from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
 from palazzo.archive.erasing import Found, Wanted
 from palazzo.archive.guarding import Guard
-from palazzo.derive import claiming, embed, follow, rebuild, retired
+from palazzo.derive import claiming, embed, follow, lagging, naming, rebuild, retired, summing
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
@@ -174,6 +174,28 @@ class Palace:
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
             claiming.follow_claims(writable, self.clock(), progress, stop)
+
+    def follow_digests(self, progress: lagging.Progress | None = None) -> None:
+        """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
+        self._follow(summing.SUMMING, progress)
+
+    def follow_mentions(self, entities: bool = True) -> None:
+        """Take in what drawers mention; where `entities` are not wanted, keep none."""
+        if entities:
+            self._follow(naming.NAMING)
+        elif self.database.mode == "write":
+            naming.forget_all(self.database)
+
+    def _follow(self, consumer: lagging.Lagging, progress: lagging.Progress | None = None) -> None:
+        """A palace that cannot be written is read as far as it was followed."""
+        if self.database.mode == "write":
+            lagging.follow(self.database, consumer, progress)
+            return
+        with self.database.snapshot() as connection:
+            if lagging.is_followed(connection, consumer) and not lagging.behind(connection, consumer):
+                return
+        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
+            lagging.follow(writable, consumer, progress)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""

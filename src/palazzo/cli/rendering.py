@@ -15,6 +15,7 @@ RENDERERS = {
     "watch": "palazzo.cli.keeping:watch",
     "restore_session": "palazzo.cli.keeping:restore_session",
     "wake_up": "palazzo.cli.finding:wake_up",
+    "digest": "palazzo.cli.digesting:digest",
     "init": "palazzo.cli.filing:init",
     "mine": "palazzo.cli.filing:mine",
     "feed": "palazzo.cli.feeding:feed",

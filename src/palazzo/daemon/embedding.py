@@ -56,6 +56,8 @@ def embed(palace: Path) -> int:
             with lock:
                 made += context.writing().embed_pending()
                 context.writing().follow_claims()
+                context.writing().follow_digests()
+                context.writing().follow_mentions(context.settings.flag("entities"))
             # What was filed after the last look is found by looking again without the lock: whoever
             # filed it may have seen the lock held and started nobody.
     return made

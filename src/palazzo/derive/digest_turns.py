@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from palazzo.derive import digest_cues as cues
 from palazzo.derive.digest_work import Place
-from palazzo.model import Part, Role
+from palazzo.model import Part
 from palazzo.text.sentences import Sentence, sentences
 
 
@@ -17,7 +17,7 @@ class Said(NamedTuple):
     """A message of a session: its item, who says it, its text and what the text consists of."""
 
     item: int
-    role: Role
+    role: str
     text: str
     parts: tuple[Part, ...]
 
@@ -121,8 +121,16 @@ def request_in(spoken: Sequence[Sentence]) -> Sentence:
     for pattern in (cues.ASKS_FOR, cues.QUESTION):
         for one in spoken:
             if pattern.search(one.text):
-                return one
+                return one if len(one.text) > _SHORT else _with_what_leads_to_it(spoken, one)
     return next((one for one in spoken if len(one.text) > 12), spoken[0])
+
+
+_SHORT = 24
+"""Characters of a request that says nothing without what stands before it: `Options?`."""
+
+
+def _with_what_leads_to_it(spoken: Sequence[Sentence], one: Sentence) -> Sentence:
+    return Sentence(one.text, spoken[max(0, spoken.index(one) - 1)].start, one.end)
 
 
 def clauses(sentence: Sentence) -> Iterator[Place]:

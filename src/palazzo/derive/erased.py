@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from palazzo.derive import retired
 from palazzo.derive.indexing import reindex
 from palazzo.derive.making import text_hash
-from palazzo.store import changes, claims, drawers, items, keywords, vectors
+from palazzo.store import changes, claims, drawers, items, keywords, mentions, vectors
 from palazzo.store.database import Connection
 
 
@@ -28,6 +28,7 @@ def refresh(connection: Connection, rows: Iterable[int]) -> None:
     if retired.is_followed(connection):
         retired.redo(connection, touched)
     claims.drop(connection, touched)
+    mentions.drop(connection, touched)
     changes.append(connection, "drawer~", touched)
     vectors.delete_orphans(connection)
 

@@ -11,9 +11,11 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from palazzo.derive import claiming, cut, embed, material, retired
+from palazzo.derive import claiming, cut, embed, lagging, material, retired
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
+from palazzo.derive.naming import NAMING
+from palazzo.derive.summing import SUMMING
 from palazzo.errors import PalaceUnusable
 from palazzo.store import arrangement, changes, keywords, sources
 from palazzo.store.database import Connection, Database
@@ -38,6 +40,8 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
         _reindex(database)
         retired.make_anew(database)
         claiming.make_anew(database)
+        lagging.make_anew(database, SUMMING)
+        lagging.make_anew(database, NAMING)
     if what in ("vectors", "all"):
         _drop_vectors(database)
     if what == "all" and not pages_are_sound(database):

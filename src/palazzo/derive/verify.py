@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from itertools import islice
 
 from palazzo.archive import chain
-from palazzo.derive import claiming, expected, retired
+from palazzo.derive import claiming, expected, lagging, naming, retired, summing
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
 from palazzo.store import (
     arrangement,
     claims,
+    digests,
     drawers,
     items,
     keywords,
+    mentions,
     past,
     retired_keywords,
     sources,
@@ -33,6 +35,8 @@ SAMPLE = 24
 """Vectors that are made anew: half a second of work."""
 CLAIMS_SAMPLE = 50
 """Drawers that are read anew for claims: a tenth of a second of work."""
+DIGESTS_SAMPLE = 8
+"""Sessions that are digested anew, spread over all."""
 SAME = 0.999
 """Cosine from which two vectors are the same: int8 rounding costs less than 0.0002."""
 _MOST_TOLD = 3
@@ -62,6 +66,8 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield _checked(checked, "keywords", _keywords)
         yield _checked(checked, "past", lambda connection: _past(connection, told))
         yield _checked(checked, "claims", _claims)
+        yield _checked(checked, "mentions", _mentions)
+        yield _checked(checked, "digests", _digests)
         yield _checked(checked, "vectors", _vectors)
         yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
 
@@ -214,6 +220,37 @@ def _claims(connection: Connection) -> Finding:
             f"{strays:,} belong to no live drawer, and a sample of {len(chosen)} drawers claims something else",
         )
     return True, f"{claims.count(connection):,} claims; {len(chosen)} drawers read anew, all the same"
+
+
+def _mentions(connection: Connection) -> Finding:
+    """What a sample of drawers mentions is what is kept of them."""
+    if not lagging.is_followed(connection, naming.NAMING):
+        return True, "none kept yet"
+    if lagging.behind(connection, naming.NAMING):
+        return True, "not compared: drawers are still to be read for names"
+    chosen = naming.sample(connection, CLAIMS_SAMPLE)
+    wanted, there = naming.expected(connection, chosen), mentions.of_drawers(connection, chosen)
+    strays = mentions.strays(connection)
+    if strays or sorted(wanted) != sorted(there):
+        return (
+            False,
+            f"{strays:,} belong to no live drawer, and a sample of {len(chosen)} drawers mentions something else",
+        )
+    return True, f"{mentions.count(connection):,} mentions; {len(chosen)} drawers read anew, all the same"
+
+
+def _digests(connection: Connection) -> Finding:
+    """The digests of a sample of sessions are what their words call for."""
+    if not lagging.is_followed(connection, summing.SUMMING):
+        return True, "none kept yet"
+    if lagging.behind(connection, summing.SUMMING):
+        return True, "not compared: sessions are still to be digested"
+    sources = digests.all_sessions(connection)
+    chosen = sources[:: max(1, len(sources) // DIGESTS_SAMPLE)]
+    wrong = [row for row in chosen if summing.expected(connection, row) != digests.of_source(connection, row)]
+    if wrong:
+        return False, f"{len(wrong)} of {len(chosen)} sessions have another digest than their words call for"
+    return True, f"{digests.count(connection):,} lines; {len(chosen)} sessions read anew, all the same"
 
 
 def _vectors(connection: Connection) -> Finding:

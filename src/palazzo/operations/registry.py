@@ -17,6 +17,7 @@ MODULES = {
     "watch": "palazzo.operations.watch",
     "restore_session": "palazzo.operations.restore_session",
     "wake_up": "palazzo.operations.wake_up",
+    "digest": "palazzo.operations.digest",
     "remember": "palazzo.operations.remember",
     "forget": "palazzo.operations.forget",
     "undo": "palazzo.operations.undo",

@@ -125,6 +125,7 @@ KEYS: tuple[Key, ...] = (
         add=True,
     ),
     Key("watch.polling", "flag", False, "Look for changes where the file system does not tell of them.", _OWN),
+    Key("entities", "flag", True, "Whether names that drawers mention are kept.", _OWN),
     Key("redact", "flag", True, "Remove secrets before anything is stored.", _ANYWHERE, stricter=_stays_on),
     Key(
         "auto_inject_trust",

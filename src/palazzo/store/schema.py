@@ -20,7 +20,9 @@ Migration = Callable[[Connection], None]
 
 def m001_first(connection: Connection) -> None:
     """Create truth, the log and what is derived at first."""
-    for statement in _TRUTH + _STRUCTURE + _ERASED + _FACTS + _TASKS + _BOOKKEEPING + _DERIVED + _PAST + _CLAIMS:
+    for statement in (
+        _TRUTH + _STRUCTURE + _ERASED + _FACTS + _TASKS + _BOOKKEEPING + _DERIVED + _PAST + _CLAIMS + _NAMED + _WOKEN
+    ):
         connection.execute(statement)
     now = time.time_ns() // 1000
     connection.execute(
@@ -278,6 +280,12 @@ _DERIVED = [
     "CREATE VIRTUAL TABLE keyword_vocabulary USING fts5vocab(keyword, 'row')",
 ]
 
+# What a session was told when it woke up, so that it is told the same again (`store/wake_blocks`). `asked` is by what.
+_WOKEN = [
+    "CREATE TABLE wake_block(session TEXT NOT NULL, epoch INTEGER NOT NULL, asked TEXT NOT NULL, told TEXT NOT NULL,"
+    " at INTEGER NOT NULL, PRIMARY KEY(session, epoch, asked)) WITHOUT ROWID",
+]
+
 _PAST = [
     # How drawers stood before (`store/past`). `until` is NULL where a state has lasted since `since`.
     "CREATE TABLE past(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER,"
@@ -287,6 +295,20 @@ _PAST = [
     " tokenize='porter unicode61 remove_diacritics 2')",
     "INSERT INTO keyword_retired(keyword_retired, rank) VALUES('secure-delete', 1)",
     "CREATE VIRTUAL TABLE keyword_retired_vocabulary USING fts5vocab(keyword_retired, 'row')",
+]
+
+_NAMED = [
+    # What drawers mention (`derive/naming`): each name, folded, once in a drawer, at its first place.
+    "CREATE TABLE mention(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,"
+    " item INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL)",
+    "CREATE INDEX mention_drawer ON mention(drawer)",
+    "CREATE INDEX mention_name ON mention(name, kind)",
+    # The digests of sessions (`derive/summing`), as places: `about` is what a short answer answers to.
+    "CREATE TABLE digest_line(source INTEGER NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, item INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, end INTEGER NOT NULL, about_item INTEGER, about_start INTEGER, about_end INTEGER,"
+    " PRIMARY KEY(source, n)) WITHOUT ROWID",
+    "CREATE INDEX digest_line_kind ON digest_line(kind, item)",
+    "CREATE INDEX digest_line_item ON digest_line(item)",
 ]
 
 _CLAIMS = [

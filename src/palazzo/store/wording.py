@@ -88,6 +88,8 @@ ELSEWHERE = {
     "keyword": "words: touched drawers are indexed anew, the index is merged (derive/erased)",
     "keyword_retired": "words: as `keyword`",
     "claim": "words: claims of touched drawers go, and are made anew (derive/erased)",
+    "mention": "names: those of touched drawers go, and are made anew (derive/erased)",
+    "wake_block": "words, cut short: all blocks go with any erase (archive/erasing)",
     **dict.fromkeys(("entity", "entity_link", "predicate", "fact_source"), "store/facts"),
 }
 """Tables with words that something else takes care of, and what."""
@@ -114,6 +116,7 @@ WORDLESS = {
     "fact_version": "numbers",
     "conflict": "kinds and places",
     "unwanted_fact": "keyed hashes",
+    "digest_line": "kinds and places: the words are the items'",
     "task": "numbers and kinds: the words are the item's",
     "task_state": "states",
     "erasure": "certificates, which hold no words",

@@ -1,0 +1,47 @@
+"""Showing digests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from palazzo.cli.screen import INDENT, count
+
+if TYPE_CHECKING:
+    from palazzo.cli.screen import Screen
+    from palazzo.operations.digest import DigestLineView, DigestResult
+
+HEADINGS = {
+    "asked": "Asked",
+    "decided": "Decided",
+    "changed": "Changed",
+    "failed": "Failed",
+    "fixed": "Fixed",
+    "open": "Left open",
+}
+
+
+def digest(screen: Screen, result: DigestResult) -> None:
+    """Show a digest: its lines by kind, each with the beginning of the id that 'palazzo show' takes."""
+    screen.say((result.title or "untitled", "bold"), (f"  {result.wing}" if result.wing else "", "cyan"))
+    screen.say((result.session, "dim"))
+    for kind, heading in HEADINGS.items():
+        lines = [line for line in result.lines if line.kind == kind]
+        if lines:
+            screen.gap()
+            screen.say((heading, "bold"))
+        for line in lines:
+            _line(screen, line)
+    screen.gap()
+    if result.lines:
+        said = f"{count(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."
+        screen.say((said, "dim"))
+    else:
+        screen.say(("Nothing was found to digest in it.", "dim"))
+
+
+def _line(screen: Screen, line: DigestLineView) -> None:
+    by = "" if line.kind in ("changed", "failed") else f"  {line.by}"
+    where = (line.words.drawer or line.words.item)[:12]
+    screen.say((f"{INDENT}{' '.join(line.words.text.split())}", ""), (f"{by}  {line.said_at[:10]}  {where}", "dim"))
+    if line.about is not None:
+        screen.say((f"{INDENT}{INDENT}to: {' '.join(line.about.text.split())}", "dim"))

@@ -1,0 +1,114 @@
+"""What drawers mention, kept up to date in the background by the rules of `text/mentions`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from palazzo.derive import lagging
+from palazzo.model import Part
+from palazzo.store import changes, claims, items, mentions
+from palazzo.store.changes import Change, ChangeKind
+from palazzo.store.database import Connection, Database
+from palazzo.store.mentions import MentionRow
+from palazzo.text import names
+from palazzo.text.mentions import Voice
+from palazzo.text.mentions import mentions as mentions_in
+
+_LONGEST = 20_000
+"""Characters of a stretch that are read: what is longer is a dump."""
+_MOST = 60
+"""Names that are kept of one drawer: a listing of files names hundreds."""
+
+
+class Naming:
+    """The consumer that keeps mentions."""
+
+    name = "mention"
+    version = 1
+    kinds: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
+    at_once = 100
+
+    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+        """Return the drawers that these changes are about."""
+        return sorted({change.ref for change in log})
+
+    def everything(self, connection: Connection) -> list[int]:
+        """Return the live drawers, and those that have mentions."""
+        rows = connection.execute(
+            "SELECT id FROM drawer WHERE retired_at IS NULL UNION SELECT drawer FROM mention ORDER BY 1"
+        )
+        return [int(row) for (row,) in rows]
+
+    def redo(self, database: Database, things: Sequence[int]) -> None:
+        """Read these drawers anew."""
+        with database.snapshot() as connection:
+            found = expected(connection, things)
+        with database.transaction() as connection:
+            mentions.drop(connection, things)
+            mentions.insert(connection, found)
+
+
+NAMING = Naming()
+
+
+def forget_all(database: Database) -> None:
+    """Keep no mentions any more: what the setting `entities` asks for when it is off."""
+    with database.snapshot() as connection:
+        if not lagging.is_followed(connection, NAMING) and not mentions.count(connection):
+            return
+    with database.transaction() as connection:
+        mentions.clear(connection)
+        changes.advance(connection, NAMING.name, 0, 0)
+
+
+def expected(connection: Connection, drawers: Sequence[int]) -> list[MentionRow]:
+    """Return the mentions that these drawers call for; words from outside make none."""
+    read = claims.to_read(connection, drawers)
+    voices = _items(connection, sorted({item for one in read for item, _, _ in one.spans}))
+    found = []
+    for drawer in read:
+        seen: dict[tuple[str, str], MentionRow] = {}
+        for item, start, end in drawer.spans:
+            for voice, text, at in _stretches(voices.get(item), start, end):
+                for one in mentions_in(text, voice):
+                    key = one.kind, names.fold(one.text)
+                    if key not in seen and len(seen) < _MOST:
+                        seen[key] = MentionRow(drawer.drawer, *key, item, at + one.start, at + one.end)
+        found += sorted(seen.values())
+    return found
+
+
+_VOICES: dict[str, Voice] = {"user": "user", "assistant": "assistant", "tool": "tool"}
+
+
+def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[Voice, str, tuple[Part, ...]]]:
+    texts = items.read_texts(connection, rows)
+    found = connection.execute(
+        "SELECT id, role, parts FROM item WHERE id IN (SELECT value FROM json_each(?)) AND trust <> 'external'",
+        (json.dumps(list(rows)),),
+    )
+    return {
+        int(row): (_VOICES.get(role, "document"), texts[int(row)], items.load_parts(parts))
+        for row, role, parts in found
+    }
+
+
+def _stretches(
+    item: tuple[Voice, str, tuple[Part, ...]] | None, start: int, end: int
+) -> Iterator[tuple[Voice, str, int]]:
+    """Yield the stretches of an item in which one voice speaks, each with where it begins."""
+    if item is None:
+        return
+    voice, text, parts = item
+    for part in parts or (Part("text", start, end),):
+        low, high = max(start, part.start), min(end, part.end)
+        if low < high and part.trust != "external":
+            yield voice if part.kind == "text" else "tool", text[low : min(high, low + _LONGEST)], low
+
+
+def sample(connection: Connection, size: int) -> list[int]:
+    """Return some live drawers that have mentions, spread over all."""
+    newest = next(connection.execute("SELECT coalesce(max(drawer), 0) FROM mention"))[0]
+    found = {row for n in range(size) for row in claims.live_drawers(connection, n * newest // size, 1)}
+    return sorted(row for row in found if row <= newest)

@@ -1,0 +1,101 @@
+"""digest: what a session came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.digests import DigestLine, Quoted
+
+KINDS = ("asked", "decided", "changed", "failed", "fixed", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRequest:
+    """Of which session, and which lines."""
+
+    session: Annotated[str, About("The session, by its id or the beginning of it.", positional=True)]
+    kind: Annotated[tuple[str, ...], About(f"Only lines of this kind: {', '.join(KINDS)}. Repeatable.")] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteView:
+    """Words, to the letter, and where they stand: drawer (null where none holds them), item, the stretch of it."""
+
+    text: str
+    drawer: str | None
+    item: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DigestLineView:
+    """A line: its kind, the words that say so, who said them when, and what they answer to, if to anything."""
+
+    kind: str
+    by: str
+    said_at: str
+    words: QuoteView
+    about: QuoteView | None
+
+
+@dataclass(frozen=True, slots=True)
+class DigestResult:
+    """The lines in the order in which they were said."""
+
+    session: str
+    title: str
+    wing: str | None
+    lines: tuple[DigestLineView, ...]
+
+
+def digest(context: Context, request: DigestRequest) -> DigestResult:
+    """Tell what a session came to: asked, decided, changed, failed, fixed, left open.
+
+    Every line is somebody's own words with where they stand; rules find them, so some are missed and a few are wrong.
+    """
+    from palazzo.archive import restoring
+    from palazzo.store import digests, sources
+
+    wrong = [kind for kind in request.kind if kind not in KINDS]
+    if wrong:
+        raise UsageError(f"'{wrong[0]}' is no kind of line; there are: {', '.join(KINDS)}.")
+    palace = context.reading()
+    with palace.database.snapshot() as connection:
+        session = restoring.find_session(connection, restoring.named(connection, request.session))
+    palace.follow_digests(lambda done, total: context.report("digesting sessions", done, total))
+    with palace.database.snapshot() as connection:
+        found = digests.of_session(connection, session)
+        lines = tuple(_view(connection, one) for one in found if not request.kind or one.kind in request.kind)
+        rows = sources.sources_of_session(connection, session)
+        title = sources.read_source(connection, rows[0]).title if rows else ""
+    return DigestResult(session, title, found[0].wing if found else None, lines)
+
+
+def _view(connection: Connection, line: DigestLine) -> DigestLineView:
+    from palazzo.text.times import to_iso
+
+    return DigestLineView(
+        line.kind,
+        line.role,
+        to_iso(line.said_at),
+        _quote(connection, line.cited),
+        None if line.about is None else _quote(connection, line.about),
+    )
+
+
+def _quote(connection: Connection, quoted: Quoted) -> QuoteView:
+    from palazzo.store import digests
+
+    drawer = digests.drawer_with(connection, quoted)
+    return QuoteView(quoted.text, drawer, quoted.item, quoted.start, quoted.end)
+
+
+OPERATION = Operation("digest", DigestRequest, DigestResult, digest)

@@ -1,0 +1,154 @@
+"""The lines of sessions' digests: derived (`derive/summing`). They hold places; the words are those of the items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store import items
+from palazzo.store.database import Connection
+
+
+class LineRow(NamedTuple):
+    """A line as it is kept: the n-th of a source; `about_item` is where what it answers to stands, if anywhere."""
+
+    source: int
+    n: int
+    kind: str
+    item: int
+    start: int
+    end: int
+    about_item: int | None
+    about_start: int | None
+    about_end: int | None
+
+
+class Quoted(NamedTuple):
+    """Words at their place: the item's id, from, to."""
+
+    item: str
+    start: int
+    end: int
+    text: str
+
+
+class DigestLine(NamedTuple):
+    """A line with its words: of which session and wing, who said it when, and, for a short answer, to what."""
+
+    kind: str
+    session: str
+    wing: str
+    role: str
+    said_at: Micros
+    cited: Quoted
+    about: Quoted | None
+
+
+_COLUMNS = "source, n, kind, item, start, end, about_item, about_start, about_end"
+
+
+def of_session(connection: Connection, session: str) -> list[DigestLine]:
+    """Return the digest of a session, in the order of its words; of all sources that tell it."""
+    return _read(connection, "s.session_id = ?1 ORDER BY l.source, l.n", (session,))
+
+
+def open_lines(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
+    """Return what the sessions of a wing left open, newest first."""
+    return _of_wing(connection, wing, "open", limit)
+
+
+def decisions(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
+    """Return what the sessions of a wing decided, newest first."""
+    return _of_wing(connection, wing, "decided", limit)
+
+
+def _of_wing(connection: Connection, wing: str, kind: str, limit: int) -> list[DigestLine]:
+    return _read(
+        connection,
+        "w.name = ?1 AND l.kind = ?2 ORDER BY i.created_at DESC, l.source, l.n DESC LIMIT ?3",
+        (wing, kind, limit),
+    )
+
+
+def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> list[DigestLine]:
+    rows = list(
+        connection.execute(
+            "SELECT l.kind, s.session_id, w.name, i.role, i.created_at, l.item, l.start, l.end,"
+            " l.about_item, l.about_start, l.about_end FROM digest_line l JOIN source s ON s.id = l.source"
+            " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing WHERE " + where,
+            values,
+        )
+    )
+    named = sorted({int(row[n]) for row in rows for n in (5, 8) if row[n] is not None})
+    texts, uids = items.read_texts(connection, named), items.item_ids(connection, named)
+
+    def quoted(item: int, start: int, end: int) -> Quoted:
+        return Quoted(uids[item], start, end, texts[item][start:end])
+
+    return [
+        DigestLine(kind, session, wing, role, Micros(at), quoted(*cited), None if about[0] is None else quoted(*about))
+        for kind, session, wing, role, at, *places in rows
+        for cited, about in [(places[:3], places[3:])]
+    ]
+
+
+# --- keeping them ------------------------------------------------------------------------------------------
+
+
+def replace(connection: Connection, source: int, rows: Iterable[LineRow]) -> None:
+    """Put these lines in the place of what a source had."""
+    connection.execute("DELETE FROM digest_line WHERE source = ?", (source,))
+    connection.executemany(f"INSERT INTO digest_line({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)", rows)
+
+
+def of_source(connection: Connection, source: int) -> list[LineRow]:
+    """Return the lines of a source, in order."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM digest_line WHERE source = ? ORDER BY n", (source,))
+    return [LineRow(*row) for row in rows]
+
+
+def count(connection: Connection) -> int:
+    """Return how many lines are kept."""
+    return int(next(connection.execute("SELECT count(*) FROM digest_line"))[0])
+
+
+def sessions_of(connection: Connection, rows: Iterable[int]) -> list[int]:
+    """Return the sources of these items that are sessions."""
+    found = connection.execute(
+        "SELECT DISTINCT s.id FROM item i JOIN source s ON s.id = i.source"
+        " WHERE i.id IN (SELECT value FROM json_each(?)) AND s.session_id <> '' ORDER BY 1",
+        (json.dumps(list(rows)),),
+    )
+    return [int(row) for (row,) in found]
+
+
+def sessions_of_acts(connection: Connection, rows: Iterable[int]) -> list[int]:
+    """Return the sources of sessions that these acts touch."""
+    found = connection.execute(
+        "SELECT DISTINCT s.id FROM act_span a JOIN item i ON i.uid = a.item_uid JOIN source s ON s.id = i.source"
+        " WHERE a.act IN (SELECT value FROM json_each(?)) AND s.session_id <> '' ORDER BY 1",
+        (json.dumps(list(rows)),),
+    )
+    return [int(row) for (row,) in found]
+
+
+def all_sessions(connection: Connection) -> list[int]:
+    """Return the sources that are sessions, and those that have lines."""
+    found = connection.execute(
+        "SELECT id FROM source WHERE session_id <> '' UNION SELECT source FROM digest_line ORDER BY 1"
+    )
+    return [int(row) for (row,) in found]
+
+
+def drawer_with(connection: Connection, quoted: Quoted) -> str | None:
+    """Return the id of a live drawer that shows a place."""
+    rows = connection.execute(
+        "SELECT d.uid FROM item JOIN drawer_span s ON s.item = item.id JOIN drawer d ON d.id = s.drawer"
+        " WHERE item.uid = ? AND d.retired_at IS NULL AND s.start < ? AND s.end > ? ORDER BY d.id LIMIT 1",
+        (bytes.fromhex(quoted.item), quoted.end, quoted.start),
+    )
+    for (uid,) in rows:
+        return bytes(uid).hex()
+    return None

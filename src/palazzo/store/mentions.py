@@ -1,0 +1,91 @@
+"""What drawers mention: derived (`derive/naming`), one row for each name and kind in a drawer, at its first place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from palazzo.store.database import Connection
+
+
+class MentionRow(NamedTuple):
+    """A name, folded, with its kind, and where the drawer names it first."""
+
+    drawer: int
+    kind: str
+    name: str
+    item: int
+    start: int
+    end: int
+
+
+_COLUMNS = "drawer, kind, name, item, start, end"
+
+
+def insert(connection: Connection, rows: Iterable[MentionRow]) -> None:
+    """Add mentions."""
+    connection.executemany(f"INSERT INTO mention({_COLUMNS}) VALUES(?,?,?,?,?,?)", rows)
+
+
+def drop(connection: Connection, drawers: Iterable[int]) -> None:
+    """Drop the mentions of drawers."""
+    connection.executemany("DELETE FROM mention WHERE drawer = ?", ((drawer,) for drawer in drawers))
+
+
+def clear(connection: Connection) -> None:
+    """Drop all mentions."""
+    connection.execute("DELETE FROM mention")
+
+
+def of_drawers(connection: Connection, drawers: Iterable[int]) -> list[MentionRow]:
+    """Return the mentions of drawers, in order."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM mention WHERE drawer IN (SELECT value FROM json_each(?)) ORDER BY drawer, kind, name",
+        (json.dumps(list(drawers)),),
+    )
+    return [MentionRow(*row) for row in rows]
+
+
+def mentioning(connection: Connection, name: str, kind: str | None = None) -> list[MentionRow]:
+    """Return where live drawers mention a folded name, newest drawer first."""
+    rows = connection.execute(
+        "SELECT m.drawer, m.kind, m.name, m.item, m.start, m.end FROM mention m JOIN drawer d ON d.id = m.drawer"
+        " WHERE m.name = ?1 AND (?2 IS NULL OR m.kind = ?2) AND d.retired_at IS NULL"
+        " ORDER BY d.created_at DESC, d.id DESC",
+        (name, kind),
+    )
+    return [MentionRow(*row) for row in rows]
+
+
+class Named(NamedTuple):
+    """A name that live drawers mention, and how many."""
+
+    name: str
+    kind: str
+    drawers: int
+
+
+def names_in(connection: Connection, wing: str, limit: int, kinds: Sequence[str] = ()) -> list[Named]:
+    """Return the names that most live drawers of a wing mention."""
+    rows = connection.execute(
+        "SELECT m.name, m.kind, count(*) AS n FROM mention m JOIN drawer d ON d.id = m.drawer"
+        " JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing WHERE wing.name = ?1 AND d.retired_at IS NULL"
+        " AND (?2 = '[]' OR m.kind IN (SELECT value FROM json_each(?2)))"
+        " GROUP BY m.name, m.kind ORDER BY n DESC, m.name LIMIT ?3",
+        (wing, json.dumps(list(kinds)), limit),
+    )
+    return [Named(str(name), str(kind), int(n)) for name, kind, n in rows]
+
+
+def count(connection: Connection) -> int:
+    """Return how many mentions are kept."""
+    return int(next(connection.execute("SELECT count(*) FROM mention"))[0])
+
+
+def strays(connection: Connection) -> int:
+    """Return how many mentions belong to no live drawer."""
+    rows = connection.execute(
+        "SELECT count(*) FROM mention WHERE drawer NOT IN (SELECT id FROM drawer WHERE retired_at IS NULL)"
+    )
+    return int(next(rows)[0])
