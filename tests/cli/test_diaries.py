@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -155,6 +156,31 @@ def test_a_hand_over_tells_what_is_open_and_what_changed_since(palazzo: Command,
     assert all(one in told["text"] for one in ids)
     assert "  Backoff is in.\n  Open: jitter." in told["text"]
     assert palazzo("diary", "handoff", "codex", "Claude").out.startswith("Hand-over about shop from Codex to Claude")
+
+
+def test_a_hand_over_tells_what_sessions_left_open_in_their_own_words(palazzo: Command, home: Path) -> None:
+    said = [
+        "Please add retries to the payment client.",
+        "Done: retries double after each failure. Still to do: the dashboards do not show retries yet.",
+        "Fine. We decided to use jitter. The load test is still open, let's do it tomorrow.",
+    ]
+    rows = [
+        {
+            "type": role, "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "5e55",
+            "cwd": str(home / "shop"), "version": "2", "timestamp": f"2026-03-04T10:0{n}:00Z",
+            "message": {"role": role, "content": text},
+        }
+        for n, (role, text) in enumerate(zip(("user", "assistant", "user"), said, strict=True))
+    ]  # fmt: skip
+    (home / "session.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    palazzo.json("mine", str(home / "session.jsonl"))
+    palazzo.json("diary", "write", "codex", "Looked at the retries.")
+    told = palazzo.json("diary", "handoff", "codex", "pi")
+    assert told["left_open"]
+    for line in told["left_open"]:
+        assert line["session"] == "5e55"
+        assert any(line["text"] in text for text in said)
+        assert f"{line['text']} [{line['id']}]" in told["text"]
 
 
 def test_a_hand_over_keeps_to_its_budget_and_says_what_it_cuts(palazzo: Command, home: Path) -> None:

@@ -33,6 +33,7 @@ MINE = {
 }
 STATUS = {
     "palace", "version", "schema", "items", "drawers", "facts", "wings", "embedder", "size_bytes", "service",
+    "open_todos", "tunnels",
 }  # fmt: skip
 
 

@@ -42,6 +42,17 @@ class DiaryHandoffRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenLine:
+    """What a session of these projects left open, in somebody's own words; `id` is the item that they stand in."""
+
+    id: str
+    session: str
+    role: str
+    said_at: Micros
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class LaterSession:
     """A session with words that were said after the giver last wrote."""
 
@@ -62,6 +73,7 @@ class DiaryHandoffResult:
     tokens: int
     todos: tuple[TodoView, ...]
     reminders: tuple[ReminderView, ...]
+    left_open: tuple[OpenLine, ...]
     entries: tuple[EntryView, ...]
     later_entries: tuple[EntryView, ...]
     later_facts: tuple[FactView, ...]
@@ -69,7 +81,7 @@ class DiaryHandoffResult:
 
 
 def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandoffResult:
-    """Hand one agent's open threads over to another: to-dos, due reminders, last entries, and what changed since.
+    """Hand one agent's open threads over to another: what is to be done, what it last wrote, what changed since.
 
     Every line has its date and its id. Nothing is written by it.
     """
@@ -80,7 +92,9 @@ def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandof
         raise UsageError("Both --entries and --budget must be at least 1.")
     receiver = diaries.agent_name(request.receiver)
     there, now = zone(context), context.now
-    with context.reading().database.snapshot() as connection:
+    palace = context.reading()
+    palace.follow_digests(lambda done, size: context.report("digesting sessions", done, size))
+    with palace.database.snapshot() as connection:
         giver = diaries.find_agent(connection, request.giver)
         if diaries.wing_of(giver.name) == diaries.wing_of(receiver):
             raise UsageError(f"{giver.name} and {receiver} are one agent: name another to hand over to.")
@@ -95,6 +109,7 @@ class _Parts:
     projects: tuple[str, ...]
     todos: tuple[TodoView, ...]
     reminders: tuple[ReminderView, ...]
+    left_open: tuple[OpenLine, ...]
     entries: tuple[EntryView, ...]
     later_entries: tuple[EntryView, ...]
     later_facts: tuple[FactView, ...]
@@ -130,11 +145,21 @@ def _gather(connection: Connection, request: DiaryHandoffRequest, giver: Agent, 
         projects,
         tuple(todo_view(task, now) for task in todos.values()),
         tuple(reminder_view(one.task, one.causes) for one in due.values()),
+        _left_open(connection, projects),
         entries,
         tuple(islice(later.values(), MOST_LISTED)),
         _later_facts(connection, giver.last_at, projects, now),
         _later_sessions(connection, giver.last_at, projects),
     )
+
+
+def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLine, ...]:
+    """What sessions left open, newest first, as far as their digests say."""
+    from palazzo.store import digests
+
+    found = [line for wing in projects for line in digests.open_lines(connection, wing, MOST_LISTED)]
+    newest = sorted(found, key=lambda line: -line.said_at)[:MOST_LISTED]
+    return tuple(OpenLine(line.cited.item, line.session, line.role, line.said_at, line.cited.text) for line in newest)
 
 
 def _later_facts(connection: Connection, since: Micros, projects: Sequence[str], now: Micros) -> tuple[FactView, ...]:
@@ -188,6 +213,7 @@ def _told(parts: _Parts, receiver: str, budget: int, now: Micros, there: tzinfo)
         estimate_tokens(text),
         parts.todos,
         parts.reminders,
+        parts.left_open,
         parts.entries,
         parts.later_entries,
         parts.later_facts,
@@ -208,7 +234,7 @@ def _shortened(line: str, left: int) -> str:
 
 
 def _lines(parts: _Parts, receiver: str, now: Micros, there: tzinfo) -> Iterator[str]:
-    from palazzo.operations.clock import day_and_time
+    from palazzo.operations.clock import day, day_and_time
 
     giver = parts.giver
     about = f" about {', '.join(parts.projects)}" if parts.projects else ""
@@ -229,6 +255,10 @@ def _lines(parts: _Parts, receiver: str, now: Micros, there: tzinfo) -> Iterator
         yield "Reminders that are due:"
         for reminder in parts.reminders[:MOST_LISTED]:
             yield f"- {_line(reminder.text)} (left {_age(reminder.created_at, now)}) [{reminder.id}]"
+    if parts.left_open:
+        yield "Left open in sessions, in their own words:"
+        for line in parts.left_open:
+            yield f"- {day(line.said_at, there)} {line.role}: {_line(line.text)} [{line.id}]"
     yield f"Last entries of {giver.name}, newest first:"
     for entry in parts.entries:
         where = f", {entry.project}" if entry.project else ""
