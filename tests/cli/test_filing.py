@@ -125,15 +125,16 @@ def test_forgotten_documents_stay_forgotten_when_they_are_read_again(palazzo: Co
 
 def test_wake_up_orients_within_its_budget(palazzo: Command, shop: Path) -> None:
     woken = palazzo.json("wake-up")
-    assert set(woken) == {"wing", "text", "tokens", "sessions", "notes"}
     assert woken["wing"] == "shop"
-    assert woken["text"].startswith("Memory of shop: 5 drawers in animals, docs, notes.")
-    assert [note["kind"] for note in woken["notes"]] == ["note", "decision"]
-    assert all(note["id"] in woken["text"] for note in woken["notes"])
+    assert woken["depth"] == "medium"
+    assert woken["text"].startswith("Memory on ")
+    assert ": project shop" in woken["text"].split("\n")[0]
+    assert [line["section"] for line in woken["lines"]] == ["decision", "note"]
+    assert all(line["id"] in woken["text"] for line in woken["lines"])
     assert palazzo("wake-up").out.strip() == woken["text"]
     small = palazzo.json("wake-up", "--budget", "60")
     assert small["tokens"] <= 60
-    assert len(small["notes"]) < 2
+    assert len(small["lines"]) < 2
 
 
 def test_init_creates_the_palace_and_leaves_the_project_alone(palazzo: Command, home: Path) -> None:

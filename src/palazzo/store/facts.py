@@ -147,6 +147,14 @@ def versions(connection: Connection, at: Micros) -> list[Version]:
     return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE {_LIVE} ORDER BY f.id", (at,))]
 
 
+def newest_versions(connection: Connection, at: Micros, wing: str | None, limit: int) -> list[Version]:
+    """Return the versions believed at `at` that were recorded last, newest first: of a wing, and of no wing."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name = ?2) ORDER BY v.id DESC LIMIT ?3", (at, wing, limit)
+    )
+    return [_version(row) for row in rows]
+
+
 def versions_about(connection: Connection, entities: Iterable[int], side: Side, at: Micros) -> list[Version]:
     """Return the versions believed at `at` whose subject or object is one of these entities, the oldest fact first."""
     sides = ("subject", "object") if side == "both" else (side,)

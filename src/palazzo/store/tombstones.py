@@ -118,6 +118,11 @@ def finish(connection: Connection, at: Micros, rows: Iterable[int]) -> None:
     connection.executemany("UPDATE erasure SET finished_at = ? WHERE id = ?", ((at, row) for row in rows))
 
 
+def count_erasures(connection: Connection) -> int:
+    """Return how often something was erased."""
+    return int(next(connection.execute("SELECT count(*) FROM erasure"))[0])
+
+
 def unfinished(connection: Connection) -> list[Erasure]:
     """Return the erasures of which pages of the file may still hold something, oldest first."""
     rows = connection.execute(

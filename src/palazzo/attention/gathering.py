@@ -1,0 +1,205 @@
+"""What a wake-up may tell of: read from the palace, as it is or as of a day, with what speaks for each.
+
+Nothing is searched for. Of each kind the newest are read, many more than can be told; `waking` chooses. What was
+forgotten, erased or superseded is not among them, nor what is trusted less than asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from palazzo.archive import diaries, tasks
+from palazzo.attention.waking import Known, Section
+from palazzo.graph.beliefs import Beliefs
+from palazzo.model import Micros
+from palazzo.store import claims, digests, facts, items, overview
+from palazzo.store.database import Connection
+from palazzo.store.digests import DigestLine
+from palazzo.store.entities import LATEST
+from palazzo.store.worth import Worth, worth_of
+
+NOTES, SESSIONS, LINES, FACTS, ENTRIES = 200, 8, 40, 40, 6
+"""How many of each are looked at, the newest."""
+_ENTRIES_READ = 30
+_OVERDUE = 2
+"""What a to-do that is overdue is marked with, in tags."""
+_CAME_TO = ("changed", "fixed", "asked", "failed")
+"""Which line of its digest a session is told by, the first that there is. What it decided, or left open, is told by
+itself."""
+_QUOTED = 160
+"""Characters of that line at most: the title stands before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """For whom and when. Without a `wing` (a directory that the palace does not know) little is told.
+
+    `before` is the moment as of which is asked, None for now; `trusts` are those that may be put before an agent.
+    """
+
+    wing: str | None
+    agent: str | None
+    now: Micros
+    before: Micros | None
+    trusts: frozenset[str]
+    day: Callable[[Micros], str]
+
+
+def gather(connection: Connection, asked: Asked) -> list[Known]:
+    """Return what may be told."""
+    found = [*_tasks(connection, asked), *_diary(connection, asked), *_sessions(connection, asked)]
+    if asked.wing is not None:
+        found += [
+            *_digest(connection, asked, asked.wing),
+            *_facts(connection, asked),
+            *_notes(connection, asked, asked.wing),
+        ]
+    return [one for one in found if one.trust in asked.trusts]
+
+
+# --- what is open ------------------------------------------------------------------------------------------
+
+
+def _tasks(connection: Connection, asked: Asked) -> Iterator[Known]:
+    """Due reminders and open to-dos of the wing, and to-dos that the agent stated anywhere."""
+    agent = diaries.agent_called(connection, asked.agent) if asked.agent else None
+    due = [one.task for one in tasks.due(connection, tasks.Moment(asked.now), asked.wing)]
+    todos = [] if asked.wing is None else tasks.open_todos(connection, asked.wing, agent.spellings if agent else ())
+    worth = worth_of(connection, (task.item for task in (*due, *todos)))
+    for section, some in (("due", due), ("todo", todos)):
+        for task in some:
+            own = worth.get(task.item)
+            if own is None:
+                continue
+            overdue = task.due_at is not None and task.due_at <= asked.now
+            when = f"due {'since' if section == 'due' else 'before'} {asked.day(task.due_at)}" if task.due_at else ""
+            where = "" if task.wing == asked.wing else f"in {task.wing}"
+            yield Known(
+                section="due" if section == "due" else "todo",
+                id=task.uid,
+                at=task.created_at,
+                origin=task.author or own.trust,
+                text=task.text,
+                trust=own.trust,
+                remark=", ".join(filter(None, (when, "overdue" if overdue and section == "todo" else "", where))),
+                marks=own.marks + (_OVERDUE if overdue else 0),
+                references=own.references,
+            )
+
+
+def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
+    """What sessions left open and decided, in their own words."""
+    lines = [*digests.open_lines(connection, wing, LINES), *digests.decisions(connection, wing, LINES)]
+    rows = items.known_items(connection, {bytes.fromhex(line.cited.item) for line in lines})
+    worth = worth_of(connection, rows.values())
+    superseded = _superseded(connection, asked, worth.values())
+    for line in lines:
+        own = worth.get(rows.get(bytes.fromhex(line.cited.item), 0))
+        if own is not None and not superseded.intersection(own.drawers):
+            yield Known(
+                section="open" if line.kind == "open" else "decision",
+                id=line.cited.item,
+                at=line.said_at,
+                origin=own.trust,
+                text=_words(line),
+                trust=own.trust,
+                references=own.references,
+                marks=own.marks,
+            )
+
+
+def _words(line: DigestLine) -> str:
+    """A line's words; a short answer with what it answers to."""
+    return line.cited.text if line.about is None else f"{line.cited.text} (to: {line.about.text})"
+
+
+# --- what was ----------------------------------------------------------------------------------------------
+
+
+def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
+    for session in overview.sessions(connection, SESSIONS, asked.wing):
+        line = _came_to(digests.of_session(connection, session.session_id))
+        title = session.title or "untitled"
+        yield Known(
+            section="session",
+            id=session.session_id,
+            at=session.last_at,
+            origin="session",
+            text=f"{title}. {line}" if line and title.rstrip("…") not in line else line or title,
+            trust="agent",
+        )
+
+
+def _came_to(lines: Sequence[DigestLine]) -> str:
+    for kind in _CAME_TO:
+        for line in lines:
+            if line.kind == kind:
+                words = " ".join(line.cited.text.split())
+                short = words if len(words) <= _QUOTED else f"{words[:_QUOTED].rsplit(' ', 1)[0]} …"
+                return f"{kind.capitalize()}: {short}"
+    return ""
+
+
+def _diary(connection: Connection, asked: Asked) -> Iterator[Known]:
+    """Entries about the wing's project; of the agent that is named also those about no project."""
+    agent = diaries.agent_called(connection, asked.agent) if asked.agent else None
+    if (asked.agent and agent is None) or (agent is None and asked.wing is None):
+        return
+    rows = islice(diaries.entries(connection, agent), _ENTRIES_READ)
+    about = {asked.wing, "" if agent else asked.wing}
+    own = (entry for entry in (diaries.read(connection, row) for row in rows) if entry.project in about)
+    for entry in islice(own, ENTRIES):
+        yield Known("diary", entry.id, entry.at, entry.agent, entry.text, entry.trust)
+
+
+def _facts(connection: Connection, asked: Asked) -> Iterator[Known]:
+    """Facts that were stated, changed or ended last. One that another superseded is told by the other alone."""
+    known_at = LATEST if asked.before is None else asked.before
+    versions = facts.newest_versions(connection, known_at, asked.wing, FACTS)
+    versions = [one for one in versions if one.superseded_by is None]
+    for fact in Beliefs(connection, known_at).tell(versions):
+        speakers = tuple(dict.fromkeys(one.stated_by for one in fact.provenance))
+        since = f"since {asked.day(fact.valid_from)}" if fact.valid_from else ""
+        until = f"until {asked.day(fact.valid_to)}" if fact.valid_to else ""
+        yield Known(
+            section="fact",
+            id=fact.id,
+            at=fact.recorded_at,
+            origin=speakers[0] if speakers else "unknown",
+            text=f"{fact.subject} {fact.predicate} {fact.object}",
+            trust="user" if speakers == ("user",) else "agent",
+            remark=", ".join(filter(None, (since, until))),
+            references=len(fact.provenance) - 1,
+        )
+
+
+def _notes(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
+    rows = overview.newest_notes(connection, wing, NOTES)
+    worth = worth_of(connection, rows)
+    superseded = _superseded(connection, asked, worth.values())
+    for row in rows:
+        own = worth.get(row)
+        if own is None or own.trust not in asked.trusts or superseded.intersection(own.drawers):
+            continue
+        item = items.read_item(connection, row)
+        label = str(item.meta.get("label") or "")
+        section: Section = "decision" if label == "decision" else "note"
+        yield Known(
+            section=section,
+            id=item.id,
+            at=item.created_at,
+            origin=item.author or own.trust,
+            text=item.text,
+            trust=own.trust,
+            remark=label if section == "note" else "",
+            marks=own.marks,
+            references=own.references,
+        )
+
+
+def _superseded(connection: Connection, asked: Asked, worth: Iterable[Worth]) -> frozenset[str]:
+    """Which of these drawers hold words that something later has superseded."""
+    ids = [drawer for one in worth for drawer in one.drawers]
+    return frozenset(claims.superseding(connection, ids, asked.now)) if ids else frozenset()

@@ -1,0 +1,36 @@
+"""What sessions were told when they woke up, kept so that a session is told the same to the byte again.
+
+A block belongs to a session's epoch (a host that drops what it was told begins another) and to what was asked for. It
+quotes words that are cut short, which no search for erased words would find: an erase drops all blocks.
+"""
+
+from __future__ import annotations
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+KEPT = 30 * 24 * 60 * 60 * 1_000_000
+"""How long a block is kept, in microseconds. Sessions that are resumed later than that are told anew."""
+
+
+def find(connection: Connection, session: str, epoch: int, asked: str) -> str | None:
+    """Return what a session was told in this epoch when it asked the same; None when it has not asked."""
+    rows = connection.execute(
+        "SELECT told FROM wake_block WHERE session = ? AND epoch = ? AND asked = ?", (session, epoch, asked)
+    )
+    return next((str(told) for (told,) in rows), None)
+
+
+def keep(connection: Connection, session: str, epoch: int, asked: str, told: str, at: Micros) -> str:
+    """Keep what a session is told, unless it was told something already; return what it is told. Drops old blocks."""
+    connection.execute("DELETE FROM wake_block WHERE at < ?", (at - KEPT,))
+    connection.execute(
+        "INSERT INTO wake_block(session, epoch, asked, told, at) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (session, epoch, asked, told, at),
+    )
+    return find(connection, session, epoch, asked) or told
+
+
+def drop_all(connection: Connection) -> None:
+    """Drop every block."""
+    connection.execute("DELETE FROM wake_block")

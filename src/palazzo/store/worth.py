@@ -1,0 +1,65 @@
+"""What speaks for putting something before an agent: whom to believe for it, how it is marked, and what rests on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from palazzo.model import Trust
+from palazzo.store.database import Connection
+
+
+class Worth(NamedTuple):
+    """Of an item that is live: its drawers' ids, how many tags somebody put on them, how many facts and tunnels
+    rest on it. `trust` is that of its first drawer."""
+
+    drawers: tuple[str, ...]
+    trust: Trust
+    marks: int
+    references: int
+
+
+def worth_of(connection: Connection, items: Iterable[int]) -> dict[int, Worth]:
+    """Return what speaks for items, by row id. Of those of which nothing is live (forgotten, erased) nothing is said.
+
+    Tags that a rule gives are no marks. Facts count that are believed now.
+    """
+    asked = json.dumps(sorted(set(items)))
+    tunnels = _tunnel_ends(connection)
+    facts = _facts_on(connection, asked)
+    found: dict[int, Worth] = {}
+    for item, uid, trust, marks in connection.execute(
+        "SELECT s.item, d.uid, d.trust, (SELECT count(*) FROM drawer_tag JOIN tag ON tag.id = drawer_tag.tag"
+        " WHERE drawer_tag.drawer = d.id AND tag.name NOT LIKE '%:%' AND tag.name <> 'error')"
+        " FROM json_each(?) AS asked CROSS JOIN drawer_span s ON s.item = asked.value"
+        " CROSS JOIN drawer d ON d.id = s.drawer WHERE d.retired_at IS NULL ORDER BY s.item, d.id",
+        (asked,),
+    ):
+        row, drawer = int(item), bytes(uid).hex()
+        before = found.get(row, Worth((), trust, 0, facts.get(row, 0)))
+        if drawer not in before.drawers:
+            found[row] = before._replace(
+                drawers=(*before.drawers, drawer),
+                marks=max(before.marks, int(marks)),
+                references=before.references + tunnels.get(drawer, 0),
+            )
+    return found
+
+
+def _facts_on(connection: Connection, asked: str) -> dict[int, int]:
+    rows = connection.execute(
+        "SELECT item.id, count(DISTINCT v.fact) FROM json_each(?) AS asked CROSS JOIN item ON item.id = asked.value"
+        " CROSS JOIN fact_source f ON f.item_uid = item.uid CROSS JOIN fact_version v ON v.id = f.version"
+        " WHERE v.retired_at IS NULL GROUP BY 1",
+        (asked,),
+    )
+    return {int(item): int(count) for item, count in rows}
+
+
+def _tunnel_ends(connection: Connection) -> dict[str, int]:
+    rows = connection.execute(
+        "SELECT drawer_uid, count(*) FROM tunnel_drawer JOIN tunnel ON tunnel.id = tunnel_drawer.tunnel"
+        " WHERE tunnel.retired_at IS NULL GROUP BY 1"
+    )
+    return {bytes(uid).hex(): int(count) for uid, count in rows}
