@@ -58,7 +58,8 @@ def wing_led_to(connection: Connection, name: str) -> int | None:
     rows = connection.execute(
         "SELECT coalesce(wing.merged_into, wing.id) FROM (SELECT wing AS was, id AS at FROM arrangement"
         " WHERE kind = 'name' AND wing IS NOT NULL AND name = ?1 AND retired_at IS NULL"
-        " UNION ALL SELECT id, 0 FROM wing WHERE first_name = ?1) JOIN wing ON wing.id = was ORDER BY at DESC LIMIT 1",
+        " UNION ALL SELECT id, 0 FROM wing WHERE first_name = ?1)"
+        " CROSS JOIN wing ON wing.id = was ORDER BY at DESC LIMIT 1",
         (name,),
     )
     return next((int(found) for (found,) in rows), None)
@@ -74,7 +75,7 @@ def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
         " FROM arrangement JOIN wing ON wing.id = target WHERE arrangement.name = ?2 AND kind IN ('name', 'move')"
         " AND arrangement.room IS NOT NULL AND retired_at IS NULL AND coalesce(merged_into, wing.id) = ?1"
         " UNION ALL SELECT room.id, 0 FROM wing CROSS JOIN room ON room.first_wing = wing.id AND room.first_name = ?2"
-        " WHERE wing.id = ?1 OR wing.merged_into = ?1) JOIN room ON room.id = was ORDER BY at DESC LIMIT 1",
+        " WHERE wing.id = ?1 OR wing.merged_into = ?1) CROSS JOIN room ON room.id = was ORDER BY at DESC LIMIT 1",
         (wing, name),
     )
     return next((int(found) for (found,) in rows), None)

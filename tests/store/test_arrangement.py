@@ -1,0 +1,105 @@
+"""What follows from rows of an arrangement, also from such as no command would record together; and many rooms."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.archive.conversations import fresh_palace
+
+from palazzo.model import Micros, Place
+from palazzo.palace import Palace
+from palazzo.recall.query import Query
+from palazzo.store import arrangement, places
+from palazzo.store.arrangement import ArrangementKind
+from palazzo.store.database import Connection
+
+
+@pytest.fixture
+def palace() -> Iterator[Palace]:
+    with fresh_palace() as opened:
+        yield opened
+
+
+def record(
+    connection: Connection,
+    kind: ArrangementKind,
+    *,
+    wing: int | None = None,
+    room: int | None = None,
+    name: str = "",
+    target: int | None = None,
+) -> int:
+    at = Micros(1)
+    return arrangement.record(connection, os.urandom(16), kind, at, wing=wing, room=room, name=name, target=target)
+
+
+def test_a_merge_that_would_close_a_circle_does_not_count(palace: Palace) -> None:
+    with palace.database.transaction() as connection:
+        a, b, c = (places.wing_id(connection, name) for name in "abc")
+        record(connection, "merge", wing=a, target=b)
+        record(connection, "merge", wing=b, target=c)
+        circle = record(connection, "merge", wing=c, target=a)
+        assert arrangement.settle(connection) == []
+        assert places.wing_names(connection) == ["c"]
+        assert {places.wing_name(connection, wing) for wing in (a, b, c)} == {"c"}
+        rooms = [places.room_id(connection, Place("c", name)) for name in ("x", "y")]
+        record(connection, "merge", room=rooms[0], target=rooms[1])
+        record(connection, "merge", room=rooms[1], target=rooms[0])
+        arrangement.settle(connection)
+        assert places.room_names(connection) == ["y"]
+        arrangement.retire(connection, circle, Micros(2))
+        arrangement.settle(connection)
+        assert arrangement.differing(connection) == (0, 0)
+
+
+def test_of_those_that_claim_one_name_the_first_keeps_it(palace: Palace) -> None:
+    """As when two machines that were apart give one name away."""
+    with palace.database.transaction() as connection:
+        a, b = (places.wing_id(connection, name) for name in ("api", "web"))
+        places.wing_id(connection, "core-2")
+        record(connection, "name", wing=b, name="core")
+        record(connection, "name", wing=a, name="core")
+        assert arrangement.settle(connection) == [(a, None, "core")]
+        assert [places.wing_name(connection, wing) for wing in (a, b)] == ["core-3", "core"]
+        rooms = [places.room_id(connection, Place(wing, "auth")) for wing in ("core", "core-3")]
+        record(connection, "merge", wing=a, target=b)
+        assert arrangement.settle(connection) == [(b, rooms[1], "auth")]
+        assert [places.place_of(connection, room) for room in rooms] == [Place("core", "auth"), Place("core", "auth-2")]
+
+
+def test_what_no_row_counts_of_is_called_as_it_was_created(palace: Palace) -> None:
+    with palace.database.transaction() as connection:
+        room = places.room_id(connection, Place("api", "auth"))
+        row = record(connection, "name", room=room, name="login", target=1)
+        arrangement.settle(connection)
+        assert places.place_of(connection, room) == Place("api", "login")
+        arrangement.retire(connection, row, Micros(2))
+        assert arrangement.differing(connection) == (0, 1)
+        arrangement.settle(connection)
+        assert (places.place_of(connection, room), arrangement.differing(connection)) == (Place("api", "auth"), (0, 0))
+
+
+@pytest.mark.parametrize("moved", [1, 6_000])
+def test_a_wing_of_ten_thousand_rooms_is_searched_when_some_of_them_moved_out(palace: Palace, moved: int) -> None:
+    with palace.database.transaction() as connection:
+        rooms = [places.room_id(connection, Place("api", f"room-{n}")) for n in range(10_000)]
+        away = places.wing_id(connection, "web")
+    for n in (0, 3_999, 5_999, 9_999):
+        palace.remember(f"the heron stands in room {n}", Place("api", f"room-{n}"))
+    with palace.database.transaction() as connection:
+        for n in range(moved):
+            record(connection, "move", room=rooms[n], name=f"room-{n}", target=away)
+        arrangement.settle(connection)
+    where = {
+        hit.drawer.place
+        for wing in ("api", "web")
+        for hit in palace.search(Query("heron", wing=wing, limit=10)).hits
+        if hit.drawer.place.wing == wing
+    }
+    expected = {n: "web" if n < moved else "api" for n in (0, 3_999, 5_999, 9_999)}
+    assert where == {Place(wing, f"room-{n}") for n, wing in expected.items()}
+    with palace.database.snapshot() as connection:
+        assert len(places.rooms(connection)) == 10_000
+        assert len(places.former_room_places(connection)) == moved
