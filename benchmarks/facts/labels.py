@@ -15,6 +15,7 @@ from typing import Any, Literal
 import yaml
 
 CONTRADICTIONS = Path(__file__).with_name("contradictions.yaml")
+MORE_CONTRADICTIONS = Path(__file__).with_name("more_pairs.yaml")  # all of them for development
 SUGGESTIONS = Path(__file__).with_name("suggestions.yaml")
 KINDS = ("version", "port", "path", "boolean", "switch", "ended", "instead", "value")
 PREDICATES = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from benchmarks.facts.labels import KINDS, PREDICATES, half, plain, read_pairs, read_passages, same
+from benchmarks.facts.labels import KINDS, MORE_CONTRADICTIONS, PREDICATES, half, plain, read_pairs, read_passages, same
 
 
 def even(names: Sequence[str]) -> bool:
@@ -27,6 +27,15 @@ def test_pairs_are_enough_and_about_half_of_them_no_conflict_in_either_half() ->
 def test_every_kind_of_conflict_is_in_both_halves_several_times() -> None:
     counts = Counter((pair.conflict.kind, half(pair.id)) for pair in read_pairs() if pair.conflict)
     assert min(counts[kind, which] for kind in KINDS for which in ("dev", "held-out")) >= 5
+
+
+def test_the_third_set_is_as_even_and_of_every_kind_and_repeats_no_pair() -> None:
+    pairs, others = read_pairs(MORE_CONTRADICTIONS), read_pairs()
+    assert 0.4 <= sum(pair.conflict is None for pair in pairs) / len(pairs) <= 0.6
+    counts = Counter(pair.conflict.kind for pair in pairs if pair.conflict)
+    assert min(counts[kind] for kind in KINDS) >= 5
+    texts = {(plain(pair.earlier.text), plain(pair.later.text)) for pair in (*pairs, *others)}
+    assert len(texts) == len({pair.id for pair in (*pairs, *others)}) == len(pairs) + len(others)
 
 
 def test_passages_are_enough_and_about_half_of_them_hold_nothing_in_either_half() -> None:
