@@ -71,7 +71,7 @@ def _without_quotes(call: str) -> str:
 # --- failures ------------------------------------------------------------------------------------------------
 
 _TELLING = re.compile(
-    r"(?:\b[\w.]*(?:Error|Exception|Failure)\b\s*[:(]|^\s*(?:error|ERROR|fatal|Fatal|FATAL|FAILED|FAIL|FAILURE|E  "
+    r"(?:\b[\w.]{0,120}(?:Error|Exception|Failure)\b\s*[:(]|^\s*(?:error|ERROR|fatal|Fatal|FATAL|FAILED|FAIL|FAILURE|E  "
     r"|panic|Panic|not ok|✗|✕|✖|×)|\bpanicked at\b|Traceback|\bOOMKilled\b"
     r"|\bFatal(?: error)?:|\berror(?:\[\w+\])?: |\"error\"\s*:\s*\"|Segmentation fault|core dumped|command not found"
     r"|No such file|Permission denied|undefined symbol|Connection refused|timed out|BR-[A-Z]+-\d+"
@@ -103,7 +103,7 @@ _DECLINED = re.compile(
     re.IGNORECASE,
 )
 _SAID_ERROR = re.compile(
-    r"^.*(?:\b\w+(?:\.\w+)*(?:Error|Exception)\b: \S|\bOOMKilled\b|\bSegmentation fault\b|\bsegfaults?\b"
+    r"^.*(?:\b(?:\w{1,60}\.){0,6}\w{1,80}(?:Error|Exception)\b: \S|\bOOMKilled\b|\bSegmentation fault\b|\bsegfaults?\b"
     r"|\bpanicked at\b|^Traceback \(|\b[Ee]xit code [1-9]|\bHTTP 5\d\d\b|\bcrash(?:es|ed) with\b|\bE(?:NOENT"
     r"|CONNREFUSED|TIMEDOUT|ADDRINUSE)\b).*$",
     re.MULTILINE,

@@ -40,10 +40,11 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
         _reindex(database)
         retired.make_anew(database)
         claiming.make_anew(database)
-        lagging.make_anew(database, SUMMING)
-        lagging.make_anew(database, NAMING)
     if what in ("vectors", "all"):
         _drop_vectors(database)
+    if what in ("fts", "all"):  # last: they make everything anew after a reset, and the steps before append some
+        lagging.make_anew(database, SUMMING)
+        lagging.make_anew(database, NAMING)
     if what == "all" and not pages_are_sound(database):
         with database.outside_transaction() as raw:
             raw.execute("VACUUM")  # writes every page anew, with its checksum

@@ -76,8 +76,10 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
     rows = list(
         connection.execute(
             "SELECT l.kind, s.session_id, w.name, i.role, i.created_at, l.item, l.start, l.end,"
-            " l.about_item, l.about_start, l.about_end FROM digest_line l JOIN source s ON s.id = l.source"
-            " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing WHERE " + where,
+            f" CASE WHEN {_shown('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
+            " l.about_start, l.about_end FROM digest_line l JOIN source s ON s.id = l.source"
+            " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing"
+            f" WHERE {_shown('l.item', 'l.start', 'l.end')} AND {where}",
             values,
         )
     )
@@ -92,6 +94,14 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
         for kind, session, wing, role, at, *places in rows
         for cited, about in [(places[:3], places[3:])]
     ]
+
+
+def _shown(item: str, start: str, end: str) -> str:
+    """Whether a live drawer shows a place: what was forgotten a moment ago is in no answer, digested anew or not."""
+    return (
+        f"EXISTS (SELECT 1 FROM drawer_span p JOIN drawer d ON d.id = p.drawer WHERE p.item = {item}"
+        f" AND d.retired_at IS NULL AND p.start < {end} AND p.end > {start})"
+    )
 
 
 # --- keeping them ------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from palazzo.text.naming.page import Mention, Page, found
 
 _NAME = r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}"
 _SIGNED = re.compile(
-    rf"^\s*(?:Author|Commit|Co-authored-by|Reviewed-by|Signed-off-by|Acked-by|Tested-by|Reported-by"
-    rf"|Suggested-by):\s+({_NAME})\s*<",
+    rf"^[ \t]*(?:Author|Commit|Co-authored-by|Reviewed-by|Signed-off-by|Acked-by|Tested-by|Reported-by"
+    rf"|Suggested-by):[ \t]+({_NAME})[ \t]*<",
     re.MULTILINE | re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"^([^\W\d_][\w.-]{1,30})(?: \[?\d\d?:\d\d(?: ?[AP]M)?\]?)?: ", re.MULTILINE)

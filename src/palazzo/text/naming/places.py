@@ -23,7 +23,7 @@ _NOTHING = re.compile(
     r"|(?<![\w/])/(?:v\d|api)/[\w/:{}.-]*",
     re.MULTILINE,
 )
-_MAIL = re.compile(r"<?[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
+_MAIL = re.compile(r"(?<![\w.+-])<?[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+>?")
 
 
 def nothings(page: Page) -> Iterator[Mention]:
@@ -89,7 +89,7 @@ _METHODS = frozenset(["map", "filter", "env", "example", "service", "m", "d", "r
 
 
 _NUMBERED = re.compile(
-    r"(?<![\w/&#])(?:(?:PR|MR|pull request|issue|Issue|ticket|bug|Bug) [#!]\d+|[\w.-]+/[\w.-]+#\d+"
+    r"(?<![\w/&#])(?:(?:PR|MR|pull request|issue|Issue|ticket|bug|Bug) [#!]\d+|[\w.-]{1,60}/[\w.-]{1,80}#\d+"
     r"|[#!]\d{2,6})(?![\w-])"
     r"|(?<![\w-])(?:fix(?:es|ed)?|clos(?:es|ed)|resolv(?:es|ed)|refs?|see|GH) (#\d+)(?![\w-])"
 )

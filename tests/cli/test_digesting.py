@@ -1,0 +1,41 @@
+"""digest, as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+SESSION = "e8cc7d58-2992-4d51-82f0-f85e91170df2"
+TRANSCRIPT = Path(__file__).parents[1] / "fixtures" / "claude-code" / f"{SESSION}.jsonl"
+
+
+@pytest.fixture
+def mined(palazzo: Command, home: Path) -> Command:
+    palazzo.json("mine", str(TRANSCRIPT))
+    return palazzo
+
+
+def test_each_line_cites_words_that_a_drawer_shows(mined: Command) -> None:
+    told = mined.json("digest", SESSION[:8])
+    assert told["session"] == SESSION
+    assert {line["kind"] for line in told["lines"]} == {"asked", "decided", "changed", "failed", "fixed", "open"}
+    for line in told["lines"]:
+        shown = mined.json("show", line["words"]["drawer"])
+        assert line["words"]["text"].split("\n")[0] in shown["entries"][0]["text"]
+
+
+def test_lines_of_one_kind_and_what_a_person_sees(mined: Command) -> None:
+    decided = mined.json("digest", SESSION, "--kind", "decided")["lines"]
+    assert {line["kind"] for line in decided} == {"decided"}
+    ran = mined("digest", SESSION)
+    assert "Decision: the orders service uses PostgreSQL 16" in ran.out
+    assert "Left open" in ran.out
+
+
+def test_a_session_that_is_not_there_and_a_kind_that_is_none_are_one_sentence(mined: Command) -> None:
+    assert mined("digest", "0000").error.startswith("palazzo: No session has the id '0000'.")
+    ran = mined("digest", SESSION, "--kind", "decisions")
+    assert ran.code == 2
+    assert "'decisions' is no kind of line" in ran.error

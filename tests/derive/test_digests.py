@@ -1,0 +1,134 @@
+"""Digests of sessions and mentions of drawers: what is kept, followed, made anew, compared, forgotten, erased."""
+
+from __future__ import annotations
+
+import pytest
+from tests.archive.conversations import PLACE, answered, called, file_rows, said
+
+from palazzo.derive.digesting import Said, digest
+from palazzo.derive.verify import verify
+from palazzo.model import Place
+from palazzo.palace import Palace, without_embedder
+from palazzo.store import digests, mentions
+
+ROWS = [
+    said(1, "user", "Set up labels for two carriers."),
+    said(2, "assistant", "PDF or ZPL? I'd take ZPL, printers know it."),
+    said(3, "user", "ok, go with ZPL"),
+    called(4, "Edit", "Edit\nfile_path: src/labels/zpl.py\nold_string: a\nnew_string: b", "c1"),
+    answered(5, "The file has been updated.", "c1"),
+    said(6, "assistant", "Anna's labels come out. GLS is missing: their samples need a login."),
+]
+
+
+def lines(palace: Palace) -> list[tuple[str, str]]:
+    palace.follow_digests()
+    with palace.database.snapshot() as connection:
+        return [(one.kind, one.cited.text) for one in digests.of_session(connection, "s1")]
+
+
+def check(palace: Palace, name: str) -> bool:
+    return next(one.ok for one in verify(palace.database, without_embedder) if one.name == name)
+
+
+def test_a_digest_has_the_words_of_the_session_with_what_short_answers_are_about(palace: Palace) -> None:
+    file_rows(palace, ROWS)
+    assert lines(palace) == [
+        ("asked", "Set up labels for two carriers."),
+        ("decided", "ok, go with ZPL"),
+        ("changed", "src/labels/zpl.py"),
+        ("open", "GLS is missing: their samples need a login."),
+    ]
+    with palace.database.snapshot() as connection:
+        (decided,) = digests.decisions(connection, PLACE.wing)
+        (left,) = digests.open_lines(connection, PLACE.wing)
+    assert decided.about is not None
+    assert decided.about.text == "I'd take ZPL, printers know it."
+    assert (left.session, left.role, left.wing) == ("s1", "assistant", PLACE.wing)
+
+
+def test_a_digest_grows_with_its_session_and_what_is_answered_is_open_no_more(palace: Palace) -> None:
+    file_rows(palace, [*ROWS[:2]])
+    assert ("decided", "ok, go with ZPL") not in lines(palace)
+    file_rows(palace, ROWS[2:])
+    assert ("decided", "ok, go with ZPL") in lines(palace)
+
+
+def test_forgotten_words_are_in_no_digest_at_once_and_undo_brings_them_back(palace: Palace) -> None:
+    file_rows(palace, ROWS)
+    before = lines(palace)
+    with palace.database.snapshot() as connection:
+        (left,) = digests.open_lines(connection, PLACE.wing)
+        drawer = digests.drawer_with(connection, left.cited)
+    assert drawer is not None
+    palace.forget([drawer])
+    with palace.database.snapshot() as connection:  # nobody has digested it anew yet
+        assert digests.open_lines(connection, PLACE.wing) == []
+    assert "open" not in [kind for kind, _ in lines(palace)]
+    palace.undo()
+    assert lines(palace) == before
+
+
+def test_digests_and_mentions_are_made_anew_as_they_were_and_compared(palace: Palace) -> None:
+    file_rows(palace, ROWS)
+    before = lines(palace)
+    palace.follow_mentions()
+    palace.rebuild("all")
+    assert lines(palace) == before
+    assert check(palace, "digests")
+    assert check(palace, "mentions")
+    with palace.database.transaction() as connection:
+        connection.execute("UPDATE digest_line SET end = end - 1")
+        connection.execute("UPDATE mention SET name = 'other'")
+    assert not check(palace, "digests")
+    assert not check(palace, "mentions")
+
+
+def test_mentions_follow_drawers_and_are_kept_only_where_they_are_wanted(palace: Palace) -> None:
+    file_rows(palace, ROWS)
+    noted = palace.remember("Priya owns `retry_budget`.", Place("api", "notes")).drawers[0]
+    palace.follow_mentions()
+    with palace.database.snapshot() as connection:
+        assert {(one.kind, one.name) for one in mentions.names_in(connection, "api", 10)} >= {
+            ("person", "priya"), ("person", "anna"), ("identifier", "retry budget"), ("file", "src/labels/zpl.py"),
+        }  # fmt: skip
+    palace.forget([noted])
+    palace.follow_mentions()
+    with palace.database.snapshot() as connection:
+        assert mentions.mentioning(connection, "priya") == []
+    palace.follow_mentions(entities=False)
+    with palace.database.snapshot() as connection:
+        assert mentions.count(connection) == 0
+
+
+def talk(*rows: tuple[str, str]) -> list[tuple[str, str]]:
+    """The digest of a conversation without tools, as (kind, words)."""
+    messages = [Said(n, role, text, ()) for n, (role, text) in enumerate(rows)]
+    return [(one.kind, rows[one.item][1][one.start : one.end]) for one in digest(messages)]
+
+
+def test_what_is_taken_back_is_not_decided() -> None:
+    found = talk(
+        ("user", "Make keys for the institute."),
+        ("assistant", "One for all, or one for each?"),
+        ("user", "One key, limit 100 requests a minute."),
+        ("assistant", "Created."),
+        ("user", "wait, 100 requests won't do. make it 1000 for that key"),
+    )
+    assert [words for kind, words in found if kind == "decided"] == ["make it 1000 for that key"]
+
+
+def test_what_is_supposed_remembered_or_only_small_talk_is_not_decided() -> None:
+    assert talk(("user", "hi! did you sleep well :)"), ("assistant", "We decided to rest.")) == []
+    found = talk(
+        ("user", "What if we decided to write it in Rust?"),
+        ("assistant", "If you decided that, you'd gain little."),
+        ("user", "Last year we decided against it, so it was just a thought."),
+    )
+    assert "decided" not in [kind for kind, _ in found]
+
+
+@pytest.mark.parametrize("answer", ["let me sleep on it", "I'll ask the app team", "not now, next week"])
+def test_what_is_put_off_is_open(answer: str) -> None:
+    found = talk(("user", "Find names for stations."), ("assistant", "Birds, or places?"), ("user", answer))
+    assert ("open", answer) in found
