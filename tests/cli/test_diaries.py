@@ -28,11 +28,6 @@ def test_an_entry_is_kept_whole_and_to_the_word(palazzo: Command, home: Path) ->
     assert contents(palazzo.json("diary", "read", "Codex"))[0] == long
 
 
-def test_what_is_piped_in_is_an_entry(palazzo: Command, home: Path) -> None:
-    spawn("diary", "write", "codex", "-", stdin="från röret\n".encode())
-    assert contents(palazzo.json("diary", "read", "codex")) == ["från röret\n"]
-
-
 def test_two_spellings_are_one_agent_shown_as_it_was_first_spelled(palazzo: Command, home: Path) -> None:
     palazzo.json("diary", "write", "Claude Code", "one")
     assert palazzo.json("diary", "write", "CLAUDE code", "two")["agent"] == "Claude Code"
@@ -130,12 +125,12 @@ def test_secrets_leave_an_entry_at_the_door(palazzo: Command, home: Path) -> Non
 
 
 def test_processes_that_write_in_one_diary_lose_nothing(palazzo: Command, home: Path) -> None:
-    names = ["Codex", "codex", "CODEX"]
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda name: spawn("diary", "write", name, f"entry of {name}").code, names))
+    names = ["Codex", "codex"]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda name: spawn("diary", "write", name, "-", stdin=f"entry of {name}".encode()).code, names))
     assert sorted(contents(palazzo.json("diary", "read", "codex"))) == sorted(f"entry of {name}" for name in names)
     (agent,) = palazzo.json("list-agents")["agents"]
-    assert agent["entries"] == 3
+    assert agent["entries"] == 2
     assert palazzo.json("verify")["ok"]
 
 
