@@ -35,6 +35,8 @@ class KeywordCandidates:
     ceiling: float
     frequencies: Mapping[str, int] = field(default_factory=dict)
     total: int = 0
+    near: frozenset[int] = frozenset()
+    """Those of a narrower scope that were asked for besides."""
 
 
 def find(
@@ -44,12 +46,14 @@ def find(
     limit: int,
     budget: float = POSTINGS_BUDGET,
     lexicon: Lexicon | None = None,
+    also: tuple[Sequence[str], int] = ((), 0),
 ) -> KeywordCandidates:
     """Return the best drawers by BM25 for the words and phrases asked for.
 
     The rarest are read first. Those past the budget bring no drawers of their own, but count in the score of
     those that the others bring ("MaxScore", Turtle and Flood 1995): a drawer is missed only when it holds none
-    of the rarer words. A `lexicon` that is kept spares counting words anew for each question.
+    of the rarer words. A `lexicon` that is kept spares counting words anew for each question; `also` are narrower
+    filters and how many drawers they bring besides.
     """
     if not asked.terms and not asked.phrases:
         return KeywordCandidates([], 0.0)
@@ -66,9 +70,13 @@ def find(
     if following:
         both = f"({expression}) AND ({_any_of(asked, following)})"
         ranked.update(keywords.matches(connection, both, filters, limit))
-    best = sorted(ranked.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
+    best = dict(sorted(ranked.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
+    narrower, more = also
+    near = dict(keywords.matches(connection, expression, narrower, more)) if narrower else {}
+    best |= near
     words = {term: frequencies[term] for term in asked.terms}
-    return KeywordCandidates(best, _ceiling(list(words.values()), total), words, total)
+    ordered = sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))
+    return KeywordCandidates(ordered, _ceiling(list(words.values()), total), words, total, frozenset(near))
 
 
 def _within_budget(frequencies: Mapping[str, int], each: float, budget: float) -> tuple[frozenset[str], frozenset[str]]:

@@ -21,6 +21,9 @@ from palazzo.text.questions import Marks
 
 RERANKED = 30
 """Candidates that are looked at closely, their neighbours besides. As many do as well as all on LoCoMo."""
+_NEAREST = 10
+"""Those of them that are the nearest by vector, whatever their words: an answer in other words has none of the
+question's, and the fused score puts whatever has some before it."""
 _UNTOLD = 0.5
 """What a cosine counts that has no other to be held against."""
 _LONG_ENOUGH = 200
@@ -89,6 +92,18 @@ WEIGHTS = Signals(
     asks=-0.30,
     length=1.08,
 )
+
+
+def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
+    """Return the candidates to look at closely: the best, the nearest by vector, and of both those of wings `near`."""
+    by_vector = sorted((one for one in candidates if one.cosine is not None), key=lambda one: -(one.cosine or 0.0))
+    chosen = by_vector[:_NEAREST]
+    if near:
+        chosen += [one for one in by_vector if one.row in near][:_NEAREST // 2]
+        chosen += [one for one in candidates if one.row in near][:_NEAREST // 2]
+    rows = dict.fromkeys(one.row for one in (*chosen, *candidates[:RERANKED]))
+    looked_at = frozenset(list(rows)[:RERANKED])
+    return [one for one in candidates if one.row in looked_at]
 
 
 def rank(
