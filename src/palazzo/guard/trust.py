@@ -75,7 +75,7 @@ def trust_of_tool(name: str, arguments: object = None) -> Trust:
 
     A result whose tool is not known (`name` empty) counts as external.
     """
-    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    plain = _plain(name)
     if not plain:
         return "external"
     if _OWN_SERVER.match(name):
@@ -87,6 +87,15 @@ def trust_of_tool(name: str, arguments: object = None) -> Trust:
     if plain in _READERS and any(_DEPENDENCY.search(path) for path in _strings(arguments)):
         return "external"
     return "tool"
+
+
+def is_shell(tool: str) -> bool:
+    """Whether a tool of that name runs commands."""
+    return _plain(tool) in _SHELLS
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _reaches_out(command: str) -> bool:

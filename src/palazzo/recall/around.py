@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from palazzo.recall.vectors import VectorIndex
 from palazzo.store import drawers, keywords
 from palazzo.store.database import Connection
 from palazzo.store.drawers import Placed
-from palazzo.text.words import match_expression
+from palazzo.text.words import is_identifier, match_expression
 
 _SOURCES_OF = 120
 """Candidates whose source is asked for: those further down are no source's best."""
@@ -35,6 +35,16 @@ class Around:
     windows: Mapping[int, float]
     stretches: Mapping[int, float]
     covered: Mapping[int, float]
+    worth: Mapping[str, float] = field(default_factory=dict)
+    """Of each word asked for that is not everywhere: its share of what all are worth (IDF)."""
+    held: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    """By row, which of those words it has; rows without any are absent."""
+    latest: frozenset[int] = frozenset()
+    """Those of `rows` that hold the rarest identifier asked for and are of the source that spoke of it last."""
+
+    def share(self, *rows: int) -> float:
+        """Return the share of what the words asked for are worth that these drawers have together."""
+        return sum(self.worth[word] for word in frozenset().union(*(self.held.get(row, frozenset()) for row in rows)))
 
 
 def look_around(
@@ -60,7 +70,9 @@ def look_around(
         near = {row: (row, *before[:1], *after[:1]) for row, (before, after) in sides.items()}
         far = {row: (row, *before[:2], *after[:2]) for row, (before, after) in sides.items()}
         windows, stretches = index.window_cosines((near, far), vector)
-    return Around(rows, placed, neighbours, cosines, windows, stretches, _covered(connection, found, sources))
+    worth, held, covered = _held(connection, found, sources)
+    latest = _latest(found, held, rows, placed)
+    return Around(rows, placed, neighbours, cosines, windows, stretches, covered, worth, held, latest)
 
 
 def _neighbours(beside: Mapping[int, Sides]) -> dict[int, Sides]:
@@ -74,16 +86,39 @@ def _neighbours(beside: Mapping[int, Sides]) -> dict[int, Sides]:
     return found
 
 
-def _covered(connection: Connection, found: KeywordCandidates, sources: Sequence[int]) -> dict[int, float]:
-    """Return the share of the words' worth that each source has; words that are everywhere are worth nothing."""
-    worth = {term: _idf(frequency, found.total) for term, frequency in found.frequencies.items() if frequency}
-    whole = sum(worth.values()) + sum(_idf(0, found.total) for f in found.frequencies.values() if not f)
+def _held(
+    connection: Connection, found: KeywordCandidates, sources: Sequence[int]
+) -> tuple[dict[str, float], dict[int, frozenset[str]], dict[int, float]]:
+    """Return each word's share of the worth of all, by row which words it has, and by source the share that it has.
+
+    Words that are everywhere are worth nothing; a word that nobody said counts in the whole.
+    """
+    whole = sum(_idf(frequency, found.total) for frequency in found.frequencies.values())
+    worth: dict[str, float] = {}
+    held: dict[int, set[str]] = {}
     covered = dict.fromkeys(sources, 0.0)
-    for term, value in worth.items():
-        if found.frequencies[term] <= _OFTEN and value > 0:
-            for source in keywords.sources_with(connection, match_expression([term]), sources):
+    for term, frequency in found.frequencies.items():
+        value = _idf(frequency, found.total) / whole if 0 < frequency <= _OFTEN and whole > 0 else 0.0
+        if value > 0:
+            worth[term] = value
+            holders = keywords.holders(connection, match_expression([term]), sources)
+            for row, _ in holders:
+                held.setdefault(row, set()).add(term)
+            for source in {source for _, source in holders}:
                 covered[source] += value
-    return {source: value / whole if whole > 0 else 0.0 for source, value in covered.items()}
+    return worth, {row: frozenset(terms) for row, terms in held.items()}, covered
+
+
+def _latest(
+    found: KeywordCandidates, held: Mapping[int, frozenset[str]], rows: Sequence[int], placed: Mapping[int, Placed]
+) -> frozenset[int]:
+    known = {term: frequency for term, frequency in found.frequencies.items() if frequency and is_identifier(term)}
+    rarest = min(known, key=lambda term: known[term], default=None)
+    holding = [row for row in rows if rarest in held.get(row, ())]
+    if not holding:
+        return frozenset()
+    last = placed[max(holding, key=lambda row: (placed[row].created_at, row))].source
+    return frozenset(row for row in holding if placed[row].source == last)
 
 
 def _idf(frequency: int, total: int) -> float:

@@ -6,7 +6,7 @@ from palazzo.recall.present import Reason
 from palazzo.recall.rank import Ranked, Signals
 
 
-def reasons(one: Ranked, ceiling: float, weights: Signals) -> tuple[Reason, ...]:
+def reasons(one: Ranked, ceiling: float) -> tuple[Reason, ...]:
     """Return the values that are not nothing: the cosine, the BM25 and its `ceiling`, each signal with its weight.
 
     Last comes the sum of the weighted signals, by which hits are ordered.
@@ -17,7 +17,7 @@ def reasons(one: Ranked, ceiling: float, weights: Signals) -> tuple[Reason, ...]
         found.append(Reason("vector", candidate.cosine))
     if candidate.bm25 is not None:
         found.append(Reason("bm25", candidate.bm25, most=ceiling))
-    for name, value, weight in zip(Signals._fields, one.signals, weights, strict=True):
+    for name, value, weight in zip(Signals._fields, one.signals, one.weights, strict=True):
         if value and weight:
             found.append(Reason(f"{name} signal" if name == "vector" else name, value, weight=weight))
     return (*found, Reason("rank", one.rank))

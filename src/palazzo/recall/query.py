@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from palazzo.errors import UsageError
 from palazzo.model import Micros
 from palazzo.text import words
-from palazzo.text.questions import asks_when
+from palazzo.text.questions import asks_how, asks_when
 
 LARGEST_LIMIT = 10_000
 DEFAULT_LIMIT = 5
@@ -55,6 +55,7 @@ class Understood:
     sentence: str
     named: frozenset[str] = frozenset()
     asks_when: bool = False
+    asks_how: bool = False
     words: frozenset[str] = frozenset()
 
     def names_wing(self, wing: str) -> bool:
@@ -89,6 +90,7 @@ def understand(query: Query, authors: Iterable[str] = ()) -> Understood:
         sentence=" ".join(sentence.split()) or question,
         named=frozenset(named),
         asks_when=asks_when(question),
+        asks_how=asks_how(question),
         words=frozenset(_WORD.findall(question.lower())),
     )
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import mul
 from typing import NamedTuple
 
+from palazzo.guard.trust import is_shell
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.query import Understood
@@ -65,17 +66,28 @@ class Signals(NamedTuple):
     """Whether it is itself a question."""
     length: float = 0.0
     """How long it is; a few words seldom answer anything."""
+    document: float = 0.0
+    """Whether it is a section of a document: there are many, and each says something of everything."""
+    held: float = 0.0
+    """The share of what the words asked for are worth that it has itself."""
+    follows: float = 0.0
+    """The same of the one right before it: a terse answer does not repeat what it answers."""
+    command: float = 0.0
+    """Whether the question asks how to do something, and it is what a shell was told."""
+    latest: float = 0.0
+    """Whether it holds the question's rarest identifier, in the source that spoke of it last."""
 
 
 class Ranked(NamedTuple):
-    """A candidate, what speaks for it, and the number that came of it."""
+    """A candidate, what speaks for it, the number that came of it, and by which weights."""
 
     candidate: Candidate
     signals: Signals
     rank: float
+    weights: Signals
 
 
-WEIGHTS = Signals(
+TALK = Signals(
     words=0.40,
     vector=0.70,
     beside=0.08,
@@ -92,6 +104,30 @@ WEIGHTS = Signals(
     asks=-0.30,
     length=1.08,
 )
+"""For messages between people."""
+WORK = Signals(
+    words=0.17,
+    vector=0.93,
+    beside=-0.12,
+    near=-0.19,
+    window=0.35,
+    stretch=0.16,
+    source=0.86,
+    others=0.04,
+    covered=1.11,
+    place=1.08,
+    tool=-0.33,
+    named=0.26,
+    timed=0.35,
+    asks=-0.31,
+    length=1.04,
+    document=-0.41,
+    held=0.28,
+    follows=0.40,
+    command=0.45,
+    latest=0.27,
+)
+"""For what is said to agents and what these do, for documents and notes."""
 
 
 def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
@@ -107,9 +143,13 @@ def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Cand
 
 
 def rank(
-    understood: Understood, candidates: Sequence[Candidate], around: Around, weights: Signals = WEIGHTS
+    understood: Understood, candidates: Sequence[Candidate], around: Around, without: Collection[str] = ()
 ) -> list[Ranked]:
-    """Return candidates and their neighbours, best first; candidates that were not looked at follow in their order."""
+    """Return candidates and their neighbours, best first; candidates that were not looked at follow in their order.
+
+    Signals that `without` names count nothing.
+    """
+    talk, work = weights_without(TALK, without), weights_without(WORK, without)
     scale = _Scale(candidates, around)
     by_row = {candidate.row: candidate for candidate in candidates}
     wings = {wing: float(understood.names_wing(wing)) for wing in {around.placed[row].wing for row in around.rows}}
@@ -117,20 +157,21 @@ def rank(
     for row in around.rows:
         candidate = by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0)
         signals = _signals(candidate, understood, around, scale, wings)
-        looked_at.append(Ranked(candidate, signals, total(signals, weights)))
+        weights = talk if around.placed[row].kind == "message" else work
+        looked_at.append(Ranked(candidate, signals, total(signals, weights), weights))
     looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
     seen = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
     rest = (one for one in candidates if one.row not in seen)
-    return [*looked_at, *(Ranked(one, Signals(), least - 1 + one.rank_score / 2) for one in rest)]
+    return [*looked_at, *(Ranked(one, Signals(), least - 1 + one.rank_score / 2, work) for one in rest)]
 
 
-def weights_without(names: Collection[str]) -> Signals:
+def weights_without(weights: Signals, names: Collection[str]) -> Signals:
     """Return the weights with those of the named signals at nothing."""
-    return WEIGHTS._replace(**dict.fromkeys((name for name in names if name in Signals._fields), 0.0))
+    return weights._replace(**dict.fromkeys((name for name in names if name in Signals._fields), 0.0))
 
 
-def total(signals: Signals, weights: Signals = WEIGHTS) -> float:
+def total(signals: Signals, weights: Signals) -> float:
     """Return the weighted sum of the signals."""
     return float(sum(map(mul, signals, weights)))
 
@@ -207,4 +248,9 @@ def _signals(
         timed=1.0 if understood.asks_when and placed.marks & _SPEAKS_OF_TIME else 0.0,
         asks=1.0 if placed.marks & _ASKS else 0.0,
         length=math.log1p(min(placed.size, _LONG_ENOUGH)) / _LONGEST,
+        document=1.0 if placed.kind == "section" else 0.0,
+        held=around.share(row),
+        follows=around.share(*before[:1]),
+        command=1.0 if understood.asks_how and placed.kind == "tool" and is_shell(placed.title) else 0.0,
+        latest=1.0 if row in around.latest else 0.0,
     )

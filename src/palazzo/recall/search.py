@@ -203,18 +203,17 @@ def _reranked(
     near: frozenset[int],
 ) -> list[Ranked]:
     if "ranking" in without:
-        return [Ranked(one, Signals(), one.rank_score) for one in fused]
+        return [Ranked(one, Signals(), one.rank_score, Signals()) for one in fused]
     best = [candidate.row for candidate in rank.closest(fused, near)]
     chosen = set(best)
     others = [candidate.row for candidate in fused if candidate.row not in chosen]
     around = look_around(connection, best, others, found, index, vector)
-    return rank.rank(understood, fused, around, rank.weights_without(without))
+    return rank.rank(understood, fused, around, without)
 
 
 def _hits(
     connection: Connection, ranked: list[Ranked], found: KeywordCandidates, scope: _Scope, asked: Query
 ) -> Iterator[Hit]:
-    weights = rank.weights_without(asked.without)
     # What stands beside a hit, and for which nothing else is known to speak, is none itself.
     spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
     for one, drawer in _read(connection, spoken_for, min(asked.limit + 1, _READ_TOGETHER)):
@@ -222,7 +221,7 @@ def _hits(
             continue
         candidate = one.candidate
         relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
-        yield Hit(drawer, relevance, drawer.text, False, explain.reasons(one, found.ceiling, weights), candidate.row)
+        yield Hit(drawer, relevance, drawer.text, False, explain.reasons(one, found.ceiling), candidate.row)
 
 
 def _read(connection: Connection, ranked: list[Ranked], together: int) -> Iterator[tuple[Ranked, Drawer]]:

@@ -132,17 +132,17 @@ def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[s
     return found
 
 
-def sources_with(connection: Connection, term: str, sources: Sequence[int]) -> set[int]:
-    """Return which of the sources have a live drawer that holds the word or phrase."""
+def holders(connection: Connection, term: str, sources: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (drawer row id, source) of those sources' live drawers that hold the word or phrase."""
     match = _words(connection, term)
     if connection.as_of is not None:
-        return retired_keywords.sources_with(connection, match, sources)
+        return retired_keywords.holders(connection, match, sources)
     rows = connection.execute(
-        "SELECT DISTINCT drawer.source FROM keyword CROSS JOIN drawer ON drawer.id = keyword.rowid"
+        "SELECT drawer.id, drawer.source FROM keyword CROSS JOIN drawer ON drawer.id = keyword.rowid"
         " WHERE keyword MATCH ? AND drawer.source IN (SELECT value FROM json_each(?))",
         (match, json.dumps(list(sources))),
     )
-    return {int(source) for (source,) in rows}
+    return [(int(row), int(source)) for row, source in rows]
 
 
 def indexed_rows(connection: Connection) -> int:

@@ -99,15 +99,15 @@ def drawers_in_scope(connection: Connection, match: str) -> list[int]:
     return [int(row) for (row,) in rows]
 
 
-def sources_with(connection: Connection, match: str, sources: Sequence[int]) -> set[int]:
-    """Return which of the sources have a drawer live on the snapshot's day that matches."""
+def holders(connection: Connection, match: str, sources: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (drawer row id, source) of those sources' drawers that are live on the snapshot's day and match."""
     found = drawers_in_scope(connection, match)
     rows = connection.execute(
-        "SELECT DISTINCT source FROM drawer WHERE id IN (SELECT value FROM json_each(?1))"
+        "SELECT id, source FROM drawer WHERE id IN (SELECT value FROM json_each(?1))"
         " AND source IN (SELECT value FROM json_each(?2))",
         (json.dumps(found), json.dumps(list(sources))),
     )
-    return {int(source) for (source,) in rows}
+    return [(int(row), int(source)) for row, source in rows]
 
 
 def document_frequency(connection: Connection, stem: str) -> int:

@@ -18,6 +18,9 @@ _SPEAKS_OF_TIME = re.compile(
     r"|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b",
     re.IGNORECASE,
 )
+_ASKS_HOW = re.compile(
+    r"\bcommands?\b|\bhow (?:do|can|did|could|should|would) (?:i|we|you|one)\b|\bhow to\b", re.IGNORECASE
+)
 _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)\]»」]*$")
 
 
@@ -42,3 +45,8 @@ def marks(text: str) -> Marks:
 def asks_when(question: str) -> bool:
     """Whether a question wants a time for its answer."""
     return bool(_ASKS_WHEN.search(question[:_LONGEST_READ]))
+
+
+def asks_how(question: str) -> bool:
+    """Whether a question wants to know what to type or to do."""
+    return bool(_ASKS_HOW.search(question[:_LONGEST_READ]))

@@ -114,7 +114,7 @@ def terms(query: str) -> list[str]:
     asked = frozenset(_spellings(question(read))) if len(read) > WALL else frozenset[str]()
 
     def worth(term: str) -> tuple[bool, bool, int]:
-        return term in asked, _is_identifier(term), min(len(term), 20)
+        return term in asked, is_identifier(term), min(len(term), 20)
 
     best = _of_each_family(sorted(found, key=worth, reverse=True))
     kept = frozenset(islice(best, MAX_TERMS))
@@ -221,7 +221,8 @@ def _is_telling(part: str) -> bool:
 _IDENTIFIER = re.compile(r"[\w.@'-]*(?:[0-9_/\\:@]|\w\.\w).*", re.DOTALL)
 
 
-def _is_identifier(term: str) -> bool:
+def is_identifier(term: str) -> bool:
+    """Whether a term names one thing by its form: it has a digit, an underscore, a path's or an address's marks."""
     return len(term) > 2 and _IDENTIFIER.match(term) is not None
 
 
