@@ -18,6 +18,7 @@ from palazzo.guard.trust import is_shell
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.query import Understood
+from palazzo.store.drawers import Placed
 from palazzo.text.questions import Marks
 
 RERANKED = 30
@@ -157,13 +158,18 @@ def rank(
     for row in around.rows:
         candidate = by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0)
         signals = _signals(candidate, understood, around, scale, wings)
-        weights = talk if around.placed[row].kind == "message" else work
+        weights = talk if _is_talk(around.placed[row]) else work
         looked_at.append(Ranked(candidate, signals, total(signals, weights), weights))
     looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
     seen = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
     rest = (one for one in candidates if one.row not in seen)
     return [*looked_at, *(Ranked(one, Signals(), least - 1 + one.rank_score / 2, work) for one in rest)]
+
+
+def _is_talk(placed: Placed) -> bool:
+    """Whether somebody who is known by name said it, and no agent answered."""
+    return placed.kind == "exchange" and bool(placed.author) and "assistant" not in placed.role
 
 
 def weights_without(weights: Signals, names: Collection[str]) -> Signals:
