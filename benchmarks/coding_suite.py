@@ -38,6 +38,8 @@ from palazzo.operations.search import SearchRequest, search
 NOW = Micros(1_780_300_800_000_000)
 """When the questions are asked: 1 June 2026, after the last session."""
 PLENTY = 1_000_000
+PROJECTS = ("harbor-web", "kestrel", "tally", "palazzo")
+OURS = ("palazzo", "from its project", "from another")
 SHOWN = ("any@1", "any@5", "any@10", "mrr")
 
 
@@ -101,19 +103,28 @@ def check(questions: Iterable[Question]) -> int:
 
 
 class Surroundings(Context):
-    """A caller in the scratch palace, with the run's own embedder, at a fixed time, outside every project."""
+    """A caller in the scratch palace, with the run's own embedder, at a fixed time, in the project `at`, if any."""
+
+    at: str | None = None
 
     def __init__(self, palace: Path, embedder: Embedder) -> None:
         variables = {"PALAZZO_SERVICE": "off", "HOME": str(palace.parent)}
         super().__init__(palace=palace, cwd=palace.parent, variables=variables, clock=lambda: NOW)
         self._own = embedder
 
+    @property
+    def home(self) -> str | None:
+        """The wing of the project that is asked from."""
+        return self.at
+
     def open_embedder(self, threads: int = 1) -> Embedder:
         """The run's, whatever the settings say."""
         return self._own
 
 
-def ask(context: Context, questions: Sequence[Question], embedder: Embedder, without: tuple[str, ...]) -> list[Asked]:
+def ask(
+    context: Surroundings, questions: Sequence[Question], embedder: Embedder, without: tuple[str, ...]
+) -> list[Asked]:
     """Ask each question in each way. The first is asked twice: it loads the vectors, and has no figure."""
     with context.reading().database.snapshot() as connection:
         right, plain = right_drawers(connection, questions), Plain(connection, embedder)
@@ -125,9 +136,22 @@ def ask(context: Context, questions: Sequence[Question], embedder: Embedder, wit
         took = (time.perf_counter() - began) * 1000
         ways = {"palazzo": [hit.id for hit in found.hits]}
         ways |= {way: list(ranked) for way, ranked in plain.rank(question.text).items()}
+        if right[question.id]:
+            context.at = palace_wing(context, right[question.id])
+            inside = search(context, SearchRequest(question.text, limit=DEPTH, budget=PLENTY, without=without))
+            ways["from its project"] = [hit.id for hit in inside.hits]
+            context.at = next(wing for wing in PROJECTS if wing != context.at)
+            elsewhere = search(context, SearchRequest(question.text, limit=DEPTH, budget=PLENTY, without=without))
+            ways["from another"] = [hit.id for hit in elsewhere.hits]
+            context.at = None
         shown = frozenset(hit.id for hit in found.hits if any(gold.words in hit.text for gold in question.golds))
         asked.append(Asked(question, frozenset(right[question.id]), shown, ways, found.hits, took))
     return asked
+
+
+def palace_wing(context: Context, drawers: Iterable[str]) -> str:
+    """Return the wing of the first of these drawers."""
+    return context.reading().drawer(min(drawers)).place.wing
 
 
 def figures(asked: Sequence[Asked]) -> list[Row]:
@@ -136,7 +160,7 @@ def figures(asked: Sequence[Asked]) -> list[Row]:
     return [
         _row({"way": way, "half": half}, [one for one in asked if one.question.split == half], way)
         for half in halves
-        for way in ("palazzo", "bm25", "vectors")
+        for way in ("palazzo", "from its project", "from another", "bm25", "vectors")
     ]
 
 
@@ -154,7 +178,7 @@ def _row(head: Row, asked: Iterable[Asked], way: str) -> Row:
 
 
 def _wanted(one: Asked, way: str) -> frozenset[str]:
-    return one.right | one.shown if way == "palazzo" else one.right
+    return one.right | one.shown if way in OURS else one.right
 
 
 def unanswered(asked: Sequence[Asked]) -> list[Row]:

@@ -9,11 +9,11 @@ import pytest
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.query import Understood
-from palazzo.recall.rank import WEIGHTS, Ranked, Signals, rank, total, weights_without
+from palazzo.recall.rank import RERANKED, TALK, WORK, Ranked, Signals, closest, rank, total, weights_without
 from palazzo.store.drawers import Placed
 from palazzo.text.questions import Marks
 
-QUESTION = Understood((), (), "q", named=frozenset({"Mara"}), asks_when=True, words=frozenset({"shop"}))
+QUESTION = Understood((), (), "q", named=frozenset({"Mara"}), asks_when=True, words=frozenset({"shop"}), home="here")
 PLAIN = Placed(1, source=1, kind="exchange", author="", size=300, marks=0, wing="w")
 
 
@@ -39,8 +39,8 @@ def alike(count: int, **of_the_first: object) -> list[Placed]:
 
 @pytest.mark.parametrize(
     "first",
-    [{"author": "Mara"}, {"marks": int(Marks.SPEAKS_OF_TIME)}, {"wing": "shop"}],
-    ids=["its author is named", "it speaks of a time", "its wing is named"],
+    [{"author": "Mara"}, {"marks": int(Marks.SPEAKS_OF_TIME)}, {"wing": "shop"}, {"wing": "here"}],
+    ids=["its author is named", "it speaks of a time", "its wing is named", "it is of the project asked from"],
 )
 def test_what_speaks_for_a_drawer_puts_it_first(first: dict[str, object]) -> None:
     assert order(rank(QUESTION, candidates(3), around(*alike(3, **first))))[0] == 1
@@ -87,6 +87,46 @@ def test_without_vectors_or_words_the_rest_decides() -> None:
 
 def test_each_signal_can_be_left_out_to_see_what_it_does() -> None:
     everything = Signals(**dict.fromkeys(Signals._fields, 1.0))
-    for name, weight in WEIGHTS._asdict().items():
-        assert total(everything, weights_without({name})) == pytest.approx(total(everything) - weight)
-    assert weights_without({"vectors", "no such signal"}) == WEIGHTS
+    for weights in (TALK, WORK):
+        for name, weight in weights._asdict().items():
+            left = total(everything, weights_without(weights, {name}))
+            assert left == pytest.approx(total(everything, weights) - weight)
+        assert weights_without(weights, {"vectors", "no such signal"}) == weights
+
+
+def test_talk_between_people_is_weighed_as_such_and_work_with_an_agent_as_work() -> None:
+    placed = [
+        PLAIN._replace(row=1, author="Mara", role="user"),
+        PLAIN._replace(row=2, source=2, author="Mara", role="user+assistant"),
+        PLAIN._replace(row=3, source=2, author="Mara", role="user"),
+        PLAIN._replace(row=4, source=3, kind="section", author="Mara", role="author"),
+        PLAIN._replace(row=5, source=4, role="user"),
+    ]
+    weighed = {one.candidate.row: one.weights for one in rank(QUESTION, candidates(5), around(*placed))}
+    assert weighed == {1: TALK, 2: WORK, 3: WORK, 4: WORK, 5: WORK}
+
+
+def test_what_the_shell_was_told_is_lifted_where_the_question_asks_how() -> None:
+    told = around(*alike(2, kind="tool", title="Bash", role="tool"))
+    plain, asking = (rank(replace(QUESTION, asks_how=how), candidates(2), told) for how in (False, True))
+    of_first = [next(one.rank for one in ranked if one.candidate.row == 1) for ranked in (plain, asking)]
+    assert of_first[1] - of_first[0] == pytest.approx(WORK.command)
+
+
+def test_a_terse_answer_is_lifted_by_what_it_follows() -> None:
+    sides = {1: ((3,), ()), 2: ((), ())}
+    shared = around(*alike(2), neighbours=sides, worth={"port": 0.6, "gateway": 0.4}, held={3: frozenset({"port"})})
+    first, second = rank(QUESTION, candidates(2), shared)
+    assert (first.candidate.row, first.signals.follows, second.signals.follows) == (1, 0.6, 0.0)
+
+
+def test_the_last_that_was_said_of_an_identifier_is_lifted() -> None:
+    assert order(rank(QUESTION, candidates(3), around(*alike(3), latest=frozenset({2}))))[0] == 2
+
+
+def test_the_nearest_by_vector_is_looked_at_though_it_has_none_of_the_words() -> None:
+    by_words = [Candidate(row, 0.1, 9.0, 0.9) for row in range(1, 101)]
+    answer, of_the_wing = Candidate(200, 0.9, None, 0.2), Candidate(300, 0.05, None, 0.0)
+    chosen = [one.row for one in closest([*by_words, answer, of_the_wing], near={300})]
+    assert {200, 300} <= set(chosen)
+    assert len(chosen) == RERANKED

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from palazzo import paths
 from palazzo.model import Micros
@@ -57,7 +57,7 @@ class Context:
         self._named, self._clock, self._on_event = palace, clock, on_event
         self._palace: Palace | None = None
 
-    def __enter__(self) -> Context:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -143,7 +143,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         note=" ".join(filter(None, (when.note, answer.note))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
-        floor=ASK_FLOOR,
+        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
     )
 
 
@@ -194,17 +194,16 @@ def _rooms(connection: Connection, at: Wing | None, room: str) -> list[Room]:
 
 def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     """Say in one sentence why nothing was found, and what to try."""
-    from palazzo.recall.score import ASK_FLOOR
     from palazzo.store import drawers
 
     narrowed = [f"--{option}" for name, option in _NARROWING.items() if getattr(request, name) not in (None, ())]
     wider = f"without {' and '.join(narrowed)}" if narrowed else "a name, a path or an error as it was written"
     if answer.below:
-        best = max(hit.score for hit in answer.below)
+        best = max(answer.below, key=lambda hit: hit.score)
         seen = "" if request.explain else ", or see what came nearest with --explain"
         return (
-            f"None of {answer.total:,} candidates is likely to answer (the best scores {best:.4f}, and {ASK_FLOOR} is"
-            f" the least): try {wider}{seen}."
+            f"None of {answer.total:,} candidates is likely to answer (the best scores {best.score:.4f}, and"
+            f" {best.floor} is the least): try {wider}{seen}."
         )
     with palace.database.snapshot() as connection:
         if not drawers.count_drawers(connection):

@@ -74,6 +74,8 @@ class Hit:
     """Ids of near-copies that were folded into this hit."""
     turns: tuple[Turn, ...] = ()
     context: tuple[Neighbour, ...] = ()
+    floor: float = 0.0
+    """The score from which on a best hit like this one makes an answer."""
     later: int = 0
     """Characters of the drawer that were said after the moment as of which was asked."""
 

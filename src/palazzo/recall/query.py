@@ -57,6 +57,8 @@ class Understood:
     asks_when: bool = False
     asks_how: bool = False
     words: frozenset[str] = frozenset()
+    home: str | None = None
+    """The wing that is asked from."""
 
     def names_wing(self, wing: str) -> bool:
         """Whether the question names a wing, or a part of its name that is long enough to be a name."""
@@ -92,6 +94,7 @@ def understand(query: Query, authors: Iterable[str] = ()) -> Understood:
         asks_when=asks_when(question),
         asks_how=asks_how(question),
         words=frozenset(_WORD.findall(question.lower())),
+        home=query.home,
     )
 
 

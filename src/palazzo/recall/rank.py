@@ -23,7 +23,7 @@ from palazzo.text.questions import Marks
 
 RERANKED = 30
 """Candidates that are looked at closely, their neighbours besides. As many do as well as all on LoCoMo."""
-_NEAREST = 10
+_NEAREST = 4
 """Those of them that are the nearest by vector, whatever their words: an answer in other words has none of the
 question's, and the fused score puts whatever has some before it."""
 _UNTOLD = 0.5
@@ -57,6 +57,8 @@ class Signals(NamedTuple):
     """The share of what the words asked for are worth (IDF) that its source has, somewhere in it."""
     place: float = 0.0
     """Whether the question names its wing."""
+    home: float = 0.0
+    """Whether it is of the project that is asked from."""
     tool: float = 0.0
     """Whether it is what a tool was told and answered: it holds the words, prose has the reason."""
     named: float = 0.0
@@ -72,7 +74,7 @@ class Signals(NamedTuple):
     held: float = 0.0
     """The share of what the words asked for are worth that it has itself."""
     follows: float = 0.0
-    """The same of the one right before it: a terse answer does not repeat what it answers."""
+    """The same of what was said right before it: a terse answer does not repeat what it answers."""
     command: float = 0.0
     """Whether the question asks how to do something, and it is what a shell was told."""
     latest: float = 0.0
@@ -80,12 +82,13 @@ class Signals(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A candidate, what speaks for it, the number that came of it, and by which weights."""
+    """A candidate, what speaks for it, the number that came of it, by which weights, and whether people talk in it."""
 
     candidate: Candidate
     signals: Signals
     rank: float
     weights: Signals
+    is_talk: bool = False
 
 
 TALK = Signals(
@@ -99,6 +102,7 @@ TALK = Signals(
     others=-0.22,
     covered=0.92,
     place=1.00,
+    home=0.80,
     tool=-0.40,
     named=0.26,
     timed=0.26,
@@ -107,7 +111,7 @@ TALK = Signals(
 )
 """For messages between people."""
 WORK = Signals(
-    words=0.17,
+    words=0.40,
     vector=0.93,
     beside=-0.12,
     near=-0.19,
@@ -117,6 +121,7 @@ WORK = Signals(
     others=0.04,
     covered=1.11,
     place=1.08,
+    home=0.80,
     tool=-0.33,
     named=0.26,
     timed=0.35,
@@ -128,7 +133,8 @@ WORK = Signals(
     command=0.45,
     latest=0.27,
 )
-"""For what is said to agents and what these do, for documents and notes."""
+"""For what is said to agents and what these do, for documents and notes. `words` was fitted as 0.17, with which a lone
+word no longer finds the drawer that has it; all else is as it was fitted."""
 
 
 def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
@@ -136,8 +142,8 @@ def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Cand
     by_vector = sorted((one for one in candidates if one.cosine is not None), key=lambda one: -(one.cosine or 0.0))
     chosen = by_vector[:_NEAREST]
     if near:
-        chosen += [one for one in by_vector if one.row in near][:_NEAREST // 2]
-        chosen += [one for one in candidates if one.row in near][:_NEAREST // 2]
+        chosen += [one for one in by_vector if one.row in near][:_NEAREST]
+        chosen += [one for one in candidates if one.row in near][:_NEAREST]
     rows = dict.fromkeys(one.row for one in (*chosen, *candidates[:RERANKED]))
     looked_at = frozenset(list(rows)[:RERANKED])
     return [one for one in candidates if one.row in looked_at]
@@ -154,12 +160,15 @@ def rank(
     scale = _Scale(candidates, around)
     by_row = {candidate.row: candidate for candidate in candidates}
     wings = {wing: float(understood.names_wing(wing)) for wing in {around.placed[row].wing for row in around.rows}}
+    agents = _of_agents(around)
     looked_at = []
     for row in around.rows:
         candidate = by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0)
         signals = _signals(candidate, understood, around, scale, wings)
-        weights = talk if _is_talk(around.placed[row]) else work
-        looked_at.append(Ranked(candidate, signals, total(signals, weights), weights))
+        placed = around.placed[row]
+        is_talk = placed.source not in agents and _is_talk(placed)
+        weights = talk if is_talk else work
+        looked_at.append(Ranked(candidate, signals, total(signals, weights), weights, is_talk))
     looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
     seen = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
@@ -170,6 +179,11 @@ def rank(
 def _is_talk(placed: Placed) -> bool:
     """Whether somebody who is known by name said it, and no agent answered."""
     return placed.kind == "exchange" and bool(placed.author) and "assistant" not in placed.role
+
+
+def _of_agents(around: Around) -> set[int]:
+    """Return the sources in which, as far as is known, an agent answers or uses tools."""
+    return {placed.source for placed in around.placed.values() if placed.kind == "tool" or "assistant" in placed.role}
 
 
 def weights_without(weights: Signals, names: Collection[str]) -> Signals:
@@ -249,6 +263,7 @@ def _signals(
         others=others,
         covered=around.covered.get(placed.source, 0.0),
         place=wings[placed.wing],
+        home=1.0 if placed.wing == understood.home else 0.0,
         tool=1.0 if placed.kind == "tool" else 0.0,
         named=1.0 if placed.author and placed.author in understood.named else 0.0,
         timed=1.0 if understood.asks_when and placed.marks & _SPEAKS_OF_TIME else 0.0,
@@ -256,7 +271,7 @@ def _signals(
         length=math.log1p(min(placed.size, _LONG_ENOUGH)) / _LONGEST,
         document=1.0 if placed.kind == "section" else 0.0,
         held=around.share(row),
-        follows=around.share(*before[:1]),
+        follows=around.share(*before[:1]) if placed.kind == "exchange" else 0.0,
         command=1.0 if understood.asks_how and placed.kind == "tool" and is_shell(placed.title) else 0.0,
         latest=1.0 if row in around.latest else 0.0,
     )

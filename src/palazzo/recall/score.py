@@ -1,33 +1,68 @@
 """The shown score: how likely a hit is to answer, on one scale for every query, and the floors under it.
 
-    p = 1 / (1 + exp(-(a + b · cosine + c · share + d · covered)))
+    p = 1 / (1 + exp(-(a + b · cosine + c · share + d · covered + e · rank + f · behind)))
 
 `share` is the part of the query's possible BM25 that the drawer reached, `covered` the part of its words' worth that
-the drawer's source has. Fitted by logistic regression on the ten best drawers of each question of the coding suite's
+the drawer's source has, `rank` the sum that orders hits, and `behind` by how much the first hit's is greater: an answer
+is seldom far behind it. Fitted by logistic regression on the ten best drawers of each question of the coding suite's
 dev half (`benchmarks/fit_score.py`); one floor then means the same for a short question and a long one.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-INTERCEPT, COSINE_WEIGHT, SHARE_WEIGHT, COVERED_WEIGHT = -6.16, 4.53, 2.13, 2.43
-KEYWORD_INTERCEPT, KEYWORD_SHARE_WEIGHT, KEYWORD_COVERED_WEIGHT = -4.86, 4.67, 2.16
-"""The same without vectors."""
-ASK_FLOOR = 0.003
-"""An answer whose best hit is below is none: words and meaning both missed. A floor that refused most of the coding
-suite's unanswerable questions would refuse four answerable ones in ten (`benchmarks/shortfalls.md`)."""
-PROACTIVE_FLOOR = 0.35
+
+class Evidence(NamedTuple):
+    """What the score is made of; also the weights of these."""
+
+    cosine: float
+    share: float
+    covered: float
+    rank: float
+    behind: float
+
+
+class Scale(NamedTuple):
+    """A fitted logistic regression."""
+
+    intercept: float
+    weights: Evidence
+
+
+WORK = Scale(-6.34, Evidence(cosine=2.21, share=0.0, covered=1.59, rank=1.02, behind=-4.23))
+"""For what is ranked by the weights of work (`rank.py`)."""
+TALK = Scale(-7.66, Evidence(cosine=0.0, share=0.0, covered=0.0, rank=1.79, behind=-2.91))
+"""For talk between people, whose ranks are other sums; fitted on LoCoMo, where the rank says all that is to be said."""
+BY_KEYWORD = Scale(-4.93, Evidence(cosine=0.0, share=5.02, covered=0.22, rank=0.97, behind=-7.20))
+"""For what has no cosine."""
+ASK_FLOOR = 0.2
+"""An answer whose best hit is below is none. On the dev half, of questions that the weights had not seen, it refuses
+22 % of those that nobody answered and 7 % of the others, of which some half would have been answered among the five
+best; 0.3 would refuse 61 and 12 % (`benchmarks/README.md`)."""
+LENIENT_FLOOR = 0.003
+"""The same where the score says little: for talk between people (of LoCoMo's questions, which all have an answer, 0.2
+would refuse 3 %), for what has no vector yet, in a small palace, and for a drawer that has the words asked for."""
+_SMALL = 1_000
+"""Drawers below which the rarity of words, and what is near by vector, tells little."""
+_HELD = 0.5
+"""The share of what the words asked for are worth from which a drawer that has them is not refused."""
+PROACTIVE_FLOOR = 0.7
 """What may be put before an agent unasked: 5 % of the dev half's ordinary prompts find something above it."""
 
 
-def relevance(cosine: float | None, bm25: float | None, ceiling: float, covered: float) -> float:
+def floor_of(scale: Scale, held: float, drawers: int) -> float:
+    """Return the floor under an answer whose best hit is on this scale and has this share of the words' worth."""
+    return ASK_FLOOR if scale is WORK and held < _HELD and drawers >= _SMALL else LENIENT_FLOOR
+
+
+def relevance(evidence: Evidence, scale: Scale) -> float:
     """Return the shown score, 0 to 1."""
-    share = min((bm25 or 0.0) / ceiling, 1.0) if ceiling > 0 else (1.0 if bm25 else 0.0)
-    if cosine is None:
-        return _logistic(KEYWORD_INTERCEPT + KEYWORD_SHARE_WEIGHT * share + KEYWORD_COVERED_WEIGHT * covered)
-    return _logistic(INTERCEPT + COSINE_WEIGHT * cosine + SHARE_WEIGHT * share + COVERED_WEIGHT * covered)
+    own = (value * weight for value, weight in zip(evidence, scale.weights, strict=True))
+    return 1.0 / (1.0 + math.exp(-(scale.intercept + sum(own))))
 
 
-def _logistic(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x))
+def share_of(bm25: float | None, ceiling: float) -> float:
+    """Return the part of the greatest possible BM25 that a drawer reached."""
+    return min((bm25 or 0.0) / ceiling, 1.0) if ceiling > 0 else (1.0 if bm25 else 0.0)

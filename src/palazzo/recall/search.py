@@ -94,9 +94,11 @@ def search(
         found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget, lexicon, also)
     cosines = dense.cosines(found)
     fused = fuse.fuse(cosines, dict(found.ranked))
-    ranked = _reranked(connection, understood, fused, found, index, dense.vector, asked.without, dense.near | found.near)
+    ranked = _reranked(
+        connection, understood, fused, found, index, dense.vector, asked.without, dense.near | found.near
+    )
     hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
-    answers = max((hit.score for hit in hits), default=0.0) >= score.ASK_FLOOR
+    answers = bool(asked.without) or any(hit.score >= hit.floor for hit in hits)
     shown = present.within_budget(hits if answers else [], asked.budget)
     shown = window.widen(
         connection, shown, understood.terms, asked.budget, lambda drawer: _wanted(drawer, asked, scope)
@@ -137,14 +139,18 @@ class _Scope:
 
 
 def _near(connection: Connection, asked: Query, understood: Understood) -> tuple[list[str], Filter | None]:
-    """Return filters of both lists for the wings that the question speaks of; nothing where none or all is meant."""
+    """Return filters of both lists for the wings the question speaks of, else for the one that it is asked from.
+
+    Nothing where a place is asked for, or neither is known.
+    """
     if asked.wing is not None or asked.room is not None:
         return [], None
     names = [name for name in places.wing_names(connection) if understood.names_wing(name)]
-    found = [place for name in names for place in places.rooms_in_scope(connection, name, None)]
+    names = names or [name for name in [asked.home] if name is not None]
+    found = [room for name in names for room in places.scope(connection, name, None).rooms or []]
     if not found:
         return [], None
-    filters = [keyword_table.wing_filter(sorted({wing for _, wing in found}))]
+    filters = [keyword_table.wing_filter(places.stretches(connection, found))]
     if asked.kind is not None:
         filters.append(keyword_table.kind_filter(asked.kind))
     return filters, Filter(frozenset(room for room, _ in found), asked.kind, asked.since, asked.until)
@@ -215,13 +221,18 @@ def _hits(
     connection: Connection, ranked: list[Ranked], found: KeywordCandidates, scope: _Scope, asked: Query
 ) -> Iterator[Hit]:
     # What stands beside a hit, and for which nothing else is known to speak, is none itself.
+    best: float | None = None
     spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
     for one, drawer in _read(connection, spoken_for, min(asked.limit + 1, _READ_TOGETHER)):
         if not _wanted(drawer, asked, scope):  # what stands beside a hit may be filed elsewhere
             continue
         candidate = one.candidate
-        relevance = score.relevance(candidate.cosine, candidate.bm25, found.ceiling, one.signals.covered)
-        yield Hit(drawer, relevance, drawer.text, False, explain.reasons(one, found.ceiling), candidate.row)
+        best = one.rank if best is None else best
+        share = score.share_of(candidate.bm25, found.ceiling)
+        evidence = score.Evidence(candidate.cosine or 0.0, share, one.signals.covered, one.rank, best - one.rank)
+        scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if one.is_talk else score.WORK
+        reasons, floor = explain.reasons(one, found.ceiling), score.floor_of(scale, one.signals.held, found.total)
+        yield Hit(drawer, score.relevance(evidence, scale), drawer.text, False, reasons, candidate.row, floor=floor)
 
 
 def _read(connection: Connection, ranked: list[Ranked], together: int) -> Iterator[tuple[Ranked, Drawer]]:
