@@ -113,47 +113,38 @@ class _Scope:
     def __init__(self, connection: Connection, asked: Query, understood: Understood) -> None:
         self.wing, rooms, self.places = places.scope(connection, asked.wing, asked.room)
         self.empty = rooms is not None and not rooms
-        self.keyword_filters: list[str] = []
-        if rooms and asked.room is not None:
-            self.keyword_filters.append(keyword_table.room_filter(rooms))
-        elif rooms and self.wing is not None:
-            self.keyword_filters.append(keyword_table.wing_filter(places.stretches(connection, self.wing)))
+        anywhere: list[str] = []
         if asked.kind is not None:
-            self.keyword_filters.append(keyword_table.kind_filter(asked.kind))
+            anywhere.append(keyword_table.kind_filter(asked.kind))
         tagged = None
         if asked.tags:
             known = tags.known_tags(connection, asked.tags)
             self.empty = self.empty or len(known) < len(asked.tags)
             by_tag = [keyword_table.tag_filter(tag) for tag in known.values()]
-            self.keyword_filters.extend(by_tag)
+            anywhere.extend(by_tag)
             tagged = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
-        self.vector_filter = Filter(
-            None if rooms is None else frozenset(rooms),
-            asked.kind,
-            asked.since,
-            asked.until,
-            tagged,
-        )
-        self.near_filters, self.near_vectors = _near(connection, asked, understood)
+        self.keyword_filters = list(anywhere)
+        if rooms and asked.room is not None:
+            self.keyword_filters.insert(0, keyword_table.room_filter(rooms))
+        elif rooms and self.wing is not None:
+            self.keyword_filters.insert(0, keyword_table.wing_filter(places.stretches(connection, self.wing)))
+        inside = None if rooms is None else frozenset(rooms)
+        self.vector_filter = Filter(inside, asked.kind, asked.since, asked.until, tagged)
+        self.near_filters: list[str] = []
+        self.near_vectors: Filter | None = None
+        near = _near(connection, asked, understood) if rooms is None else []
+        if near:
+            stretches = [stretch for wing in near for stretch in places.stretches(connection, wing)]
+            self.near_filters = [keyword_table.wing_filter(stretches), *anywhere]
+            here = frozenset(room for wing in near for room in places.scope(connection, wing, None).rooms or ())
+            self.near_vectors = Filter(here, asked.kind, asked.since, asked.until, tagged)
         self.filtered_later = asked.since is not None or asked.until is not None or asked.branch is not None
 
 
-def _near(connection: Connection, asked: Query, understood: Understood) -> tuple[list[str], Filter | None]:
-    """Return filters of both lists for the wings the question speaks of, else for the one that it is asked from.
-
-    Nothing where a place is asked for, or neither is known.
-    """
-    if asked.wing is not None or asked.room is not None:
-        return [], None
-    names = [name for name in places.wing_names(connection) if understood.names_wing(name)]
-    names = names or [name for name in [asked.home] if name is not None]
-    found = [room for name in names for room in places.scope(connection, name, None).rooms or []]
-    if not found:
-        return [], None
-    filters = [keyword_table.wing_filter(places.stretches(connection, found))]
-    if asked.kind is not None:
-        filters.append(keyword_table.kind_filter(asked.kind))
-    return filters, Filter(frozenset(room for room, _ in found), asked.kind, asked.since, asked.until)
+def _near(connection: Connection, asked: Query, understood: Understood) -> list[str]:
+    """Return the wings that the question speaks of, else the one that it is asked from."""
+    named = [name for name in places.wing_names(connection) if understood.names_wing(name)]
+    return named or [wing for wing in (asked.home,) if wing is not None and places.stretches(connection, wing)]
 
 
 class _Dense:
