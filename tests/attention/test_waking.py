@@ -30,10 +30,10 @@ def texts(some: list[Known], depth: Depth = "medium", budget: int = 900) -> list
     return [line.text for line in wake(HEAD, some, depth, budget, NOW, day).lines]
 
 
-def test_importance_halves_with_each_half_life_and_is_whole_today() -> None:
+def test_importance_is_whole_today_half_after_the_half_life_and_then_fades_more_slowly() -> None:
     assert importance(known("decision"), NOW) == pytest.approx(2.5)
     assert importance(known("decision", days=60), NOW) == pytest.approx(1.25)
-    assert importance(known("session", days=14), NOW) == pytest.approx(1.5 / 4)
+    assert importance(known("session", days=14), NOW) == pytest.approx(1.5 / 3)
 
 
 def test_tags_what_rests_on_it_and_use_each_lift_importance() -> None:
@@ -65,6 +65,11 @@ def test_many_open_threads_leave_room_for_a_decision() -> None:
     threads = [known("open", f"Thread {n} about the {n}th part is open", n=n) for n in range(30)]
     decision = known("decision", "We keep SQLite.", n=99)
     assert "We keep SQLite." in texts([*threads, decision], "shallow", 300)
+
+
+def test_a_project_that_was_left_for_a_year_still_has_its_last_session() -> None:
+    decisions = [known("decision", f"Decision {n} is about the {n}th part", days=n, n=n) for n in range(30)]
+    assert "The login was mended." in texts([*decisions, known("session", "The login was mended.", 365, 99)])
 
 
 def test_a_near_copy_is_told_once() -> None:

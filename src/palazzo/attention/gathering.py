@@ -14,7 +14,7 @@ from palazzo.archive import diaries, tasks
 from palazzo.attention.waking import Known, Section
 from palazzo.graph.beliefs import Beliefs
 from palazzo.model import Micros
-from palazzo.store import claims, digests, facts, items, overview
+from palazzo.store import claims, digests, facts, items, overview, sources
 from palazzo.store.database import Connection
 from palazzo.store.digests import DigestLine
 from palazzo.store.entities import LATEST
@@ -25,9 +25,11 @@ NOTES, SESSIONS, LINES, FACTS, ENTRIES = 200, 8, 40, 40, 6
 _ENTRIES_READ = 30
 _OVERDUE = 2
 """What a to-do that is overdue is marked with, in tags."""
-_CAME_TO = ("changed", "fixed", "asked", "failed")
-"""Which line of its digest a session is told by, the first that there is. What it decided, or left open, is told by
-itself."""
+_CAME_TO = ("changed", "fixed", "failed")
+"""Which line of its digest a session is told by, the last of the first kind that there is. What was asked its title
+says; what it decided, or left open, is told by itself."""
+_SHORT = 60
+"""Characters up to which a line of a digest is told with the title of its session: `Dropped then.` says little."""
 _QUOTED = 160
 """Characters of that line at most: the title stands before it."""
 
@@ -95,6 +97,7 @@ def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
     rows = items.known_items(connection, {bytes.fromhex(line.cited.item) for line in lines})
     worth = worth_of(connection, rows.values())
     superseded = _superseded(connection, asked, worth.values())
+    titles = sources.titles_of_sessions(connection, {line.session for line in lines})
     for line in lines:
         own = worth.get(rows.get(bytes.fromhex(line.cited.item), 0))
         if own is not None and not superseded.intersection(own.drawers):
@@ -102,12 +105,17 @@ def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
                 section="open" if line.kind == "open" else "decision",
                 id=line.cited.item,
                 at=line.said_at,
-                origin=own.trust,
+                origin="agent" if line.role == "assistant" else line.role,
                 text=_words(line),
                 trust=own.trust,
+                remark=f"in: {titles[line.session]}" if _says_little(line) and titles.get(line.session) else "",
                 references=own.references,
                 marks=own.marks,
             )
+
+
+def _says_little(line: DigestLine) -> bool:
+    return line.about is None and len(line.cited.text) <= _SHORT
 
 
 def _words(line: DigestLine) -> str:
@@ -127,18 +135,18 @@ def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
             id=session.session_id,
             at=session.last_at,
             origin="session",
-            text=f"{title}. {line}" if line and title.rstrip("…") not in line else line or title,
+            text=f"{title} — {line}" if line else title,
             trust="agent",
         )
 
 
 def _came_to(lines: Sequence[DigestLine]) -> str:
     for kind in _CAME_TO:
-        for line in lines:
+        for line in reversed(lines):
             if line.kind == kind:
                 words = " ".join(line.cited.text.split())
                 short = words if len(words) <= _QUOTED else f"{words[:_QUOTED].rsplit(' ', 1)[0]} …"
-                return f"{kind.capitalize()}: {short}"
+                return f"{kind}: {short}"
     return ""
 
 

@@ -2,14 +2,16 @@
 
     importance = recency × (what it is + marks + references + use)
 
-    recency     0.5 ^ (age / half-life of its section): a session is old after a week, a decision after two months
+    recency     1 / (1 + age / half-life of its section): a session has half its worth after a week, a decision after
+                two months. What is old fades ever more slowly: a project left for a year still has its last sessions
     what it is  by section: what is due counts most, then what is open, to-dos, decisions, facts, sessions, notes
     marks       0.5 for each of at most three tags that somebody put there
     references  0.5 × log2(1 + how many facts and tunnels rest on it)
     use         0.5 × log2(1 + how often it was used)
 
-Each line of a section counts for less than the one before it, so that twenty open threads leave room for a decision.
-Lines are taken by that, the best first, while the budget lasts, and told in the order of the sections. Every time in
+The best of each section come first. Of the rest, each line of a section counts for less than the one before it, so
+that twenty open threads leave room for a decision. So lines are taken while the budget lasts, and told in the order of
+the sections. Every time in
 the text is a date, never an age: the same knowledge gives the same bytes.
 """
 
@@ -71,6 +73,8 @@ HALF_LIVES: Mapping[Section, float] = {
     "note": 30.0,
 }
 """Days. A reminder stays due until it is done; what is open in a session is mostly closed within weeks unsaid."""
+FIRST: Mapping[Depth, int] = {"shallow": 1, "medium": 2, "deep": 3}
+"""How many lines of each section come before all others."""
 _FADING = 0.85
 """What each further line of a section counts for, of the one before: from about the fifth on others come first."""
 _MARKS = 3
@@ -123,9 +127,8 @@ def importance(known: Known, now: Micros) -> float:
     half_life = HALF_LIVES[known.section]
     age = max(0, now - known.at) / _DAY if known.at else half_life
     said = WORTH[known.section] + _STEP * min(known.marks, _MARKS)
-    return math.pow(0.5, age / half_life) * (
-        said + _STEP * math.log2(1 + known.references) + _STEP * math.log2(1 + known.uses)
-    )
+    rests = _STEP * math.log2(1 + known.references) + _STEP * math.log2(1 + known.uses)
+    return (said + rests) / (1 + age / half_life)
 
 
 def wake(
@@ -170,12 +173,12 @@ def _ranked(known: Iterable[Known], depth: Depth, now: Micros) -> list[Line]:
     """Lines by what they are worth after those of their section that come before them; near-copies once."""
     lines = list(_distinct(sorted((_line(one, depth, now) for one in known), key=_by_importance)))
     counts: dict[Section, int] = {}
-    faded: list[tuple[float, Line]] = []
+    faded: list[tuple[bool, float, Line]] = []
     for line in lines:
         nth = counts.get(line.known.section, 0)
         counts[line.known.section] = nth + 1
-        faded.append((line.importance * _FADING**nth, line))
-    return [line for _, line in sorted(faded, key=lambda pair: (-pair[0], pair[1].known.id))]
+        faded.append((nth >= FIRST[depth], line.importance * _FADING**nth, line))
+    return [line for _, _, line in sorted(faded, key=lambda one: (one[0], -one[1], one[2].known.id))]
 
 
 def _by_importance(line: Line) -> tuple[float, int, str]:

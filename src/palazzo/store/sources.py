@@ -254,6 +254,16 @@ def write_file_state(connection: Connection, state: FileState) -> None:
     )
 
 
+def titles_of_sessions(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
+    """Return the titles of sessions by their ids; those without one are missing."""
+    rows = connection.execute(
+        "SELECT session_id, title FROM source WHERE session_id IN (SELECT value FROM json_each(?)) AND title <> ''"
+        " ORDER BY id DESC",
+        (json.dumps(sorted(sessions)),),
+    )
+    return {str(session): str(title) for session, title in rows}
+
+
 def titles_over(connection: Connection, item: int) -> set[str]:
     """Return the titles under which an item's words are shown: its source's, and those of its retired sections."""
     rows = connection.execute(

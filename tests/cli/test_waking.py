@@ -1,0 +1,156 @@
+"""Wake-up as people and hosts call it: the same within a session, as of a day, without what is not to be told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+WORDS = "zebra-quartz-90417"
+
+
+def sections(woken: dict[str, list[dict[str, str]]]) -> dict[str, list[str]]:
+    """What is told, by section."""
+    found: dict[str, list[str]] = {}
+    for line in woken["lines"]:
+        found.setdefault(line["section"], []).append(line["text"])
+    return found
+
+
+def session(home: Path, name: str, *said: tuple[str, str, str]) -> None:
+    """A conversation of Claude Code about the project: (when, who, what)."""
+    directory = home / ".claude" / "projects" / "-shop"
+    directory.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {
+            "type": who,
+            "uuid": f"{name}-{n}",
+            "parentUuid": f"{name}-{n - 1}" if n else None,
+            "sessionId": name,
+            "cwd": str(home / "shop"),
+            "timestamp": at,
+            "message": {"role": who, "content": what},
+        }
+        for n, (at, who, what) in enumerate(said)
+    ]
+    (directory / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_it_tells_what_is_due_open_decided_known_and_written(palazzo: Command, shop: Path) -> None:
+    palazzo.json("todo", "add", "Write the release notes", "--due", "tomorrow")
+    palazzo.json("remind", "Renew the certificate", "--at", "in 1 hour")
+    palazzo.json("kg", "add", "shop", "opens at", "nine")
+    palazzo.json("diary", "write", "Codex", "Moved the cache out of the way.")
+    woken = palazzo.json("wake-up", "--agent", "codex")
+    assert woken["agent"] == "Codex"
+    assert sections(woken) == {
+        "todo": ["Write the release notes"],
+        "decision": ["We chose SQLite because it needs no server."],
+        "fact": ["shop opens at nine"],
+        "diary": ["Moved the cache out of the way."],
+        "note": ["The grey cat sleeps on the router."],
+    }
+    assert "diary" not in sections(palazzo.json("wake-up", "--agent", "somebody-else"))
+    done = woken["lines"][0]["id"]
+    palazzo.json("todo", "done", done)
+    assert "todo" not in sections(palazzo.json("wake-up"))
+
+
+def test_sessions_are_told_by_what_they_came_to_and_their_decisions_and_open_threads(
+    palazzo: Command, home: Path
+) -> None:
+    session(
+        home,
+        "one",
+        ("2026-03-04T10:00:00Z", "user", "Which database shall we take for the queue, Redis or SQLite?"),
+        ("2026-03-04T10:01:00Z", "assistant", "Both would do. SQLite needs no server. Which shall it be?"),
+        ("2026-03-04T10:02:00Z", "user", "Let's go with SQLite for the queue. We decided against Redis for good."),
+        ("2026-03-04T10:03:00Z", "assistant", "Noted. The retention of old jobs is still open: nobody has said how."),
+    )
+    palazzo.json("feed", "--min-messages", "1")
+    told = sections(palazzo.json("wake-up"))
+    assert any("SQLite" in line for line in told["decision"])
+    assert told["session"][0].startswith("Which database shall we take")
+
+
+def test_a_session_is_told_the_same_while_others_write_and_anew_in_its_next_epoch(palazzo: Command, shop: Path) -> None:
+    first = palazzo("wake-up", "--session", "s1").out
+    palazzo.json("remember", "A decision that came later.", "--kind", "decision")
+    palazzo.json("todo", "add", "Something new")
+    palazzo.json("settings", "set", "context_depth", "deep")
+    assert palazzo("wake-up", "--session", "s1").out == first
+    whole = palazzo.json("wake-up", "--session", "s1")
+    assert whole["text"] == first.strip()
+    assert [line["id"] for line in whole["lines"]] == [line["id"] for line in whole["lines"] if line["id"] in first]
+    assert whole["frozen_at"]
+    assert "came later" in palazzo("wake-up", "--session", "s2").out
+    assert "came later" in palazzo("wake-up", "--session", "s1", "--depth", "medium").out
+    assert palazzo.json("wake-up")["frozen_at"] is None
+
+
+def test_what_is_forgotten_is_told_to_no_session_that_has_not_been_told(palazzo: Command, shop: Path) -> None:
+    told = palazzo.json("wake-up", "--session", "s1")
+    decision = next(line["id"] for line in told["lines"] if line["section"] == "decision")
+    palazzo.json("forget", decision, "--yes")
+    assert decision not in palazzo("wake-up").out
+    assert decision in palazzo("wake-up", "--session", "s1").out
+    palazzo.json("undo")
+    assert decision in palazzo("wake-up").out
+
+
+def test_what_is_erased_goes_from_what_sessions_were_told(palazzo: Command, shop: Path) -> None:
+    palazzo.json("remember", f"The door opens with {WORDS}.", "--kind", "decision")
+    assert WORDS in palazzo("wake-up", "--session", "s1").out
+    palazzo.json("erase", "--match", WORDS, "--yes")
+    assert WORDS not in palazzo("wake-up", "--session", "s1").out
+    assert not any(WORDS.encode() in path.read_bytes() for path in shop.parent.iterdir() if path.is_file())
+
+
+def test_words_that_are_trusted_less_than_the_settings_say_are_not_told(
+    palazzo: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    palazzo.json("diary", "write", "Codex", "An agent wrote this.")
+    assert "An agent wrote this." in palazzo("wake-up").out
+    monkeypatch.setenv("PALAZZO_AUTO_INJECT_TRUST", "user")
+    out = palazzo("wake-up").out
+    assert "An agent wrote this." not in out
+    assert "We chose SQLite" in out
+
+
+def test_as_of_a_day_it_tells_what_was_known_then(palazzo: Command, home: Path) -> None:
+    session(home, "old", ("2026-01-05T10:00:00Z", "user", "Please mend the login, it fails for everybody today."))
+    session(home, "new", ("2026-02-05T10:00:00Z", "user", "Please make the search quicker, it takes four seconds."))
+    palazzo.json("feed", "--min-messages", "1")
+    palazzo.json("remember", "Known since today alone.", "--kind", "decision")
+    then = palazzo.json("wake-up", "--as-of", "2026-01-20")
+    assert "2026-01-20" in then["text"].split("\n")[0]
+    assert sections(then) == {"session": ["Please mend the login, it fails for everybody today."]}
+    assert "Known since today" in palazzo("wake-up").out
+
+
+def test_a_fact_that_another_superseded_is_told_by_the_other_alone(palazzo: Command, shop: Path) -> None:
+    palazzo.json("kg", "add", "shop", "uses", "Redis")
+    palazzo.json("kg", "supersede", "shop", "uses", "Redis", "SQLite")
+    told = sections(palazzo.json("wake-up"))["fact"]
+    assert told == ["shop uses SQLite"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--budget", "0"), "at least 1"),
+        (("--agent", "a/b"), "no agent's name"),
+        (("--agent", "x" * 300), "may have 64"),
+        (("--session", ""), "--session"),
+        (("--wing", "shpo"), "shop"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_in_a_sentence(
+    palazzo: Command, shop: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    ran = palazzo("wake-up", *arguments)
+    assert ran.code in (1, 2)
+    assert said in ran.error
+    assert ran.error.count("\n") <= 2
