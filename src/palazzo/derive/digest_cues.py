@@ -48,6 +48,7 @@ PUT_OFF = _table(
 """A person puts something off, or takes it on."""
 
 LEFT = _table(
+    r"\bstill (?:shows?|uses?|says?|points?|reads?|contains?|depends?|holds?|links?|refers?)\b|\bi didn't look\b",
     r"^(?:left|still left|what is left|what's left|remaining|still open|open(?: questions?| points?| items?)?"
     r"|outstanding|still to do|to ?dos?"
     r"|next(?: steps?)?|not done(?: yet)?|follow[- ]?ups?|missing|offen|noch offen|restant|nicht erledigt|残り|未対応"
@@ -118,6 +119,7 @@ REFUSES = _table(
 """Says no, or what is not to be."""
 
 RULES = _table(
+    r"\b\w+ (?:yes|no), \w+ (?:yes|no)\b|\b\w+ (?:ja|nein), \w+ (?:ja|nein)\b",
     r"^decision\s*:|^(?:we )?(?:have )?decided\b|\b(?:we|i) (?:decided|chose|settled on|opted for|agreed (?:on|to"
     r"|that))\b",
     r"\b(?:from now on|going forward|as of now|frozen on|no exceptions|is (?:forbidden|mandatory|required) (?:here"
@@ -148,6 +150,7 @@ LAYS_DOWN = _table(
 """As `RULES`, less sure: only of a person who goes on after an agent's work, and asks nothing."""
 
 AGENT_DECIDES = _table(
+    r"\bi (?:take|took|use|keep|go for|went for) .{2,60}\binstead\b|\b(?:i|we) (?:went|go) for\b",
     r"^decision\s*:|^decided\s*:|\bi(?:'ve| have)? (?:decided|chose|chosen|settled on|opted for|went with|picked"
     r"|switched to)\b|\bwe (?:decided|agreed|settled)\b",
     r"\bi (?:used|use|kept|keep|put|store|stored|made|named|went) .{3,80}\b(?:instead of|rather than|and not)\b",
@@ -163,8 +166,8 @@ AGENT_DECIDES = _table(
 
 NOT_MEANT = _table(
     r"\b(?:what if|if (?:we|you|i)\b.{0,30}decid\w+|suppos(?:e|ing)|imagine|hypothetical\w*|thinking aloud"
-    r"|just a thought|last (?:year|month|week|time)|years? ago|back then|used to|would have|they decided"
-    r"|previously|in the past|the team decided|in the (?:meeting|adr|doc\w*)|according to)\b",
+    r"|just a thought|last (?:year|month|week|time)|years? ago|back then|used to|would have (?!to\b)|they decided"
+    r"|previously|in the past|the team decided|in the (?:meeting|adr)|according to)\b",
     r"\bletztes jahr\b|\bdamals\b|\bwürde\w*\b|昨年|去年",
 )
 """Supposed, or long ago: nothing that this session decides."""
@@ -182,7 +185,7 @@ PROPOSES = _table(
 """An agent's words that something may be answered to."""
 
 COMPARES = _table(
-    r"\b(?:would|but|cheaper|simpler|faster|slower|costs?|trade-?offs?|versus|vs|while|whereas|aber"
+    r"\b(?:would|could|or|but|cheaper|simpler|faster|slower|costs?|trade-?offs?|versus|vs|while|whereas|aber"
     r"|dafür)\b"
 )
 """Weighs one against another: may be answered to, though nothing is proposed."""

@@ -71,7 +71,7 @@ def _without_quotes(call: str) -> str:
 # --- failures ------------------------------------------------------------------------------------------------
 
 _TELLING = re.compile(
-    r"(?:\b[\w.]{0,120}(?:Error|Exception|Failure)\b\s*[:(]|^\s*(?:error|ERROR|fatal|Fatal|FATAL|FAILED|FAIL|FAILURE|E  "
+    r"(?:\b[\w.]{0,120}(?:Error|Exception|Failure)\b\s*[:(]|^\s*(?:error|ERROR|fatal|Fatal|FATAL|FAILED|FAIL|FAILURE"
     r"|panic|Panic|not ok|✗|✕|✖|×)|\bpanicked at\b|Traceback|\bOOMKilled\b"
     r"|\bFatal(?: error)?:|\berror(?:\[\w+\])?: |\"error\"\s*:\s*\"|Segmentation fault|core dumped|command not found"
     r"|No such file|Permission denied|undefined symbol|Connection refused|timed out|BR-[A-Z]+-\d+"

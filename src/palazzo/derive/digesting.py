@@ -185,7 +185,8 @@ class _Reading:
             if cues.AGENT_DECIDES.search(text) and not cues.NOT_MEANT.search(text) and not cues.QUESTION.search(text):
                 self._note("decided", turn, sentence[1:])
                 self.choosing = False
-        self.agents.append(turn)
+        if ends or any(cues.QUESTION.search(one.text) for one in turn.sentences):
+            self.agents.append(turn)  # else it announces what it does next
         if ends:
             self.waiting = [
                 _Noted(Line("open", turn.item, *place), turn.n, turn.text[place[0] : place[1]])
@@ -207,7 +208,7 @@ class _Reading:
                     continue
                 if cues.LEFT.search(text):
                     yield from clauses(sentence)
-                elif cues.QUESTION.search(text) and sentence is turn.sentences[-1] and self.worked:
+                elif cues.QUESTION.search(text) and sentence is turn.sentences[-1]:
                     yield sentence[1:]
 
     # --- the person ----------------------------------------------------------------------------------------
@@ -311,9 +312,12 @@ class _Reading:
     def _proposed(self, spoken: Sequence[Sentence]) -> bool:
         """Whether what the agent said can be answered to; a bare yes needs a proposal, not only a comparison."""
         said = [one for agent in self.agents for one in agent.sentences]
+        asks = any(cues.QUESTION.search(one.text) for one in said) or any(options(agent) for agent in self.agents)
+        if self.worked and not asks and cues.ASKS_FOR.match(spoken[0].text):
+            return False  # a piece of work after another
         if any(cues.PROPOSES.search(one.text) for one in said) or any(options(agent) for agent in self.agents):
             return True
-        bare = cues.APPROVES.match(spoken[0].text) is not None
+        bare = cues.APPROVES.match(spoken[0].text) is not None and len(spoken[0].text.split()) <= _BARE
         return bool(said) and not bare and (self.choosing or any(cues.COMPARES.search(one.text) for one in said))
 
     def _about(self, meant: Sequence[Sentence]) -> tuple[int, int, int] | None:
@@ -351,5 +355,7 @@ class _Reading:
                 return
 
 
+_BARE = 3
+"""Words of a yes that says no more than that."""
 _LONGEST_ANSWER = 600
 """Characters: what is longer brings something new."""
