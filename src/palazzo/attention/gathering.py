@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from palazzo.archive import diaries, tasks
-from palazzo.attention.waking import Known, Section
+from palazzo.attention.waking import Known
 from palazzo.graph.beliefs import Beliefs
 from palazzo.model import Micros
 from palazzo.store import claims, digests, facts, items, overview, sources
 from palazzo.store.database import Connection
 from palazzo.store.digests import DigestLine
 from palazzo.store.entities import LATEST
-from palazzo.store.worth import Worth, worth_of
+from palazzo.store.worth import Worth, read_notes, worth_of
 
 NOTES, SESSIONS, LINES, FACTS, ENTRIES = 200, 8, 40, 40, 6
 """How many of each are looked at, the newest."""
@@ -187,24 +187,20 @@ def _notes(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
     rows = overview.newest_notes(connection, wing, NOTES)
     worth = worth_of(connection, rows)
     superseded = _superseded(connection, asked, worth.values())
-    for row in rows:
-        own = worth.get(row)
-        if own is None or own.trust not in asked.trusts or superseded.intersection(own.drawers):
-            continue
-        item = items.read_item(connection, row)
-        label = str(item.meta.get("label") or "")
-        section: Section = "decision" if label == "decision" else "note"
-        yield Known(
-            section=section,
-            id=item.id,
-            at=item.created_at,
-            origin=item.author or own.trust,
-            text=item.text,
-            trust=own.trust,
-            remark=label if section == "note" else "",
-            marks=own.marks,
-            references=own.references,
-        )
+    for row, note in read_notes(connection, worth).items():
+        own = worth[row]
+        if not superseded.intersection(own.drawers):
+            yield Known(
+                section="decision" if note.label == "decision" else "note",
+                id=note.id,
+                at=note.at,
+                origin=note.author or own.trust,
+                text=note.text,
+                trust=own.trust,
+                remark="" if note.label == "decision" else note.label,
+                marks=own.marks,
+                references=own.references,
+            )
 
 
 def _superseded(connection: Connection, asked: Asked, worth: Iterable[Worth]) -> frozenset[str]:

@@ -18,7 +18,7 @@ the text is a date, never an age: the same knowledge gives the same bytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -80,6 +80,8 @@ _FADING = 0.85
 _MARKS = 3
 _STEP = 0.5
 _DAY = 86_400_000_000
+_LEAST_LINE = 12
+"""Tokens below which no line has room: its date and its id take as many."""
 _NEAR_COPY = 0.9
 """As in search: share of a line's runs of three words that another holds."""
 MORE = "More: palazzo search QUERY; palazzo show ID."
@@ -144,18 +146,22 @@ def wake(
     if not beginning:
         return Woken("", ())
     left = budget - estimate_tokens(beginning)
-    ranked = _ranked((one for one in known if one.section in TOLD[depth]), depth, now)
     chosen: list[Line] = []
     begun: set[Section] = set()
+    said: list[Signature] = []
     closing = estimate_tokens(MORE)
-    for line in ranked:
+    for line in _ranked((one for one in known if one.section in TOLD[depth]), depth, now):
+        if left - closing < _LEAST_LINE:
+            break
         section = line.known.section
         cost = estimate_tokens(_told(line, day)) + (0 if section in begun else estimate_tokens(TITLES[section]))
-        if cost + closing <= left:
+        own = signature(line.known.text)
+        if cost + closing <= left and not any(containment(own, other) >= _NEAR_COPY for other in said):
             chosen.append(line)
+            said.append(own)
             begun.add(section)
             left -= cost
-    return _text(beginning, chosen, MORE if chosen and closing <= left else "", day)
+    return _text(beginning, chosen, MORE if chosen else "", day)
 
 
 def _text(beginning: str, chosen: Sequence[Line], closing: str, day: Callable[[Micros], str]) -> Woken:
@@ -170,11 +176,10 @@ def _text(beginning: str, chosen: Sequence[Line], closing: str, day: Callable[[M
 
 
 def _ranked(known: Iterable[Known], depth: Depth, now: Micros) -> list[Line]:
-    """Lines by what they are worth after those of their section that come before them; near-copies once."""
-    lines = list(_distinct(sorted((_line(one, depth, now) for one in known), key=_by_importance)))
+    """Lines by what they are worth after those of their section that come before them."""
     counts: dict[Section, int] = {}
     faded: list[tuple[bool, float, Line]] = []
-    for line in lines:
+    for line in sorted((_line(one, depth, now) for one in known), key=_by_importance):
         nth = counts.get(line.known.section, 0)
         counts[line.known.section] = nth + 1
         faded.append((nth >= FIRST[depth], line.importance * _FADING**nth, line))
@@ -183,15 +188,6 @@ def _ranked(known: Iterable[Known], depth: Depth, now: Micros) -> list[Line]:
 
 def _by_importance(line: Line) -> tuple[float, int, str]:
     return -line.importance, -line.known.at, line.known.id
-
-
-def _distinct(lines: Iterable[Line]) -> Iterator[Line]:
-    seen: list[Signature] = []
-    for line in lines:
-        own = signature(line.known.text)
-        if not any(containment(own, other) >= _NEAR_COPY for other in seen):
-            seen.append(own)
-            yield line
 
 
 def _line(known: Known, depth: Depth, now: Micros) -> Line:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from palazzo.model import Trust
+from palazzo.model import Micros, Trust
 from palazzo.store.database import Connection
+from palazzo.store.items import decode_text
 
 
 class Worth(NamedTuple):
@@ -18,6 +19,29 @@ class Worth(NamedTuple):
     trust: Trust
     marks: int
     references: int
+
+
+class Noted(NamedTuple):
+    """A note as it is told of: `label` is its kind, '' where it was given none."""
+
+    id: str
+    author: str
+    at: Micros
+    label: str
+    text: str
+
+
+def read_notes(connection: Connection, items: Iterable[int]) -> dict[int, Noted]:
+    """Return the notes of these row ids."""
+    rows = connection.execute(
+        "SELECT id, uid, author, created_at, json_extract(meta, '$.label'), text, text_codec FROM item"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(items)),),
+    )
+    return {
+        int(row): Noted(bytes(uid).hex(), author, Micros(at), str(label or ""), decode_text(text, codec))
+        for row, uid, author, at, label, text, codec in rows
+    }
 
 
 def worth_of(connection: Connection, items: Iterable[int]) -> dict[int, Worth]:
