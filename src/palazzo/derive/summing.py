@@ -62,7 +62,13 @@ def expected(connection: Connection, source: int) -> list[LineRow]:
         if item.trust != "external"
     ]
     lines = [line for line in digest(said) if not _forgotten(line, holes)]
-    return [LineRow(source, n, *line[:4], *(line.about or (None, None, None))) for n, line in enumerate(lines)]
+    times = {item.row: item.filed.created_at for item in loaded}
+    rows_of_lines = []
+    for n, line in enumerate(lines):
+        item, start, end = line.about or (None, None, None)
+        where = line.item, line.start, line.end
+        rows_of_lines.append(LineRow(source, n, line.kind, *where, item, start, end, times[line.item]))
+    return rows_of_lines
 
 
 def _forgotten(line: Line, holes: dict[int, tuple[tuple[int, int], ...]]) -> bool:

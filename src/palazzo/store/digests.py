@@ -23,6 +23,7 @@ class LineRow(NamedTuple):
     about_item: int | None
     about_start: int | None
     about_end: int | None
+    said_at: int
 
 
 class Quoted(NamedTuple):
@@ -46,7 +47,7 @@ class DigestLine(NamedTuple):
     about: Quoted | None
 
 
-_COLUMNS = "source, n, kind, item, start, end, about_item, about_start, about_end"
+_COLUMNS = "source, n, kind, item, start, end, about_item, about_start, about_end, said_at"
 
 
 def of_session(connection: Connection, session: str) -> list[DigestLine]:
@@ -67,7 +68,7 @@ def decisions(connection: Connection, wing: str, limit: int = 100) -> list[Diges
 def _of_wing(connection: Connection, wing: str, kind: str, limit: int) -> list[DigestLine]:
     return _read(
         connection,
-        "w.name = ?1 AND l.kind = ?2 ORDER BY i.created_at DESC, l.source, l.n DESC LIMIT ?3",
+        "w.name = ?1 AND l.kind = ?2 ORDER BY l.said_at DESC, l.source DESC, l.n DESC LIMIT ?3",
         (wing, kind, limit),
     )
 
@@ -110,7 +111,7 @@ def _shown(item: str, start: str, end: str) -> str:
 def replace(connection: Connection, source: int, rows: Iterable[LineRow]) -> None:
     """Put these lines in the place of what a source had."""
     connection.execute("DELETE FROM digest_line WHERE source = ?", (source,))
-    connection.executemany(f"INSERT INTO digest_line({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)", rows)
+    connection.executemany(f"INSERT INTO digest_line({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
 
 
 def of_source(connection: Connection, source: int) -> list[LineRow]:

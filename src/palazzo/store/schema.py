@@ -306,8 +306,8 @@ _NAMED = [
     # The digests of sessions (`derive/summing`), as places: `about` is what a short answer answers to.
     "CREATE TABLE digest_line(source INTEGER NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, item INTEGER NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, about_item INTEGER, about_start INTEGER, about_end INTEGER,"
-    " PRIMARY KEY(source, n)) WITHOUT ROWID",
-    "CREATE INDEX digest_line_kind ON digest_line(kind, item)",
+    " said_at INTEGER NOT NULL, PRIMARY KEY(source, n)) WITHOUT ROWID",
+    "CREATE INDEX digest_line_kind ON digest_line(kind, said_at)",
     "CREATE INDEX digest_line_item ON digest_line(item)",
 ]
 
