@@ -16,7 +16,7 @@ from palazzo.graph.beliefs import Beliefs
 from palazzo.model import Micros
 from palazzo.store import claims, digests, facts, items, overview, sources
 from palazzo.store.database import Connection
-from palazzo.store.digests import DigestLine
+from palazzo.store.digests import DigestLine, LineRow
 from palazzo.store.entities import LATEST
 from palazzo.store.worth import Worth, read_notes, worth_of
 
@@ -128,7 +128,7 @@ def _words(line: DigestLine) -> str:
 
 def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
     for session in overview.sessions(connection, SESSIONS, asked.wing):
-        line = _came_to(digests.of_session(connection, session.session_id))
+        line = _came_to(connection, digests.of_source(connection, session.source))
         title = session.title or "untitled"
         yield Known(
             section="session",
@@ -140,13 +140,14 @@ def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
         )
 
 
-def _came_to(lines: Sequence[DigestLine]) -> str:
+def _came_to(connection: Connection, lines: Sequence[LineRow]) -> str:
     for kind in _CAME_TO:
         for line in reversed(lines):
             if line.kind == kind:
-                words = " ".join(line.cited.text.split())
+                text = items.read_texts(connection, [line.item]).get(line.item, "")
+                words = " ".join(text[line.start : line.end].split())
                 short = words if len(words) <= _QUOTED else f"{words[:_QUOTED].rsplit(' ', 1)[0]} …"
-                return f"{kind}: {short}"
+                return f"{kind}: {short}" if words else ""
     return ""
 
 
