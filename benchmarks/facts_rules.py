@@ -1,7 +1,7 @@
 """Precision and recall of the rules on the labels in `benchmarks/facts`: `python benchmarks/facts_rules.py`.
 
-Prints figures of both halves and of the third set of pairs (`more`), by kind. `--misses` prints the cases that rules are
-made on, the dev half's and the third set's, never others.
+Prints figures of both halves and of the third set of pairs (`more`), by kind. `--misses` prints the cases that rules
+are made on, the dev half's and the third set's, never others.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from palazzo.graph.moods import as_done, spelled_out
 from palazzo.graph.rules import decisions, ended, given, instead, owners, renames, switches, uses
 from palazzo.graph.rules.claim import Claim, candidate
 from palazzo.graph.statements import Statement, statements
@@ -24,6 +25,7 @@ def read_claims(text: str, role: str) -> list[Claim]:
 
 def claims_of(statement: Statement) -> Iterator[Claim]:
     """Yield the claims of one statement."""
+    statement = as_done(spelled_out(statement))
     found = list(given.find(statement))
     if statement.setting != "entry":
         found += [claim for find in _IN_WORDS for claim in find(statement)]

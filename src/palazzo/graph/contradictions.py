@@ -14,7 +14,7 @@ from typing import Literal
 
 from palazzo.graph import values
 from palazzo.graph.claims import claims_of
-from palazzo.graph.frames import APART, ENVIRONMENTS, GENERIC_WORDS, bag, one_matter
+from palazzo.graph.frames import APART, ENVIRONMENTS, GENERIC_WORDS, PLACES, bag, clauses, one_matter
 from palazzo.graph.moods import asserts, is_partial, is_withdrawn
 from palazzo.graph.rules.claim import Claim
 from palazzo.graph.rules.phrases import GENERIC
@@ -86,7 +86,7 @@ def _changed(earlier: Told, later: Told, claim: Claim) -> Contradiction | None:
     if claim.kind != "ended" and bag(claim.object) and bag(claim.object) <= earlier.words:
         return None
     for statement, words in zip(earlier.statements, earlier.bags, strict=True):
-        if _in_use(statement, words, earlier, claim, old_words):
+        if _in_use(statement, words, earlier, claim, old_words) and not _of_another(claim, earlier, statement):
             new = None if claim.kind == "ended" else claim.object
             return Contradiction(
                 _kind(claim), claim.subject or claim.old, claim.old, new,
@@ -158,14 +158,43 @@ def _fits(claim: Claim, earlier: Told) -> bool:
     qualified = _FOR.search(claim.sentence)
     if qualified is not None and not bag(qualified[1]) & (earlier.words | bag(claim.object) | bag(claim.old)):
         return not bag(qualified[1])
+    if claim.kind == "ended" and _elsewhere(claim, earlier):
+        return False
     subject = claim.subject.casefold()
     if not subject or subject in GENERIC:
         return not _FIGURE.match(claim.object)
     if _FIGURE.match(claim.object):
-        return bool(bag(claim.subject) & earlier.words)
-    return bool(bag(claim.subject) & earlier.words) or not _PARTICULAR.search(claim.subject)
+        return bool(bag(claim.subject) & earlier.words) or subject in earlier.text.casefold().split()
+    if subject in earlier.text.casefold().split():
+        return True
+    if bag(claim.subject) & earlier.words:
+        return True
+    if claim.kind == "ended":
+        return not bag(claim.subject) - GENERIC_WORDS
+    return not _PARTICULAR.search(claim.subject)
 
 
+def _of_another(claim: Claim, earlier: Told, statement: Statement) -> bool:
+    """Whether a change is told of one thing, and what it would change of another: both have a subject of their own."""
+    own = bag(claim.subject) - GENERIC_WORDS - bag(claim.old) - bag(claim.object)
+    if claim.kind != "switch" or not own or own & earlier.words:
+        return False
+    subjects = [bag(one.subject) - GENERIC_WORDS - bag(claim.old) for one in clauses(statement)]
+    return any(subjects) and not any(one & bag(claim.sentence) for one in subjects)
+
+
+def _elsewhere(claim: Claim, earlier: Told) -> bool:
+    """Whether something was taken out of a place that the earlier text does not speak of."""
+    place = re.search(
+        rf"{re.escape(claim.old)}[`'\"]?\s(?:from|in|on)\s(?:the |our )?([\w./-]+(?: [\w./-]+)?)", claim.sentence
+    )
+    return place is not None and bool(bag(place[1]) - GENERIC_WORDS - _TIMES) and not bag(place[1]) & earlier.words
+
+
+_TIMES = frozenset(
+    "january february march april may june july august september october november december monday tuesday wednesday"
+    " thursday friday saturday sunday spring summer autumn winter favour favor".split()
+)
 _FIGURE = re.compile(r"[`v<>=~^$€]?\d")
 _FOR = re.compile(
     r"\bfor (?!(?:now|us|good|all|everybody|everyone|everything|nobody|example|months|years|weeks|days|a while)\b)((?:the |our |all )?[\w./-]+(?: [\w./-]+)?)"
@@ -178,7 +207,7 @@ _PARTICULAR = re.compile(r"[a-z][A-Z]|\d|\w[_/.-]\w")
 
 
 def _revalued(earlier: Told, later: Told, claim: Claim) -> Contradiction | None:
-    if claim.value is None:
+    if claim.value is None or _FURTHER.search(claim.sentence):
         return None
     found: Contradiction | None = None
     for one in earlier.claims:
@@ -215,15 +244,47 @@ def _one_matter(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
         and other.value
         and values.plain(one.value.unit) != values.plain(other.value.unit)
         and one.kind == "version"
+        and not _named_by(one, other)
     ):
+        return False
+    if _rates(one) != _rates(other):
+        return False
+    if _set_apart(earlier, other):
         return False
     if one.lead and other.lead and not one.lead & other.lead:
         return False
     if one.loose or other.loose:
         return one.words | one.lead == other.words | other.lead
     if _same_subject(one, other):
-        return True
+        return not _narrows(earlier, other)
+    if other.changed and len(other.words) > 1 and other.words < one.words:
+        return len(one.words - other.words) == 1 and not (one.words - other.words) & APART
     return one_matter(one.words | one.lead, other.words | other.lead, earlier.words, later.words)
+
+
+_FURTHER = re.compile(
+    r"\b(?:also|additionally|in addition|as well|another|a (?:second|third|further)|besides|plus|zusätzlich|auch|aussi|también|anche"
+    r"|também)\b",
+    re.IGNORECASE,
+)
+"""What is so beside what was said before."""
+_RATE = re.compile(
+    r"\b(?:per|an?|each|every) (?:day|week|month|hour|minute|second|year|user|tenant|request|host|node|file)s?\b",
+    re.IGNORECASE,
+)
+
+
+def _rates(claim: Claim) -> frozenset[str]:
+    """What the subject of a claim is measured by: a limit per day is none per file."""
+    return frozenset(found.casefold() for found in _RATE.findall(claim.subject))
+
+
+def _named_by(one: Claim, other: Claim) -> bool:
+    """Whether the product that one version is of is what the other claim is about."""
+    first, second = (claim.value.unit if claim.value else "" for claim in (one, other))
+    if first and second:
+        return False
+    return bag(first or second) == (other if first else one).words
 
 
 def _entry_meant(entry: Claim, prose: Claim) -> bool:
@@ -245,6 +306,55 @@ def _same_subject(one: Claim, other: Claim) -> bool:
     return not all(only) and not (only[0] | only[1]) & APART
 
 
+def _narrows(earlier: Told, later: Claim) -> bool:
+    """Whether a later claim limits itself to a part: "disabled for the health check" is an exception."""
+    behind = _behind(later)
+    return _ONLY_WHEN.match(behind) is not None or any(
+        bag(found[1]) - GENERIC_WORDS - _TIMES - earlier.words for found in _LIMITED.finditer(behind)
+    )
+
+
+def _behind(claim: Claim) -> str:
+    """What a sentence says behind the value, up to its reasons and times."""
+    return _BEHIND_ENDS.split(_around(claim)[1])[0]
+
+
+_BEHIND_ENDS = re.compile(
+    r"[,;:(—–]\s|\.(?:\s|$)|\s(?:since|because|as|so|until|after|before|and|but|any longer|any ?more)\b"
+)
+
+
+def _around(claim: Claim) -> tuple[str, str]:
+    """What stands before the value of a claim and behind it."""
+    value = claim.value.text if claim.value else ""
+    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", claim.sentence)
+    return (claim.sentence[: found.start()], claim.sentence[found.end() :]) if found else (claim.sentence, "")
+
+
+_LIMITED = re.compile(
+    r"\b(?:for|in|on|inside|within|during)\s(?!(?:all|every\w*|any|everybody|both|the whole|us|now|good|\w+ reasons?)\b)((?:\w[\w/.-]*\s?){1,4})"
+)
+_ONLY_WHEN = re.compile(r"\W*(?:\w+\s){0,2}(?:when|whenever|unless|except|only)\b", re.IGNORECASE)
+
+
+def _set_apart(earlier: Told, later: Claim) -> bool:
+    """Whether a later claim is of a place, or begins with one, that the earlier text does not speak of."""
+    before, after = _around(later)
+    own = " ".join((_STOP.split(before)[-1], _STOP.split(after)[0]))
+    if (bag(own) & PLACES) - earlier.words:
+        return True
+    scope = _SCOPED.match(later.sentence)
+    return scope is not None and bool(bag(scope[1]) - GENERIC_WORDS - _TIMES - earlier.words)
+
+
+_STOP = re.compile(r"[,;]\s")
+_SCOPED = re.compile(
+    r"(?:for|in|on|inside|within|during|under)\s(?!(?:all|every\w*|any|both|the whole|the sake|the end|us|now|short|fact|addition)\b)"
+    r"((?:the |our |your |a )?[\w/.*`-]+)",
+    re.IGNORECASE,
+)
+
+
 _UNIT_WORDS = frozenset("second ms min mb kb gb port version minute hour url path dir value".split())
 _WE = frozenset("project repository repo monorepo app application service server config setting whole".split())
 _MEASURED = re.compile(
@@ -258,11 +368,43 @@ _TELLING = re.compile(r"^(?!\[).{6,}[^{:\[]$")
 
 
 def _one_file(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
-    """Whether two entries are of one file: what printed them or another line is the same, or a text names the file."""
+    """Whether two entries are of one file and place in it.
+
+    What printed them or another line is the same, or the keys they stand under are, or a text names the file.
+    """
+    if one.within != other.within and one.within and other.within:
+        return False
+    names = _identity(one), _identity(other)
+    if all(names) and not names[0] & names[1]:
+        return False
+    if one.sentence.startswith("{") and other.sentence.startswith("{"):
+        return bool(names[0] & names[1]) or one.beside & other.beside != frozenset()
+    only = one.beside - other.beside, other.beside - one.beside
+    if one.beside & other.beside and len(only[0]) == len(only[1]) == 1:
+        return True
+    if one.within == other.within and set(one.within) - _COMMON_SECTIONS:
+        return True
     shared = {line for line in one.beside & other.beside if _TELLING.search(line) and not line.startswith("[")}
     if " " in one.key:  # what a program tells people, not what a file holds
         return any(line.startswith("$ ") for line in shared)
     return bool(shared) or _names_file(one.sentence, other.beside) or _names_file(other.sentence, one.beside)
+
+
+def _identity(claim: Claim) -> frozenset[str]:
+    """The lines or pairs beside an entry that say whose it is."""
+    around = [claim.sentence] if claim.sentence.startswith("{") else claim.beside
+    return frozenset(
+        found[0].casefold() for line in around for found in _IDENTITY.finditer(line) if found[1] != claim.key
+    )
+
+
+_IDENTITY = re.compile(
+    r"""(?<![\w.-])["']?(name|service|app|host|hostname|project|tenant|env|environment|namespace|role)["']?\s*[:=]\s*["']?[\w./@-]+"""
+)
+_COMMON_SECTIONS = frozenset(
+    "spec metadata services service server resources env data config settings containers limits requests http default properties".split()
+)
+"""Sections that many files have."""
 
 
 _FILE = re.compile(r"[\w./-]*\.[\w.-]*\w|[\w-]+/[\w./-]+")

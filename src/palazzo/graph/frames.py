@@ -37,7 +37,7 @@ _PRONOUN = re.compile(r"^(?:it|they|this|that|there|these|those)$", re.IGNORECAS
 _LABEL = re.compile(r"^([^:.!?|]{2,60}?)\s*:\s+(\S.*)$")
 
 EMPTY = frozenset(
-    """built written made pinned locked stuck moved upgraded bumped compiled shipped deployed hosted configured declared
+    """turned switched marked built written made pinned locked stuck moved upgraded bumped compiled shipped deployed hosted configured declared
     listed recorded documented defined managed handled provided done rendered generated produced created sent logged
     raised lowered increased reduced set been got due limited capped counted measured expected cut taken given bound
     a an the this that these those it its i we you he she they our your my us me them his her their there here and or
@@ -56,7 +56,7 @@ GENERIC_WORDS = frozenset(
     """site website product package image build software code stack tool world company office thing server side machine
     project repo repository monorepo codebase team whole everybody everyone everything setup system service app
     application customer customers user users config configuration setting settings environment host
-    address directory folder socket region place path url endpoint prefix""".split()
+    address feature flag directory folder socket region place path url endpoint prefix""".split()
 )
 ENVIRONMENTS = frozenset(
     """production prod staging stage dev development preview canary local localhost beta alpha sandbox demo qa
@@ -64,6 +64,11 @@ ENVIRONMENTS = frozenset(
     enterprise community""".split()
 )
 """Places, editions and platforms: what is said of the one is not said of the other."""
+PLACES = frozenset(
+    """production prod staging stage preview canary local localhost sandbox qa test ci example sample fixture demo dev
+    development laptop machine suite draft""".split()
+)
+"""Where something is run, tried or shown: what is said of one such place is said of no other."""
 APART = ENVIRONMENTS | frozenset(
     """test tests testing ci read write connect idle request response client server master internal external public
     private admin guest anonymous signed-in authenticated minimum maximum min max soft hard hourly daily weekly monthly
@@ -176,7 +181,7 @@ def _stand(words: frozenset[str], text: frozenset[str]) -> bool:
 
 
 def _stem(word: str) -> str:
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) and word != "https":
         return word[:-1]
     return word
 

@@ -7,8 +7,9 @@ not state: a rule that keeps silent does no harm.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from palazzo.graph.statements import Statement
+from palazzo.graph.statements import COMMIT, Statement
 
 
 def _table(*alternatives: str) -> re.Pattern[str]:
@@ -56,7 +57,7 @@ _FOREIGN = _table(
     r"\b(?:many|most|some|other|several|lots of|a lot of|plenty of|typical|all) (?:projects?|people|teams?|companies"
     r"|developers?|shops|users|providers|libraries|tools)\b",
     r"\b(?:their|his|her|your) (?:team|company|blog|docs?|documentation|changelog|repo\w*|project|fork|setup|laptop)\b",
-    r"\b(?:upstream|vendor'?s?|the data team|newsletter|blog|according to|wrote (?:that|in)|announced|tutorial"
+    r"\b(?:upstream|vendor(?:['’]?s)?\b|the data team|newsletter|blog|according to|wrote (?:that|in)|announced|tutorial"
     r"|changelog,|in general|generally|for example|for instance|e\.g\.|say,|such as|example:|background:)",
     r"\b(?:personally|my (?:laptop|own|machine|box|weekend|fork|side project|private)|weekend (?:project|box)|at home|on my|i run it)\b",
     r"^(?:dear|hi|hello)\b",
@@ -97,6 +98,53 @@ def asserts(statement: Statement, begin: int = 0, end: int | None = None, cue: s
     )
 
 
+_CONVENTIONAL = re.compile(r"(?:feat|build|ci|chore|refactor|perf|deps)(?:\([\w /.-]+\))?!?:\s+", re.IGNORECASE)
+_ORDERS = dict(
+    pair.split(":")
+    for pair in (
+        "bump:bumped raise:raised lower:lowered increase:increased reduce:reduced upgrade:upgraded update:updated"
+        " downgrade:downgraded move:moved migrate:migrated switch:switched convert:converted change:changed port:ported"
+        " relocate:relocated remove:removed drop:dropped retire:retired delete:deleted replace:replaced enable:enabled"
+        " disable:disabled activate:activated deactivate:deactivated turn:turned set:set pin:pinned swap:swapped"
+        " stop:stopped supersede:superseded scrap:scrapped decommission:decommissioned extend:extended shorten:shortened"
+        " relicense:relicensed"
+    ).split()
+)  # fmt: skip
+
+
+def spelled_out(statement: Statement) -> Statement:
+    """Return a statement without the short forms that rules would have to know twice."""
+    text = statement.text
+    if "'" not in text and "’" not in text:
+        return statement
+    for short, whole in _SHORT:
+        text = short.sub(whole, text)
+    return replace(statement, text=text)
+
+
+_SHORT = (
+    (re.compile(r"\b(is|are)n['’]t\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\b(we|i|they|you)['’]ve\b", re.IGNORECASE), r"\1 have"),
+)
+
+
+def as_done(statement: Statement) -> Statement:
+    """Return a statement with the order that a commit's subject is as what has been done.
+
+    "ci: migrate from A to B" says, once it is in the history, that one has migrated. Of a fix nothing is taken this
+    way: what it moves and removes is a place in the code.
+    """
+    text = statement.text
+    prefix = _CONVENTIONAL.match(text)
+    if prefix is None and statement.heading != COMMIT:
+        return statement
+    order, _, rest = text[prefix.end() if prefix else 0 :].partition(" ")
+    done = _ORDERS.get(order.casefold())
+    if done is None:
+        return replace(statement, text=f"{order} {rest}") if prefix else statement
+    return replace(statement, text=f"{done} {rest}")
+
+
 _BREAK = re.compile(
     r"\sand\s(?=(?:will|would|may)\b)|[;:]\s|\s[-—–]\s|[,—]\s(?=(?:so|and|but|which|where|who|because|please|hence|therefore|then|yet|you|don't)\b)"
 )
@@ -122,7 +170,7 @@ def is_withdrawn(text: str) -> bool:
 _BEGINNING = 240
 _DRAFT = _table(
     r"\b(?:draft|proposal|proposed|rejected|do not merge|wip|rfc|unmerged|not merged|brainstorm\w*|status: (?:open|proposed)"
-    r"|agenda|release notes of|migration guide)\b",
+    r"|agenda|release notes of|(?<!the )migration guide)\b",
 )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 Setting = Literal["prose", "item", "done", "open", "entry"]
@@ -28,7 +29,7 @@ _COMMIT = re.compile(r"commit [0-9a-f]{7,40}\b")
 _PROMPT = re.compile(r"\s*(?:[\w.@-]+:[~/\w.-]*)?[$%]\s+(\S.*)")
 _ENTRY_LIKE = re.compile(
     r"""\s*(?:(?:-\s+)?["']?[A-Za-z_/*@][\w./@*-]*(?:\ [\w./@-]+){0,3}["']?\s*[:=]"""  # key: value
-    r"|[\w./@*-]+(?:\s{2,}|\t)\s*\S|\{\s*\"|-\s+\"?\d+:|(?:FROM|EXPOSE|ENV|listen|root|user|workers?)\s|[a-z][\w-]+\s+v?\d+\.\d)"
+    r"|[\w./@*-]+(?:\s{2,}|\t)\s*\S|[A-Za-z][\w-]*(?:\ [\w-]+){0,2}\ (?:on|off|yes|no|true|false|\d+[a-z]?);?$|\{\s*\"|-\s+\"?\d+:|(?:FROM|EXPOSE|ENV|listen|root|user|workers?)\s|[A-Za-z][\w-]+\s+(?:version\s+)?v?\d+\.\d)"
 )
 _CONFIGURATION = frozenset(
     "yaml yml toml ini json jsonc json5 conf config cfg env dotenv properties hcl terraform tf nginx text txt".split()
@@ -48,7 +49,7 @@ class Statement:
 
     `text` is on one line; `start` and `end` are where it stands. `heading` is what that is under; of an entry also the command that printed it and the lines beside it are kept
     (`beside`), since a line of configuration is about what its file is about. `aside` says that the next sentence
-    leaves the matter ("anyway", "come on").
+    leaves the matter ("anyway", "come on"). `within` are the keys that an entry stands under, the outermost first.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Statement:
     heading: str = ""
     beside: frozenset[str] = frozenset()
     aside: bool = False
+    within: tuple[str, ...] = ()
 
     @cached_property
     def lowered(self) -> str:
@@ -80,7 +82,8 @@ class _Line:
 
 
 def statements(text: str, role: str) -> Iterator[Statement]:
-    """Yield what a text states, in order. Quotes, code, tables and log lines are left out.
+    """Yield what a text states, in order. Quotes, code and log lines are left out, and of tables all but
+    the rows of those with two columns.
 
     What a tool printed has entries only, and the words of commit messages.
     """
@@ -98,7 +101,9 @@ def _written(text: str) -> Iterator[Statement]:
     paragraph: list[_Line] = []
     block: list[_Line] | None = None
     fence, configuration = "", False
-    for line in _lines(text):
+    lines = list(_lines(text))
+    heads = {line.start for line, after in pairwise(lines) if _RULE.match(after.text)}
+    for line in lines:
         opened = _FENCE.match(line.text)
         if block is not None:
             if opened and line.text.strip().startswith(fence):
@@ -107,6 +112,15 @@ def _written(text: str) -> Iterator[Statement]:
                 block = None
             else:
                 block.append(line)
+            continue
+        row = _ROW.match(line.text)
+        if row is not None:
+            yield from _sentences(text, paragraph, heading)
+            paragraph = []
+            if line.start not in heads:
+                yield Statement(
+                    f"{row[1]}: {row[2]}", line.start + row.start(1), line.start + row.end(2), "item", heading
+                )
             continue
         shape = _shape(line.text)
         if shape == "words" and not opened:
@@ -123,12 +137,19 @@ def _written(text: str) -> Iterator[Statement]:
     yield from _sentences(text, paragraph, heading)
 
 
+_ROW = re.compile(r"\s*\|\s*([^|\n]*\w[^|\n]*?)\s*\|\s*([^|\n]*\w[^|\n]*?)\s*\|\s*$")
+"""A row of a table of two columns: of a wider one it is not clear which column holds."""
+_RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
+
+
 def _shape(line: str) -> str:
     """What a line of prose is: `words`, `item`, `heading`, or `nothing` that speaks for the author."""
     stripped = line.lstrip()
     if not stripped or len(line) > _LONGEST_LINE:
         return "nothing"
-    if stripped[0] in ">|<+" or stripped.startswith(("[![", "#!", "$ ", "// ", "/*", "---", "===", "diff ", "@@ ", "Traceback")):
+    if stripped[0] in ">|<+" or stripped.startswith(
+        ("[![", "#!", "$ ", "// ", "/*", "---", "===", "diff ", "@@ ", "Traceback")
+    ):
         return "nothing"
     if _HEADING.match(line):
         return "heading"
@@ -225,7 +246,10 @@ def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
         if command is not None:
             beside.add(f"$ {command[1].strip()}")
             continue
-        if len(own) > LONGEST or _COMMENT.match(own) or (is_diff and own.startswith("-")):
+        if len(own) > LONGEST or (is_diff and own.startswith("-")):
+            continue
+        if _COMMENT.match(own):
+            beside.add(" ".join(own.split()))
             continue
         if is_diff and own.startswith("+"):
             line = _Line(own[1:], line.start + 1)
@@ -235,13 +259,30 @@ def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
     if len(kept) > _LONGEST_BLOCK:
         return
     shared = frozenset(beside)
+    above: list[tuple[int, str]] = []
     for line, entry in kept:
+        indent = len(line.text) - len(line.text.lstrip())
+        section = _SECTION.match(line.text)
+        if line.text.strip():
+            above = [one for one in above if one[0] < indent]
+        if section is not None:
+            if section["ini"]:
+                above = []
+            key = (-1 if section["ini"] else indent, (section["ini"] or section["key"]).casefold())
         if entry is not None:
             own = line.text.strip()
             start = line.start + len(line.text) - len(line.text.lstrip())
-            yield Statement(own, start, start + len(own), "entry", heading, shared)
+            yield Statement(
+                own, start, start + len(own), "entry", heading, shared, within=tuple(name for _, name in above)
+            )
+        if section is not None:
+            above.append(key)
 
 
+_SECTION = re.compile(
+    r"""\s*(?:\[(?P<ini>[\w. "/-]+)\]|["']?(?P<key>[\w./@-]+(?: [\w."/@-]+)*?)["']?\s*(?::|=?\s*\{|:\s*\{))\s*$"""
+)
+"""A line that others stand under: `redis:`, `server {`, `[http]`."""
 _LONGEST_BLOCK = 60
 """Lines from which on what was printed is a log or a listing, and no configuration."""
 

@@ -30,7 +30,9 @@ _BARE_PORT = re.compile(
 )
 _HOST_PORT = re.compile(r"(?<![\w/])(?:[a-z]+://)?(?:[\w-]*[A-Za-z][\w.-]*|\d+(?:\.\d+){3}):(\d{2,5})\b")
 _STATE = re.compile(
-    rf"^(?:now |currently |still |always |turned |switched |set to |marked |`)*({STATE})", re.IGNORECASE
+    rf"^(?:now |currently |still |always |again |back |finally |completely |permanently |globally |turned |switched |set to "
+    rf"|marked |jetzt |wieder |seit \w+ |ab sofort |`)*({STATE})",
+    re.IGNORECASE,
 )
 _VERSION = re.compile(
     r"(?:([\w+#./-]*[A-Za-z][\w+#./-]*)[`*]?\s+(?:is\s+|at\s+|on\s+)?(?:version\s+)?)?[`]?"
@@ -138,7 +140,7 @@ _QUALITY = re.compile(
 
 
 _ENDS = re.compile(
-    r"`?(?:$|[,.;!)]|\s(?:for|in|everywhere|again|by default|as|since|until|across|now|at|on|there|within|here|anymore|any more|and|to|because|so|but|per|under|with|last|yesterday|today|this|these)\b)"
+    r"`?(?:$|[,.;!)]|\s(?:for|in|everywhere|again|by default|as|since|until|across|now|at|on|there|within|here|anymore|any more|and|to|because|so|but|per|under|with|last|yesterday|today|this|these|seit|für|ab|depuis|pour)\b)"
 )
 """What may follow a state, so that `on` is none in `on port 80`."""
 
@@ -200,6 +202,10 @@ def _versioned(clause: Clause, rest: str) -> Value | None:
         return Value("version", found[2].rstrip("."), found[1])
     if found is not None and re.match(r"^(?:now |at |on |still )*[`v<>=~^\d]", rest) and found.start() <= 10:
         return Value("version", found[2].rstrip("."))
+    if re.search(r"(?:version|api|protocol)$", clause.subject, re.IGNORECASE):
+        major = re.match(r"(?:now )?`?(v?\d{1,3})\b(?![.,]\d)", rest)
+        if major is not None:
+            return Value("version", major[1])
     whole = _PRODUCT_VERSION.search(rest)
     return Value("version", whole[2], whole[1]) if whole and not (whole[1].isupper() and whole[1] not in _BIG) else None
 
@@ -232,7 +238,23 @@ def _any_amount(clause: Clause, rest: str) -> Value | None:
     return _amount(rest)
 
 
-_BEING = ("is", "are", "stays", "stay", "remains", "remain", "has been", "have been", "was", "were", "got")
+_BEING = (
+    "is",
+    "are",
+    "ist",
+    "sind",
+    "est",
+    "sont",
+    "stays",
+    "stay",
+    "remains",
+    "remain",
+    "has been",
+    "have been",
+    "was",
+    "were",
+    "got",
+)
 _SCALES = {
     word: name
     for name, words in {

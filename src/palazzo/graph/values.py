@@ -22,15 +22,27 @@ class Value:
     unit: str = ""
 
 
-ON = frozenset("on enabled true required mandatory allowed permitted active yes supported available".split())
-OFF = frozenset("off disabled false optional forbidden prohibited inactive no unsupported unavailable".split())
+ON = frozenset(
+    "on enabled true required mandatory allowed permitted active yes supported available"
+    " aktiviert eingeschaltet activé activée activado activada attivato attivata ativado ativada".split()
+)
+OFF = frozenset(
+    "off disabled false optional forbidden prohibited inactive no unsupported unavailable blocked banned"
+    " denied disallowed deaktiviert ausgeschaltet abgeschaltet désactivé désactivée desactivado desactivada disattivato"
+    " disattivata desativado desativada".split()
+)
 _OTHER_OFF = frozenset(
     "private closed manual asynchronous writable opt-out lenient immutable unencrypted unsigned".split()
 )
 _SAME_SCALE = (
-    frozenset("on enabled true active yes off disabled false inactive no".split()),
+    frozenset("on enabled true active yes off disabled false inactive no blocked".split()),
+    frozenset("aktiviert eingeschaltet deaktiviert ausgeschaltet abgeschaltet".split()),
+    frozenset("activé activée désactivé désactivée".split()),
+    frozenset("activado activada desactivado desactivada".split()),
+    frozenset("attivato attivata disattivato disattivata".split()),
+    frozenset("ativado ativada desativado desativada".split()),
     frozenset("required mandatory optional".split()),
-    frozenset("allowed permitted forbidden prohibited".split()),
+    frozenset("allowed permitted forbidden prohibited blocked banned denied disallowed".split()),
     frozenset("supported unsupported".split()),
     frozenset("available unavailable".split()),
     frozenset("public private".split()),

@@ -22,8 +22,8 @@ class Claim:
     is the object in a fact's words where the value alone would say too little. `old` is what
     it says held before. `words` is the bag of words of a claim with a `value`, `about` those of its
     subject, `lead` that of a label before it, `key` the name of a configuration entry,
-    `beside` what stands around that. A
-    `loose` one is told by its value alone: its verb is not known.
+    `beside` what stands around that, `within` the keys it stands under. A
+    `loose` one is told by its value alone: its verb is not known. A `changed` one says that its value is new.
     """
 
     kind: Kind
@@ -40,8 +40,10 @@ class Claim:
     lead: frozenset[str] = frozenset()
     key: str = ""
     beside: frozenset[str] = frozenset()
+    within: tuple[str, ...] = ()
     sentence: str = ""
     loose: bool = False
+    changed: bool = False
 
 
 class Candidate(NamedTuple):

@@ -38,26 +38,28 @@ _ENDED = (
     _rule(("no longer",), rf"(?P<who>.*?)\b(?P<cue>no longer)\s{_USING}\s(?P<old>THING)STOP"),
     _rule(_ANY_MORE, rf"(?P<who>.*?)\b(?P<cue>(?:don't|doesn't|do not|does not|aren't|isn't))\s{_USING}\s(?P<old>THING)\s(?:any\s?more|any longer)\b"),
     _rule(("hasn't", "haven't", "has not", "have not"), rf"(?P<who>.*?)\b(?P<cue>(?:hasn't|haven't|has not|have not))\s{_USING}\s(?P<old>THING)\ssince\b"),
-    _rule(("no longer",), rf"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?:is|are)\s(?P<cue>no longer)\s{_ALLOWED}\b"),
-    _rule(_ANY_MORE, rf"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?P<cue>(?:isn't|aren't|is not|are not))\s{_ALLOWED}\s(?:any\s?more|any longer)\b"),
-    _rule(_ENDINGS, rf"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?P<cue>(?:was|were|has been|have been|is|are|got)\s(?:now\s|finally\s|all\s)?{_ENDING})\b"),
-    _rule((" gone", " history", " dead", " no more", "out of service", "switched off"), r"^(?P<who>)(?:.*[:,]\s|and\s)?(?P<old>THING)\s(?P<cue>(?:is|are)\s(?:gone|history|dead|no more|out of service|switched off))\b"),
+    _rule(("no longer",), rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?:is|are)\s(?P<cue>no longer)\s{_ALLOWED}\b"),
+    _rule(_ANY_MORE, rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?P<cue>(?:isn't|aren't|is not|are not))\s{_ALLOWED}\s(?:any\s?more|any longer)\b"),
+    _rule(_ENDINGS, rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?P<cue>(?:was|were|has been|have been|is|are|got)\s(?:now\s|finally\s|all\s)?{_ENDING})\b"),
+    _rule((" gone", " history", " dead", " no more", "out of service", "switched off"), r"^(?P<who>)(?:.*[:,]\s|and\s)??(?P<old>THING)\s(?P<cue>(?:is|are)\s(?:gone|history|dead|no more|out of service|switched off))\b"),
     _rule(_ENDINGS, rf"(?P<who>.*?)\b(?:^|\b(?:we|i|have|has)\s(?:have\s|finally\s|just\s)?)(?P<cue>{_ENDING})\s(?:support for\s|the use of\s)?(?P<old>THING)STOP"),
-    _rule(("moved off", "migrated off", "came off", "are off", "away from", "got rid of"), r"(?P<who>.*?)\b(?P<cue>(?:(?:moved|migrated|came|are) off|(?:moved|switched|migrated) away from|got rid of))\s(?P<old>THING)STOP"),
+    _rule(("moved off", "migrated off", "came off", "are off", "'re off", "away from", "got rid of"), r"(?P<who>.*?)(?:\b|(?=['’]))(?P<cue>(?:(?:moved|migrated|came|are) off|(?<=we)(?:'|’)re off|(?:moved|switched|migrated) away from|got rid of))\s(?P<old>THING)STOP"),
     _rule(("there",), r"(?P<who>)\bthere(?:'s| is| are)\s(?P<cue>no(?: longer(?: an?| any)?)?)\s(?P<old>THING)\s(?:any\s?more|any longer|now)\b"),
     _rule(("there",), r"(?P<who>)\bthere(?:'s| is| are)\s(?P<cue>no longer (?:an?|any))\s(?P<old>THING)STOP"),
-    _rule(("no longer", "ended", "has gone", "have gone", "been ", "end of life", "went away", "exist", "thing of the past", "is over", "not in use"), r"^(?P<who>)(?:.*[:,]\s|and\s)?(?P<old>THING)\s(?P<cue>no longer (?:exists?|runs?|works?|applies|apply|happens?|takes? place|counts?)|(?:has|have) (?:ended|gone|been (?:sunset|withdrawn|cancelled))|reached (?:its )?end of life|went away|(?:doesn't|does not|don't) exist (?:any\s?more|any longer)|is a thing of the past|is over|is not in use (?:any\s?more|any longer))\b"),
+    _rule(("no longer", "ended", "has gone", "have gone", "been ", "end of life", "went away", "exist", "thing of the past", "is over", "not in use"), r"^(?P<who>)(?:.*[:,]\s|and\s)??(?P<old>THING)\s(?P<cue>no longer (?:exists?|runs?|works?|applies|apply|happens?|takes? place|counts?)|(?:has|have) (?:ended|gone|been (?:sunset|withdrawn|cancelled))|reached (?:its )?end of life|went away|(?:doesn't|does not|don't) exist (?:any\s?more|any longer)|is a thing of the past|is over|is not in use (?:any\s?more|any longer))\b"),
     _rule(("cancel", "gave up", "ripped out", "unplugged", "withdr", "took down", "tore down", "uninstall", "goodbye"), r"(?P<who>.*?)\b(?:^|\b(?:we|i|have|has|and)\s(?:have\s|finally\s|just\s)?)(?P<cue>(?:cancelled|canceled|gave up|ripped out|unplugged|withdrew|took down|tore down|uninstalled|said goodbye to))\s(?P<old>THING)STOP"),
-    _rule(("gibt es", "läuft", "nutzen wir", "verwenden wir", "brauchen wir", "n'est", "n’est", "ya no", "non è", "já não"), r"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?:gibt es|läuft|nutzen wir|verwenden wir|brauchen wir|n['’]est|ya no se|ya no|non è|já não é|já não)\s(?P<cue>nicht mehr|plus|usa|es|più|usad\w+|est[áa])\b"),
+    _rule(("gibt es", "läuft", "nutzen wir", "verwenden wir", "brauchen wir", "n'est", "n’est", "ya no", "non è", "já não"), r"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?:gibt es|läuft|nutzen wir|verwenden wir|brauchen wir|n['’]est|ya no se|ya no|non è|já não é|já não)\s(?P<cue>nicht mehr|plus|usa|es|più|usad\w+|est[áa])\b"),
     _rule(("no more",), r"(?:^|[:,]\s)(?P<who>)(?P<cue>no more)\s(?P<old>THING)STOP"),
     _rule(("support for",), r"\b(?P<who>)support for (?P<old>THING)\s(?P<cue>(?:has\s)?ended|was (?:dropped|removed)|is gone|has been (?:dropped|removed))\b"),
-    _rule(("nicht mehr", "abgescha", "eingestellt"), r"^(?P<who>)(?:.*[:,]\s)?(?P<old>THING)\s(?:wird|werden|wurde|ist|sind)\s(?P<cue>nicht mehr|abgeschafft|abgeschaltet|eingestellt)"),
+    _rule(("nicht mehr", "abgescha", "eingestellt"), r"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?:wird|werden|wurde|ist|sind)\s(?P<cue>nicht mehr|abgeschafft|abgeschaltet|eingestellt)"),
     _rule(("nicht mehr",), r"(?P<who>)\b(?:nutzen|verwenden|benutzen|haben|machen|unterstützen)\s(?:wir\s)?(?P<old>THING)\s(?P<cue>nicht mehr)"),
     _rule((" plus",), r"(?P<who>)\b(?P<cue>n['’e]\s?(?:utilise|utilisons|avons|est|supporte)\w*\splus)\s(?:(?:de|du|la|le)\s)?(?P<old>THING)STOP"),
     _rule(("ya no", "dejamos", "não usamos", "deixamos", "non usiamo"), r"(?P<who>)\b(?P<cue>ya no (?:usamos|se usa|utilizamos|tenemos)|dejamos de usar|não usamos mais|deixamos de usar|non usiamo più)\s(?:el\s|la\s|o\s|a\s)?(?P<old>THING)STOP"),
 )  # fmt: skip
 _NAMED = re.compile(r"\s|[A-Z\d_./-]")
 """One plain word ("file", "it") names nothing in particular."""
+_ABSENT = re.compile(r"no(?: longer an?)?$", re.IGNORECASE)
+"""There is no longer such a thing: a plain word is enough for what is of its own kind."""
 _NONE = re.compile(
     r"^(?:than|from|by|working|to|the (?:file|folder|directory|line)|a |an |one |two |\d|\w+ing (?!for\b))",
     re.IGNORECASE,
@@ -66,13 +68,15 @@ _NONE = re.compile(
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield what a statement says has ended."""
+    if " in favour of " in statement.lowered or " in favor of " in statement.lowered:
+        return  # what `rules.instead` understands
     for cues, pattern in _ENDED:
         found = pattern.search(statement.text) if statement.mentions(cues) else None
         if found is None or not asserts(statement, *_both(found), found["cue"]):
             continue
         said = found["old"].strip()
         old = tidy(re.split(r"[:,]\s", said)[-1])
-        if _NONE.match(said) or not is_thing(old) or not _NAMED.search(old):
+        if _NONE.match(said) or not is_thing(old) or not (_NAMED.search(old) or _ABSENT.match(found["cue"])):
             continue
         who = owner_of_deed(found["who"])
         yield claim(

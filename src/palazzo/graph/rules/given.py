@@ -15,7 +15,9 @@ from palazzo.graph.statements import Statement
 from palazzo.graph.values import STATE, Value, ValueKind
 
 _IN_WORDS = re.compile(r"`([A-Za-z_][\w.-]{1,40})(?:\s?=\s?|:\s)([^`\s]{1,80})`")
-_ENTRY = re.compile(r"""^(?:-\s+)?["']?([A-Za-z_/*@][\w./@*-]*(?:\ [\w./@-]+){0,3}?)["']?\s*(?:=>|:=|[:=])\s*(\S.*)$""")
+_ENTRY = re.compile(
+    r"""^(?:-\s+)?["']?([A-Za-z_/*@][\w./@*-]*(?:\ [\w./@-]+){0,3}?)["']?\s*(?:=>|:=|==|[:=])\s*(\S.*)$"""
+)
 _COLUMNS = re.compile(r"^([\w./@*-]+)(?:\s{2,}|\t)\s*(\S.*)$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./-]+")
 _VALUES: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
@@ -38,7 +40,8 @@ _LINES = (
     _ENTRY,
     _COLUMNS,
     re.compile(r"^(?:FROM|EXPOSE|ENV|listen|root|server_name|user|workers?)\b()\s*(\S+?);?$"),
-    re.compile(r"^([a-z][\w-]+)\s+(v?\d+(?:\.\d+)+);?$"),
+    re.compile(r"^([A-Za-z][\w-]+)\s+(?:version\s+)?(v?\d+(?:\.\d+)+\w*)(?:;|,|\s+.*)?$"),
+    re.compile(r"^([A-Za-z][\w-]*(?: [\w-]+){0,2}) (on|off|yes|no|true|false|\d+[a-z]?);?$"),  # directives
 )
 
 
@@ -53,33 +56,90 @@ def find(statement: Statement) -> Iterator[Claim]:
         if asserts(statement, found.start(), found.end()):
             yield from _entry(statement, found[1], found[2])
     seen: set[str] = set()
+    ports: set[tuple[str, frozenset[str]]] = set()
     for clause in frames.clauses(statement):
         value = valued.value_of(clause)
         if value is not None and asserts(statement, clause.begin, clause.end):
             words = clause.words(value) or bag(value.unit if value.kind == "version" else "")
             if words and not (value.kind == "boolean" and _ENDED.search(statement.text)):
                 seen.add(value.text)
+                ports.add((value.text, words))
                 yield _fact(_claim(statement, clause, value, words), clause)
+    yield from (one for one in _ports(statement) if (one.object, one.words) not in ports)
     if _FIGURES.search(statement.text):
         yield from _parts(statement, seen)
     for changed in _CHANGED.finditer(statement.text):
         clause = Clause(
-            (changed["thing"] or changed["thing2"]).strip(" `"), "is", changed["value"] or changed["value2"]
+            (changed["thing"] or changed["thing2"]).partition(" from ")[0].strip(" `"),
+            "is",
+            changed["value"] or changed["value2"],
         )
         value = valued.value_of(clause) or valued.value_within(clause.rest)
         if value and value.text not in seen and asserts(statement, changed.start(), changed.end()):
             words = clause.words(value)
             if words and value.kind != "boolean":
-                yield _claim(statement, clause, value, words)
+                yield replace(_claim(statement, clause, value, words), changed=True)
     for upgraded in _UPGRADED.finditer(statement.text):
         value = valued.value_of(Clause("", "is", upgraded["value"]))
         if value and value.kind == "version" and value.unit and asserts(statement, upgraded.start(), upgraded.end()):
             yield _claim(statement, Clause(value.unit, "", ""), value, bag(value.unit))
-    for acted in _ACTED.finditer(statement.text):
+    for built in _BUILT.finditer(statement.text):
+        value = valued.value_of(Clause("", "is", built["value"]))
+        if value and value.kind == "version" and value.unit and asserts(statement, built.start(), built.end()):
+            yield _claim(statement, Clause(value.unit, "", ""), value, bag(value.unit))
+    for acted in (
+        *_ACTED.finditer(statement.text),
+        *(_TURNED.finditer(statement.text) if statement.mentions(_TURNED_CUES) else ()),
+    ):
         if asserts(statement, acted.start(), acted.end()):
-            clause = Clause(acted["thing"].strip(" `"), "is", acted["state"])
+            thing = acted["thing"].strip(" `")
             state = "enabled" if acted["state"].casefold() in _SWITCHED_ON else "disabled"
-            yield _claim(statement, clause, Value("boolean", state), bag(cut(statement.text[acted.start("thing") :])))
+            words = bag(thing if acted.re is _TURNED else cut(statement.text[acted.start("thing") :]))
+            if words:
+                yield _claim(statement, Clause(thing, "is", acted["state"]), Value("boolean", state), words)
+
+
+_AT_PORT = re.compile(
+    r"\b(?:(?:on|at|to|via|through|over|behind|using|under|auf|über|sur|en)\s+(?:the\s+)?)?(?:(?:tcp|udp|http|https|tls|local)\s+)?"
+    r"(?:ports?|puerto|porta|porto)\s+[`:]*(\d{2,5})\b(?![.:/-]\d)"
+    r"|\s(?:on|at|to)\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b`?(?![\w:%/-]|[.,]\d|\s(?:ms|bytes|rows|files|requests|items|users|tests)\b)"
+    r"|\s(?:on|at|to)\s+`?:(\d{2,5})\b",
+    re.IGNORECASE,
+)
+_PORT_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|being|now|starts?|started|comes?|came|up|listen(?:s|ing|ed)?|bind(?:s|ing)?|bound|runs?|running"
+    r"|serv(?:es?|ed|ing)|expos(?:es?|ed|ing)|reach(?:ed|able)|answer(?:s|ing|ed)?|open(?:s|ed)?|accept(?:s|ing)?|speaks?|wait(?:s|ing)?"
+    r"|mov(?:ed|es)|available|published|mapped|forwarded|connections?|traffic|lives?|sits?|started|uses?|using|has|gets?|läuft"
+    r"|lauscht|hört|écoute|escucha|ascolta|launch(?:es|ed)?|respond(?:s|ing)?|talks?|scrapes?|connects?|reached|changed|went)\b",
+    re.IGNORECASE,
+)
+_URL_PORT = re.compile(r"\b[a-z]+://([a-z][\w-]*(?:\.[\w-]+)*):(\d{2,5})\b")
+_NO_HOST = frozenset("localhost host example user".split())
+
+
+def _ports(statement: Statement) -> Iterator[Claim]:
+    """Yield ports whatever the verb: what stands right before them, or before the verb of that, is what they are of."""
+    for found in _AT_PORT.finditer(statement.text):
+        port = found[1] or found[2] or found[3]
+        if not asserts(statement, found.start(), found.end()):
+            continue
+        head = statement.text[: found.start()]
+        begin = max((stop.end() for stop in _PART.finditer(head)), default=0)
+        pieces = [bag(piece) for piece in _PORT_VERB.split(head[begin:])]
+        words = next((piece for piece in reversed(pieces) if piece), frozenset())
+        if not words and (label := _LABEL.match(head)):
+            words = bag(label[1])
+        if words and len(words) <= _MOST_WORDS:
+            value = Value("port", port)
+            subject = Clause(tidy(_PORT_VERB.sub(" ", head[begin:])), "", "")
+            yield replace(_claim(statement, subject, value, words), about=words)
+    for found in _URL_PORT.finditer(statement.text):
+        host = found[1].partition(".")[0]
+        if host not in _NO_HOST and asserts(statement, found.start(), found.end()):
+            yield replace(_claim(statement, Clause(host, "", ""), Value("port", found[2]), bag(host)), about=bag(host))
+
+
+_LABEL = re.compile(r"([^:.!?|]{2,40}?):\s")
 
 
 def _parts(statement: Statement, seen: set[str]) -> Iterator[Claim]:
@@ -116,8 +176,9 @@ _CUES = (
     ".env", ".lock", ".sql", ".md", ".db",
 )  # fmt: skip
 _HINT = re.compile(
-    r"\b(?:is|are|stays?|remains?|been|was|were|got|läuft|ist|sind|est|sont)\s(?:not |no longer |now |still |turned |switched )*"
-    r"(?:[\"'`@A-Z]|(?:\w+-)?(?:\w+(?:ed|able|ible)"
+    r"\b(?:is|are|stays?|remains?|been|was|were|got|läuft|ist|sind|est|sont)\s(?:not |no longer |now |still |back |again |turned |switched )*"
+    r"(?:forbidden|prohibited|mandatory|[\"'`@A-Z]|(?:\w+-)?(?:\w+(?:ed|able|ible)"
+    r"|seit|(?:de)?aktiviert|\w*geschaltet|d?[ée]?s?acti?v\w+|d?is?attiv\w+"
     r"|on|off|true|false|optional|mandatory|active|inactive|open|closed|public|private|manual|automatic|secure|strict|lenient|free"
     r"|frozen|hidden|read-only|opt-in|opt-out|main|master|trunk)\b)|^[\w /*-]{2,60}:\s"
     r"|\b(?:(?:re-)?(?:en|dis)abled|turned|switched|(?:de)?activated|two|three|four|five|six|seven|eight|nine|ten|twelve|tabs|spaces"
@@ -125,7 +186,7 @@ _HINT = re.compile(
     r"|\b(?i:json|yaml|xml|csv|utf|ascii|latin|lf|crlf|mit|gpl|bsd|isc|utc|eur|usd|bcrypt|scrypt|gzip|zstd|brotli|snappy)"
 )
 """What is looked for first: without any of it no value is given."""
-_SWITCHED_ON = frozenset({"enabled", "turned on", "switched on", "activated", "re-enabled"})
+_SWITCHED_ON = frozenset({"enabled", "turned on", "switched on", "activated", "re-enabled", "on"})
 _UPGRADED = re.compile(
     r"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?)(?:upgraded|moved|updated|bumped|went|migrated)\sto\s(?P<value>[^;,(]+)",
     re.IGNORECASE,
@@ -142,6 +203,17 @@ _CHANGED = re.compile(
 _ACTED = re.compile(
     r"(?:^|[.;:,]\s|\b(?:we|i|have|and)\s(?:have\s|now\s)?)(?P<state>(?:re-)?enabled|disabled|turned (?:on|off)"
     rf"|switched (?:on|off)|deactivated|activated)\s(?P<thing>{THING}){STOP}",
+    re.IGNORECASE,
+)
+
+_TURNED_CUES = (" on", " off")
+_TURNED = re.compile(
+    rf"(?:^|[.;:,]\s|\b(?:we|i|have|and)\s(?:have\s|now\s)?)(?:turned|switched|set)\s(?P<thing>{THING})\s(?:back\s)?(?:to\s)?(?P<state>on|off){STOP}",
+    re.IGNORECASE,
+)
+_BUILT = re.compile(
+    r"^(?:built|compiled|tested|requires?|needs?|targets?|runs?|written|developed|pinned|uses?)\s(?:(?:with|on|for|against|in|to|at)\s)?"
+    r"(?:the\s)?(?P<value>[A-Za-z][\w.+#-]*\s[^;,(]+)",
     re.IGNORECASE,
 )
 
@@ -250,7 +322,7 @@ def _entries(statement: Statement) -> Iterator[Claim]:
 
 def _key(line: str) -> str:
     """The key of a line that names none: its first word; of a port of a container, that port."""
-    return f"ports {line.rpartition(':')[2]}" if line.startswith("-") else line.split()[0]
+    return f"ports:{line.rpartition(':')[2]}" if line.startswith("-") else line.split()[0]
 
 
 def _entry(statement: Statement, key: str, value: str) -> Iterator[Claim]:
@@ -269,7 +341,7 @@ def _entry(statement: Statement, key: str, value: str) -> Iterator[Claim]:
             made = Value(kind, parts[1], parts[2] or "")
         yield Claim(
             kind, key, "", text, statement.start, statement.end, value=made,
-            words=bag(" ".join(_CAMEL.split(key))), key=key.casefold(), beside=statement.beside, sentence=statement.text,
+            words=bag(" ".join(_CAMEL.split(key))), key=key.casefold(), beside=statement.beside, within=statement.within, sentence=statement.text,
         )  # fmt: skip
         return
 

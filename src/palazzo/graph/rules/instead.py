@@ -13,7 +13,7 @@ from palazzo.graph.rules.phrases import STOP, THING, is_thing, tidy
 from palazzo.graph.statements import COMMIT, Statement
 
 CUES = ("instead of", "rather than", "in place of", "replace", "place of", "supersede", "statt", "anstelle", "lieu d",
-        "la place d", "lugar de", "vez de", "invece d", "posto d", "remplac", "ersetz", "sostitui", "reemplaz")  # fmt: skip
+        "la place d", "swapped", "favour of", "favor of", "lugar de", "vez de", "invece d", "posto d", "remplac", "ersetz", "sostitui", "reemplaz")  # fmt: skip
 _INSTEAD = re.compile(
     r"\s(?:instead of|rather than|in place of|statt|anstatt|anstelle von|au lieu d[e'u]|à la place d[eu]"
     r"|en (?:lugar|vez) de|em vez de|no lugar d[eo]|invece d[ie]l?|al posto d[ie]l?)\s+",
@@ -26,6 +26,12 @@ _REPLACED = (
     re.compile(rf"(?P<new>{THING})\s(?:(?:has|have)\s)?(?:replaced|superseded|replaces|supersedes|(?:took|takes|taken) the place of)\s(?P<old>{THING}){STOP}", re.IGNORECASE),
     re.compile(rf"(?P<old>{THING})\s(?:wurde|est|a été|fue|è stato|foi)\s(?:durch|remplacée?s? par|reemplazad[oa] por|sostituit[oa] da|substituíd[oa] por)\s(?P<new>{THING})(?:\sersetzt|{STOP})", re.IGNORECASE),
 )  # fmt: skip
+_FAVOUR_CUES = ("favour of", "favor of")
+_IN_FAVOUR = re.compile(
+    rf"\b(?:dropped|ditched|retired|abandoned|removed|deprecated|left|gave up|scrapped)\s(?P<old>{THING})\sin favou?r of\s(?P<new>{THING}){STOP}"
+    rf"|(?P<out>{THING})\s(?:(?:was|were|is|are|has been|have been|got)\s)?(?:dropped|ditched|retired|removed|scrapped)\sin favou?r of\s(?P<next>{THING}){STOP}",
+    re.IGNORECASE,
+)
 _ORDERED = _REPLACED[1]
 """An order, which was carried out where it is the subject of a commit or a box that is ticked."""
 _EDIT = re.compile(
@@ -107,13 +113,14 @@ def _object(said: str) -> str:
 
 
 def _replaced(statement: Statement) -> Claim | None:
-    for pattern in _REPLACED:
+    for pattern in (*_REPLACED, *((_IN_FAVOUR,) if statement.mentions(_FAVOUR_CUES) else ())):
         found = pattern.search(statement.text)
-        if found is None or not asserts(statement, found.start("new"), found.end("new")):
+        named = "next" if found and pattern is _IN_FAVOUR and found["next"] else "new"
+        if found is None or not asserts(statement, found.start(named), found.end(named)):
             continue
         if pattern is _ORDERED and statement.heading != COMMIT and statement.setting != "done":
             continue
-        old, new = tidy(found["old"] or found["out"]), tidy(found["new"])
+        old, new = tidy(found["old"] or found["out"]), tidy(found[named])
         if (
             is_thing(old, 4)
             and is_thing(new, 5)

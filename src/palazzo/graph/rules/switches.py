@@ -30,6 +30,12 @@ _SWITCH = (
         re.IGNORECASE,
     ),
     re.compile(
+        rf"^(?:the )?(?:migration|move|switch|change|changeover|upgrade|transition|cut-?over)\s(?:of\s(?P<thing>{THING})\s)?"
+        rf"from\s(?P<old>{THING})\sto\s(?P<new>{THING})\s(?:is|has been|was)\s(?:now\s)?(?:complete\w*|done|finished|over"
+        r"|merged|live|through)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
         rf"(?P<subject>.*?)\b(?:sind|haben|wurden?|ist|hat)\b.*?\bvon\s(?P<old>{THING})\s(?:auf|zu|nach)\s"
         rf"(?P<new>{THING})\s(?:um\w+|gewechselt|migriert|gezogen)",
         re.IGNORECASE,
@@ -40,6 +46,12 @@ _SWITCH = (
         re.IGNORECASE,
     ),
 )
+_BECAUSE = re.compile(
+    rf"\b(?:we|i|have|has)\s(?:have\s|just\s|finally\s)*(?:switched|moved|migrated|changed|gone|went)\s(?:over\s)?to\s(?P<new>{THING}){STOP}"
+    r".*?(?:[,;(–—-]|\b(?:because|since|as))\s*(?P<old>[\w.+#-]+)\s(?:was|were|had|kept|became|got|couldn['’]t|didn['’]t|could not)\b",
+    re.IGNORECASE,
+)
+"""We switched to B, because A was slow."""
 _FIGURE = r"[`v<>=~^$€:]*\d[\w.,%-]*`?(?:\s(?:%|€|[A-Za-z]{1,12}\b))?"
 _FIGURES = (
     re.compile(rf"(?P<subject>.*?)(?P<old>{_FIGURE})\s?(?:→|->|=>)\s?(?P<new>{_FIGURE})"),
@@ -50,7 +62,7 @@ _FIGURES = (
     ),
 )
 _CUE = re.compile(
-    rf"\b{_DONE}\b.*\bfrom\s|(?:^|:\s)(?:switch|move|migrate|convert|change)\b.*\sfrom\s|\bvon\b.*(?:um\w+|gewechselt|migriert|gezogen)"
+    rf"\b{_DONE}\b.*\bfrom\s|(?:^|:\s)(?:switch|move|migrate|convert|change)\b.*\sfrom\s|^(?:the )?(?:migration|move|switch|change\w*|upgrade|transition|cut-?over)\b.*\sfrom\s|\bvon\b.*(?:um\w+|gewechselt|migriert|gezogen)"
     r"|\b(?:passé|migré|pasa|migra|cambia|muda)",
     re.IGNORECASE,
 )
@@ -72,6 +84,15 @@ def find(statement: Statement) -> Iterator[Claim]:
             yield claim(statement, "switch", _about(found), "" if _NUMBER.match(new) else "replaced_by", new, old,
                         told(statement, found.start("old"), found.end("new")))  # fmt: skip
             return
+    yield from _because(statement)
+
+
+def _because(statement: Statement) -> Iterator[Claim]:
+    found = _BECAUSE.search(statement.text) if statement.mentions((" to ",)) else None
+    if found is not None and asserts(statement, *found.span("new")):
+        old, new = tidy(found["old"]), tidy(found["new"])
+        if is_thing(old, 2) and is_thing(new, 3) and not _NUMBER.match(new):
+            yield claim(statement, "switch", "", "replaced_by", new, old, told(statement, *found.span("new")))
 
 
 def _about(found: re.Match[str]) -> str:
