@@ -12,9 +12,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from entities.passages import KINDS, Passage, read_passages
+from benchmarks.entities.passages import KINDS, Passage, read_passages
+
 from palazzo.text.mentions import mentions
 
 ROUNDS = 20

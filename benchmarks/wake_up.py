@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -62,14 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _timed(path: Path, directory: Path, wing: str, times: int) -> list[Row]:
-    rows = []
+    rows: list[Row] = []
     variables = {"HOME": str(directory), "XDG_CONFIG_HOME": str(directory), "PALAZZO_SERVICE": "off"}
     with Context(path, directory, variables) as context:
         for session in (None, "one"):
             for depth in DEPTHS:
                 request = WakeUpRequest(wing=wing, depth=depth, agent="Codex", session=session)
-                first = milliseconds(lambda request=request: wake_up(context, request))  # type: ignore[misc]
-                later = [milliseconds(lambda request=request: wake_up(context, request)) for _ in range(times)]
+                waking = partial(wake_up, context, request)
+                first = milliseconds(waking)
+                later = [milliseconds(waking) for _ in range(times)]
                 result = wake_up(context, request)
                 rows.append(
                     {

@@ -283,7 +283,8 @@ class _Comparing:
     def _changes_in(self, wing: int) -> list[tuple[frozenset[str], int]]:
         if wing not in self._changes:
             rows = claims.changes_in(self._connection, wing)
-            self._changes[wing] = [(old, row.drawer) for row in rows if not _is_plain(row.old) and (old := bag(row.old))]
+            told = ((bag(row.old), row.drawer) for row in rows if not _is_plain(row.old))
+            self._changes[wing] = [(old, drawer) for old, drawer in told if old]
         return self._changes[wing]
 
 
