@@ -52,7 +52,8 @@ _COLUMNS = "source, n, kind, item, start, end, about_item, about_start, about_en
 
 def of_session(connection: Connection, session: str) -> list[DigestLine]:
     """Return the digest of a session, in the order of its words; of all sources that tell it."""
-    return _read(connection, "s.session_id = ?1 ORDER BY l.source, l.n", (session,))
+    of_the_session = "l.source IN (SELECT id FROM source WHERE session_id = ?1 AND session_id <> '')"
+    return _read(connection, f"{of_the_session} ORDER BY l.source, l.n", (session,))
 
 
 def open_lines(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
