@@ -24,6 +24,11 @@ def between(earlier: str, later: str, roles: tuple[str, str] = ("user", "user"))
         ("Mira owns billing.", "Tomasz owns billing since Monday.", ("value", "Mira", "Tomasz")),
         ("Our broker is RabbitMQ.", "we switched the broker from RabbitMQ to NATS", ("switch", "RabbitMQ", "NATS")),
         ("Search is Solr.", "Instead of Solr, search uses Meilisearch.", ("instead", "Solr", "Meilisearch")),
+        ("The broker listens on :1883.", "API aside, the broker comes up on :8883 now.", ("port", "1883", "8883")),
+        ("The debug toolbar is enabled.", "turned the debug toolbar off", ("boolean", "enabled", "disabled")),
+        ("TLS checks are off.", "TLS checks are back on.", ("boolean", "off", "on")),
+        ("CI is CircleCI.", "ci: migrate from CircleCI to Buildkite", ("switch", "CircleCI", "Buildkite")),
+        ("We use TypeORM.", "We dropped TypeORM in favour of Drizzle.", ("instead", "TypeORM", "Drizzle")),
         ("We use Jenkins for CI.", "Jenkins is gone.", ("ended", "Jenkins", None)),
         ("Wir unterstützen IE 11 noch.", "IE 11 wird nicht mehr unterstützt.", ("ended", "IE 11", None)),
     ],
@@ -46,6 +51,16 @@ def test_a_later_text_that_says_something_else_holds_contradicts(
         ("The rate limit is 100 requests per minute.", "The rate limit is 2 requests per second."),
         ("Deploys run on Heroku.", "We considered moving from Heroku to Fly.io."),
         ("The templates rely on jQuery.", "`date-picker.js` no longer uses jQuery. Others still use jQuery."),
+        ("The API listens on port 8080.", "For local work the API listens on port 3000."),
+        ("Redis is on 6379.", "the test suite starts its own Redis on 16379"),
+        ("Prometheus scrapes port 9090.", "Prometheus also scrapes port 9187."),
+        ("Caching is enabled by default.", "Caching is disabled when `--no-cache` is given."),
+        ("Rate limiting is enabled.", "Rate limiting is disabled for the health check."),
+        ("The upload limit is 10 MB.", "The upload limit per day is 500 MB."),
+        ("The backend uses Kafka.", "Analytics switched from Kafka to Kinesis."),
+        ("We use Redux.", "The settings page no longer uses Redux."),
+        ("jQuery is used in the admin.", "Removed jQuery from the landing page."),
+        ("We use Terraform.", "We stopped using Terraform workspaces."),
         ("The client supports Windows.", "The client no longer crashes on Windows."),
         ("We use Redux.", "**PR 7 – draft, do not merge**\n\nZustand replaced Redux."),
     ],
@@ -58,6 +73,18 @@ def test_configuration_is_compared_where_it_is_of_one_file() -> None:
     shown = "$ cat a.yaml\nworkers: {}\nname: shop"
     assert between(shown.format(4), shown.format(9), ("tool", "tool")) == [("value", "4", "9")]
     assert between("$ cat a.yaml\nworkers: 4", "$ cat b.yaml\nworkers: 9", ("tool", "tool")) == []
+
+
+def test_an_entry_is_compared_with_the_one_under_the_same_keys() -> None:
+    pool, other = "postgres:\n  pool: {}", "redis:\n  pool: {}"
+    assert between(pool.format(5), pool.format(30), ("tool", "tool")) == [("value", "5", "30")]
+    assert between(pool.format(5), other.format(30), ("tool", "tool")) == []
+
+
+def test_an_object_is_compared_with_the_one_of_the_same_name() -> None:
+    shown = '{{"service": "{}", "tracing": {}}}'
+    assert between(shown.format("mail", "true"), shown.format("mail", "false"), ("tool", "tool"))
+    assert between(shown.format("mail", "true"), shown.format("push", "false"), ("tool", "tool")) == []
 
 
 def test_both_places_are_told_to_the_character() -> None:

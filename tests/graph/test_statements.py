@@ -26,6 +26,11 @@ def test_code_quotes_tables_and_prompts_are_no_statements() -> None:
     assert said(text) == ["Yes.", "No."]
 
 
+def test_a_row_of_a_table_of_two_columns_is_a_statement_and_its_head_is_none() -> None:
+    text = "| setting | value |\n|---|---|\n| log retention | 14 days |\n\n| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |"
+    assert said(text) == ["log retention: 14 days"]
+
+
 def test_a_fence_of_configuration_has_entries() -> None:
     assert said("So:\n\n```yaml\nserver:\n  port: 8080\n  # port: 9090\n```") == ["So:", "server:", "port: 8080"]
 

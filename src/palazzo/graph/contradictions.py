@@ -130,6 +130,8 @@ def _in_use(statement: Statement, there: frozenset[str], earlier: Told, claim: C
     strong = bag(" ".join(_strong(claim.old)))
     if not (old <= there or (strong and strong <= there and len(strong) * 2 >= len(old))):
         return False
+    if (bag(claim.old.split()[-1]) - GENERIC_WORDS) - earlier.words:
+        return False  # of something else that is called by it: workspaces of Terraform
     return asserts(statement, *_place(statement.text, claim.old)) and not any(
         one.kind in _CHANGES and one.start == statement.start and bag(one.old) & old for one in earlier.claims
     )
@@ -167,10 +169,10 @@ def _fits(claim: Claim, earlier: Told) -> bool:
         return bool(bag(claim.subject) & earlier.words) or subject in earlier.text.casefold().split()
     if subject in earlier.text.casefold().split():
         return True
+    if claim.kind == "ended":
+        return bag(claim.subject) - GENERIC_WORDS <= earlier.words
     if bag(claim.subject) & earlier.words:
         return True
-    if claim.kind == "ended":
-        return not bag(claim.subject) - GENERIC_WORDS
     return not _PARTICULAR.search(claim.subject)
 
 
