@@ -113,14 +113,14 @@ def _written(text: str) -> Iterator[Statement]:
             else:
                 block.append(line)
             continue
-        row = _ROW.match(line.text)
+        row = _ROW.match(line.text) if line.text.count("|") == _BARS else None
         if row is not None:
             yield from _sentences(text, paragraph, heading)
             paragraph = []
             if line.start not in heads:
-                yield Statement(
-                    f"{row[1]}: {row[2]}", line.start + row.start(1), line.start + row.end(2), "item", heading
-                )
+                label, value = row[1].rstrip(), row[2].rstrip()
+                end = line.start + row.start(2) + len(value)
+                yield Statement(f"{label}: {value}", line.start + row.start(1), end, "item", heading)
             continue
         shape = _shape(line.text)
         if shape == "words" and not opened:
@@ -137,7 +137,8 @@ def _written(text: str) -> Iterator[Statement]:
     yield from _sentences(text, paragraph, heading)
 
 
-_ROW = re.compile(r"\s*\|\s*([^|\n]*\w[^|\n]*?)\s*\|\s*([^|\n]*\w[^|\n]*?)\s*\|\s*$")
+_ROW = re.compile(r"\s*\|\s*([^|\s][^|]*)\|\s*([^|\s][^|]*)\|\s*$")
+_BARS = 3
 """A row of a table of two columns: of a wider one it is not clear which column holds."""
 _RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
 
