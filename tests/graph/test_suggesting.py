@@ -65,6 +65,31 @@ def test_accepting_is_one_change_that_undo_takes_back(kg: Kg) -> None:
     assert kg("stats").facts == 0
 
 
+def test_a_suggestion_whose_words_were_forgotten_and_brought_back_is_accepted_or_dismissed_at_once(kg: Kg) -> None:
+    drawers = [note(kg, "The gateway listens on port 8443."), note(kg, "Mira owns billing.")]
+    first, second = kg("suggest").suggestions
+    palace = kg.context.writing()
+    palace.forget(drawers)
+    assert suggested(kg) == []
+    palace.undo("user")
+    (fact,) = kg("accept", (first.id,)).facts
+    assert fact.subject == first.subject
+    palace.forget(drawers)
+    assert suggested(kg) == []
+    palace.undo("user")
+    assert kg("dismiss", (second.id,)).rejected == (second.id,)
+    assert suggested(kg) == []
+
+
+def test_what_was_forgotten_since_it_was_suggested_is_not_accepted(kg: Kg) -> None:
+    drawer = note(kg, "The gateway listens on port 8443.")
+    (one,) = kg("suggest").suggestions
+    kg.context.writing().forget([drawer])
+    with pytest.raises(NotFound, match="No suggestion"):
+        kg("accept", (one.id,))
+    assert kg("stats").facts == 0
+
+
 def test_what_was_dismissed_is_not_suggested_again_until_that_is_undone(kg: Kg) -> None:
     note(kg, "The gateway listens on port 8443.")
     (one,) = kg("suggest").suggestions

@@ -41,9 +41,11 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.facts import change, triple, views
     from palazzo.operations.facts import provenance as provenance_of
+    from palazzo.operations.kg_suggest import follow_claims
     from palazzo.store.facts import Provenance
 
     database = context.writing().database
+    follow_claims(context)  # what was forgotten since is no suggestion any more
     (speaker,) = provenance_of(context, request.stated_by, ())
     with database.snapshot() as connection:
         chosen = choose(connection, request.ids)

@@ -37,9 +37,12 @@ def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
     """
     from palazzo.operations.facts import change
     from palazzo.operations.kg_accept import choose
+    from palazzo.operations.kg_suggest import follow_claims
     from palazzo.store import claims, conflicts
 
-    with context.writing().database.transaction() as connection:
+    palace = context.writing()
+    follow_claims(context)
+    with palace.database.transaction() as connection:
         ours = [prefix for prefix in request.ids if not _names_conflict(connection, prefix)]
         suggested = choose(connection, tuple(ours))
         found = dict(_resolve(connection, prefix) for prefix in request.ids if prefix not in ours)
