@@ -126,7 +126,9 @@ def _tunnel_dug(connection: Connection, ref: int, now: Micros, _group: int) -> N
 
 
 def _tunnel_filled(connection: Connection, ref: int, _now: Micros, _group: int) -> None:
-    tunnels.restore(connection, ref)
+    tunnel = tunnels.read(connection, ref)
+    if not any(tunnel.says_the_same(known) for known in tunnels.of_room(connection, tunnel.source.room)):
+        tunnels.restore(connection, ref)  # else it was made again meanwhile, and would be there twice
 
 
 _TAKE_BACK: Mapping[MemberKind, TakeBack] = {

@@ -182,6 +182,16 @@ def test_a_tunnel_is_made_once_followed_from_both_sides_and_removed(palazzo: Com
 
 
 @pytest.mark.usefixtures("filed")
+def test_a_tunnel_that_was_made_again_is_not_there_twice_when_its_removal_is_undone(palazzo: Command) -> None:
+    first = palazzo.json("tunnel", "add", "api/auth", "web/look")["tunnel"]
+    palazzo.json("tunnel", "remove", first["id"])
+    removal = palazzo.json("undo", "--list")["changes"][0]["id"]
+    again = palazzo.json("tunnel", "add", "api/auth", "web/look")["tunnel"]
+    palazzo.json("undo", removal)
+    assert [one["id"] for one in palazzo.json("tunnel", "list")["tunnels"]] == [again["id"]]
+
+
+@pytest.mark.usefixtures("filed")
 def test_what_an_undone_tunnel_joined_is_joined_no_more(palazzo: Command) -> None:
     palazzo.json("tunnel", "add", "api/auth", "web/look")
     assert "tunnel add api/auth → web/look" in palazzo("undo").out

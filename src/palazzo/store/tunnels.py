@@ -42,6 +42,10 @@ class Tunnel:
     source: End
     target: End
 
+    def says_the_same(self, other: Tunnel) -> bool:
+        """Whether both lead from the same to the same, drawers among it, and are labelled alike."""
+        return (self.source, self.target, self.label) == (other.source, other.target, other.label)
+
 
 def insert(
     connection: Connection,
