@@ -137,7 +137,7 @@ def _written(text: str) -> Iterator[Statement]:
     yield from _sentences(text, paragraph, heading)
 
 
-_ROW = re.compile(r"\s*\|\s*([^|\s][^|]*)\|\s*([^|\s][^|]*)\|\s*$")
+_ROW = re.compile(r"(?![\s:|-]+$)\s*\|\s*([^|\s][^|]*)\|\s*([^|\s][^|]*)\|\s*$")
 _BARS = 3
 """A row of a table of two columns: of a wider one it is not clear which column holds."""
 _RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
