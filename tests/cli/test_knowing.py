@@ -106,6 +106,16 @@ def test_what_a_person_sees_fits_the_screen(palazzo: Command, known: str, monkey
     assert max(len(line) for text in shown for line in text.splitlines()) <= 80
 
 
+@pytest.mark.parametrize("command", [("erase",), ("forget",), ("tag", "add", "x")])
+def test_where_a_drawer_is_meant_the_id_of_a_fact_is_called_one(
+    palazzo: Command, known: str, command: tuple[str, ...]
+) -> None:
+    ran = palazzo(*command, known)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"'{known}' is the id of a fact, not of a drawer or item. 'palazzo kg end' ends a fact" in ran.error
+    assert palazzo.json("show", known)["kind"] == "fact"
+
+
 def test_facts_are_read_from_a_file_and_from_a_pipe(palazzo: Command, home: Path) -> None:
     lines = [json.dumps({"subject": "api", "predicate": "uses", "object": name}) for name in ("Redis", "Kafka")]
     (home / "facts.jsonl").write_text("\n".join([*lines, "no fact"]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from palazzo.errors import AmbiguousId, NotFound
 from palazzo.model import Drawer, DrawerId, Item, Micros, Place, Span
-from palazzo.store import drawers, items, sources, tags
+from palazzo.store import drawers, facts, items, sources, tags
 from palazzo.store.database import Connection
 
 SPAN_SEPARATOR = "\n\n"
@@ -74,6 +74,11 @@ def resolve(connection: Connection, prefix: str) -> tuple[str, int]:
         named.append(("item", items.known_items(connection, [uid])[uid], uid))
     if len(named) > 1:
         raise AmbiguousId(prefix, [f"{uid.hex()} ({kind})" for kind, _, uid in named])
+    if not named and facts.facts_between(connection, low, high, 1):
+        raise NotFound(
+            f"'{prefix}' is the id of a fact, not of a drawer or item. 'palazzo kg end' ends a fact, and"
+            " 'palazzo erase --match' takes words out of it."
+        )
     if not named:
         raise NotFound(
             f"Nothing has the id '{prefix}'. 'palazzo search' prints ids; give one in full or its beginning."
