@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from palazzo.derive import cutting, material
+from palazzo.derive.carrying import load_version
 from palazzo.derive.comparing import Comparison
 from palazzo.derive.erased import refresh
 from palazzo.derive.making import line_locator
@@ -135,7 +136,7 @@ def recut_document(connection: Connection, source: int, whole: bool = False) -> 
 
 
 def _recut_version(connection: Connection, source: int, described: Source, item: int, ended: int | None) -> None:
-    (loaded,), on = material.load(connection, [item])
+    loaded, on = load_version(connection, source, item)
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
     path = described.key[-1]
     why = REPLACED if ended is not None else LEFT_OUT

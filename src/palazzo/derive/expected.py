@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from palazzo.derive import cutting, material
 from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.carrying import load_version
 from palazzo.derive.cutting import Draft
 from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.rebuild import SEGMENTS_AT_ONCE
@@ -26,7 +27,7 @@ def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     if current is not None:
         described = sources.read_source(connection, source)
         path = described.key[-1]
-        (item,), work.on = material.load(connection, [current[0]])
+        item, work.on = load_version(connection, source, current[0])
         if work.on.left_out(item.uid) is None:
             for draft in cutting.cut_section(item, document_kind(path), described.title, path):
                 work.keep(draft)

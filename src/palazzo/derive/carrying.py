@@ -1,0 +1,86 @@
+"""What was forgotten of a document stays forgotten in its later versions, where the words are the same.
+
+An act addresses a stretch of one version. A later version is another item, so what stands in it unchanged is found
+again by its paragraphs: one that was forgotten whole, and stood nowhere else in that version, is left out of the later
+ones too. A paragraph in which a word has changed is another one, and comes in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from palazzo.derive import material
+from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.cutting import CutItem
+from palazzo.store import acts, items, sources
+from palazzo.store.database import Connection
+
+Hole = tuple[int, int]
+"""Start and end of a forgotten stretch, in code points."""
+_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+
+
+def load_version(connection: Connection, source: int, item: int) -> tuple[CutItem, ActsOnItems]:
+    """Return a version of a document, with holes where its own words or those of former versions were forgotten."""
+    (loaded,), on = material.load(connection, [item])
+    former = _former(connection, source, item)
+    gone = forgotten_paragraphs(_with_holes(connection, former)) if former else frozenset()
+    more = [hole for hole in standing_in(loaded.text, gone) if hole not in loaded.holes]
+    return (replace(loaded, holes=tuple(sorted((*loaded.holes, *more)))) if more else loaded), on
+
+
+def forgotten_paragraphs(versions: Iterable[tuple[str, Sequence[Hole]]]) -> frozenset[str]:
+    """Return the paragraphs that were forgotten whole in any of these versions, and stood nowhere else in it."""
+    gone: set[str] = set()
+    for text, holes in versions:
+        forgotten: set[str] = set()
+        kept: set[str] = set()
+        for words, start, end in _paragraphs(text):
+            (kept if _left(text, start, end, holes) else forgotten).add(words)
+        gone |= forgotten - kept
+    return frozenset(gone)
+
+
+def standing_in(text: str, paragraphs: frozenset[str]) -> Iterator[Hole]:
+    """Yield where these paragraphs stand."""
+    if paragraphs:
+        yield from ((start, end) for words, start, end in _paragraphs(text) if words in paragraphs)
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each stretch between empty lines: its words without white space around them, and where they stand."""
+    for found in _PARAGRAPH.finditer(text):
+        words = found[0].strip()
+        start = found.start() + found[0].index(words)
+        yield words, start, start + len(words)
+
+
+def _left(text: str, start: int, end: int, holes: Sequence[Hole]) -> bool:
+    """Whether anything but white space of this stretch is outside the holes."""
+    at = start
+    for low, high in sorted(holes):
+        if low >= end:
+            break
+        if low > at and text[at:low].strip():
+            return True
+        at = max(at, high)
+    return bool(text[at:end].strip())
+
+
+def _former(connection: Connection, source: int, item: int) -> list[int]:
+    """Return the versions before the last time that this one was current, without it, each once."""
+    history = [row for row, _ in sources.revisions(connection, source)]
+    last = max((n for n, row in enumerate(history) if row == item), default=0)
+    return [row for row in dict.fromkeys(history[:last]) if row != item]
+
+
+def _with_holes(connection: Connection, rows: Sequence[int]) -> Iterator[tuple[str, Sequence[Hole]]]:
+    """Yield the text and the forgotten stretches of those of the items of which something was forgotten."""
+    uids = {bytes.fromhex(uid): row for row, uid in items.item_ids(connection, rows).items()}
+    on = ActsOnItems(acts.acts_on(connection, uids))
+    for uid, row in uids.items():
+        holes = on.holes(uid)
+        if holes:
+            yield items.read_texts(connection, [row])[row], holes
