@@ -231,6 +231,16 @@ def test_traversal_goes_hop_by_hop_through_tunnels_and_wings(palazzo: Command) -
 
 
 @pytest.mark.usefixtures("filed")
+def test_a_merge_leaves_no_tunnel_twice_and_none_that_leads_back(palazzo: Command) -> None:
+    for source, target in (("web/look", "api/ops"), ("web/auth", "api/ops"), ("web/look", "web/auth")):
+        palazzo.json("tunnel", "add", source, target)
+    palazzo.json("room", "merge", "web/look", "web/auth")
+    assert len(palazzo.json("tunnel", "list")["tunnels"]) == 1
+    palazzo.json("undo")
+    assert len(palazzo.json("tunnel", "list")["tunnels"]) == 3
+
+
+@pytest.mark.usefixtures("filed")
 def test_a_secret_is_not_kept_in_a_label(palazzo: Command) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     label = palazzo.json("tunnel", "add", "api/auth", "web/look", "--label", f"token {secret}")["tunnel"]["label"]

@@ -6,7 +6,7 @@ are now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -89,11 +89,14 @@ def read(connection: Connection, row: int) -> Tunnel:
 
 
 def live(connection: Connection, wing: int | None = None) -> list[Tunnel]:
-    """Return the tunnels that are there, oldest first; those that end in a wing, given by row id."""
+    """Return the tunnels that are there, oldest first; those that end in a wing, given by row id.
+
+    One whose ends a merge has made one room leads nowhere, and of equal ones the newest stands for all.
+    """
     rows = connection.execute(
         f"{_COLUMNS} WHERE t.retired_at IS NULL AND (?1 IS NULL OR a.wing = ?1 OR b.wing = ?1) ORDER BY t.id", (wing,)
     )
-    return [_tunnel(connection, row) for row in list(rows)]
+    return _distinct(_tunnel(connection, row) for row in list(rows))
 
 
 def of_room(connection: Connection, room: int) -> list[Tunnel]:
@@ -104,7 +107,12 @@ def of_room(connection: Connection, room: int) -> list[Tunnel]:
         " WHERE room.id = ?1 OR room.merged_into = ?1) ORDER BY t.id",
         (room,),
     )
-    return [_tunnel(connection, row) for row in list(rows)]
+    return _distinct(_tunnel(connection, row) for row in list(rows))
+
+
+def _distinct(tunnels: Iterable[Tunnel]) -> list[Tunnel]:
+    leading = (one for one in tunnels if one.source.room != one.target.room)
+    return list({(one.source, one.target, one.label): one for one in leading}.values())
 
 
 def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Tunnel]:
