@@ -172,3 +172,10 @@ def test_the_palace_may_be_named_before_and_behind_the_group(palazzo: Command, h
     assert palazzo("kg", "--palace", other, "add", "a", "b", "c").code == 0
     assert palazzo("--palace", other, "kg", "query", "a").out.startswith("a\n")
     assert palazzo.json("kg", "stats", "--palace", other)["facts"] == 1
+
+
+def test_the_list_of_changes_says_which_fact(palazzo: Command, home: Path) -> None:
+    palazzo.json("kg", "add", "api", "runs_on_port", "8080")
+    palazzo.json("kg", "end", "api", "runs_on_port", "8080")
+    told = [(change["verb"], change["summary"]) for change in palazzo.json("undo", "--list")["changes"]]
+    assert told == [("kg end", "api runs_on_port 8080"), ("kg add", "api runs_on_port 8080")]

@@ -180,8 +180,12 @@ def statement(
     return Statement(what, provenance(context, stated_by, sources), start, end, confidence)
 
 
-def change(context: Context, connection: Connection, verb: str, group: int | None = None) -> Change:
-    """Begin a change to facts in an open transaction."""
+def change(
+    context: Context, connection: Connection, verb: str, group: int | None = None, about: Triple | None = None
+) -> Change:
+    """Begin a change to facts in an open transaction; `about` is what a list of changes says of it."""
     from palazzo.graph.changing import Change
+    from palazzo.store import tombstones
 
-    return Change(connection, ACTOR, verb, context.now, group)
+    summary = tombstones.title(connection, str(about)) if about is not None else ""
+    return Change(connection, ACTOR, verb, context.now, group, summary)

@@ -71,7 +71,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
         stated_by=request.stated_by,
     )
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "kg add")
+        changing = change(context, connection, "kg add", about=stated.triple)
         added = stating.add(changing, stated)
         changing.count(int(added.new or bool(added.changed)))
         (fact,) = views(Beliefs(connection), [added.version], context.now)

@@ -47,7 +47,7 @@ def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
     at = moment("--at", request.at, parse_end, now) or now
     what = triple(context, request.subject, request.predicate, request.object, request.wing)
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "kg end")
+        changing = change(context, connection, "kg end", about=what)
         ended = stating.end(changing, what, at)
         changing.count(len(ended))
         return KgEndResult(to_iso(at), views(Beliefs(connection), ended, now))

@@ -57,7 +57,7 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     successor = triple(context, request.subject, request.predicate, request.new, request.wing)
     said_by = provenance(context, request.stated_by, request.sources)
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "kg supersede")
+        changing = change(context, connection, "kg supersede", about=what)
         done = stating.supersede(changing, what, successor.object, at, said_by)
         changing.count(len(done.closed) + int(done.opened.new))
         *closed, opened = views(Beliefs(connection), [*done.closed, done.opened.version], now)
