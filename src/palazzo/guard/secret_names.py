@@ -34,7 +34,7 @@ _TOKEN_OF_ANOTHER_KIND = _words(
 _TAIL = (
     r"(?:[_.-]?(?:keys?|val(?:ue)?|str(?:ing)?|raw|plain|text|b64|base64|hex|prod(?:uction)?|dev|tests?|testing"
     r"|staging|stage|live|sandbox|old|new|current|primary|secondary|main|default|admin|root|user|access|auth|client"
-    r"|app|api|db|github|gitlab|aws|[0-9]{1,3}|v[0-9]))*+"
+    r"|app|api|db|github|gitlab|aws|[0-9]{1,3}(?![0-9])|v[0-9])){0,8}"
 )
 _AFTER_NAME = re.compile(
     rf"(?P<tail>{_TAIL})(?![A-Za-z0-9_])"
@@ -43,8 +43,8 @@ _AFTER_NAME = re.compile(
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
     r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
     r"(?:[bBrRuUfF@]{1,2}(?=[\"']))?"
-    r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600}+)(?P=open)"
-    r"|(?P<plain>(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}+))",
+    r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
+    r"|(?P<plain>(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}))",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)

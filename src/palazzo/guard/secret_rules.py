@@ -133,8 +133,8 @@ WEBHOOK = re.compile(
 )
 PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:((?:[^-]|-(?!----)){0,16384}+)-----END [A-Z0-9 ]{0,60}-----"
-    r"|((?:(?:\s|\\[nr])*+[A-Za-z0-9+/=]{16,}+(?![^\s\\\"'])){1,400}+))"
+    r"(?:((?:[^-]|-(?!----)){0,16384})-----END [A-Z0-9 ]{0,60}-----"
+    r"|((?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,}+(?![^\s\\\"'])){1,400}))"
 )
 """To its last line, or, where that is missing, as far as its body goes."""
 KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{32}")

@@ -60,7 +60,7 @@ def outline_of(text: str, kind: DocumentKind) -> Outline:
 
 _FRONT_MATTER = re.compile(
     r"\ufeff?(---|\+\+\+)[ \t\r]*+\n(?=\S)"
-    r"(?:(?!(?:\1|\.\.\.)[ \t\r]*+$).*+\n)*+"
+    r"(?:(?!(?:\1|\.\.\.)[ \t\r]*+$).*+\n)*"
     r"(?:\1|\.\.\.)[ \t\r]*+(?:\n|\Z)",
     re.MULTILINE,
 )
@@ -167,7 +167,7 @@ def _plain(text: str) -> Outline:
 _AT_MARGIN = re.compile(r"(?<=\n)[ \t\r]*+\n(?=[^\s)\]}])|\A(?=\S)")
 _DEFINITION = re.compile(
     r"^(?:(?:export|default|declare|public|private|protected|internal|static|abstract|final|async|unsafe|const"
-    r"|pub(?:\([a-z]+\))?)[ \t]+)*+"
+    r"|pub(?:\([a-z]+\))?)[ \t]+)*"
     r"(?:def|class|func|fn|fun|function\*?|struct|enum|trait|impl|interface|type|module|namespace|record)"
     r"[ \t]+(?:\([^)\n]*+\)[ \t]*+)?([A-Za-z_$][\w$]*+)",
     re.MULTILINE,
@@ -184,7 +184,7 @@ def _code(text: str) -> Outline:
 
 
 _CONFIG_MARK = re.compile(
-    r"^(?=[#;\[A-Za-z_\"'])(?:[#;].*+(?:\n|\Z))*+"
+    r"^(?=[#;\[A-Za-z_\"'])(?:[#;].*+(?:\n|\Z))*"
     r"(?:\[{1,2}+([^\[\]\n]++)\]{1,2}+[ \t\r]*+(?:[#;].*+)?$|([\w.\"'-]++)[ \t]*+:[ \t\r]*+(?:\#.*+)?$)?",
     re.MULTILINE,
 )

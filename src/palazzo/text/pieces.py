@@ -139,7 +139,7 @@ _ERROR_LINE = re.compile(
         (
             rf"(?:Uncaught |Unhandled )?{_RAISED}(?::[ \t].*|[ \t]*\r?$)",
             rf"Exception in thread .*|Caused by: {_NAME}.*",
-            r"Traceback \(most recent call last\):\r?\n(?:[ \t].*+\n|\r?\n)*+(?P<raised>\S.*)",
+            r"Traceback \(most recent call last\):\r?\n(?:[ \t].*+\n|\r?\n)*(?P<raised>\S.*)",
             r"(?:\S+:[0-9]+(?::[0-9]+)?: |\S+\([0-9]+,[0-9]+\): )?(?:fatal )?"
             r"[Ee]rror(?:\[[A-Z]+[0-9]+\]| [A-Z]+[0-9]+)?: (?!0\b).*",
             r"ERROR(?:: (?!0\b)|!|\b[ \t]+(?:collecting |in |at )?[\w./-]+\.\w+).*",
