@@ -94,6 +94,17 @@ def test_a_scope_holds_for_keywords_and_vectors_alike(stocked: Palace, palace_pa
     keyword_only.close()
 
 
+def test_the_project_asked_from_goes_first_and_answers_no_more_likely_for_it(stocked: Palace) -> None:
+    question = "what are retry budgets and retry policies"
+    nowhere = stocked.search(Query(question, limit=20)).hits
+    scores = {hit.drawer.id: hit.score for hit in nowhere}
+    for wing in {hit.drawer.place.wing for hit in nowhere}:
+        hits = stocked.search(Query(question, limit=20, home=wing)).hits
+        assert hits[0].drawer.place.wing == wing
+        own = [hit for hit in hits if hit.drawer.id == nowhere[0].drawer.id]
+        assert [hit.score for hit in own] == [pytest.approx(scores[hit.drawer.id]) for hit in own]
+
+
 def test_since_is_inclusive_and_until_is_exclusive(stocked: Palace) -> None:
     at = Micros(EPOCH + MINUTE)
     zebra = "the zebra queue retries with backoff"

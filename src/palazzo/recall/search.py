@@ -218,9 +218,10 @@ def _hits(
         if not _wanted(drawer, asked, scope):  # what stands beside a hit may be filed elsewhere
             continue
         candidate = one.candidate
-        best = one.rank if best is None else best
+        own = one.of_its_own
+        best = own if best is None else max(own, best)
         share = score.share_of(candidate.bm25, found.ceiling)
-        evidence = score.Evidence(candidate.cosine or 0.0, share, one.signals.covered, one.rank, best - one.rank)
+        evidence = score.Evidence(candidate.cosine or 0.0, share, one.signals.covered, own, best - own)
         scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if one.is_talk else score.WORK
         reasons, floor = explain.reasons(one, found.ceiling), score.floor_of(scale, one.signals.held, found.total)
         yield Hit(drawer, score.relevance(evidence, scale), drawer.text, False, reasons, candidate.row, floor=floor)
