@@ -41,7 +41,7 @@ from palazzo.archive.reading import read_drawer
 from palazzo.bench import locomo, retrieval
 from palazzo.bench.cases import Case, Question
 from palazzo.bench.haystack import Haystack
-from palazzo.bench.measures import mean, measure
+from palazzo.bench.measures import margin, mean, measure
 from palazzo.bench.plain import Plain
 from palazzo.bench.retrieval import Answer, Ask, Asked, Found
 from palazzo.embed import Embedder
@@ -58,6 +58,8 @@ worse), since the dev half has 76 questions."""
 OF_WORK_ALONE = frozenset({"place", "home", "tool", "document", "held", "follows", "command", "latest"})
 """Signals that are nothing, or the same everywhere, in a conversation between people, or gain nothing there."""
 ROUNDS, FIFTHS = 3, 5
+TOLD = {"turn": ("recall@10", "any@10", "ndcg@10"), "session": ("recall@5", "recall@10")}
+"""What is shown of each level, each with half the width of its 95 % interval over questions."""
 
 
 @dataclass(slots=True)
@@ -297,15 +299,12 @@ def held_out(name: str, examples: Sequence[Example], session_share: float, witho
                 ranked = list(dict.fromkeys(turn for n in order for turn in one.turns[n]))
                 turns.append(measure(ranked, one.wanted_turns))
                 sessions.append(measure(list(dict.fromkeys(one.sessions[n] for n in order)), one.wanted_sessions))
-    by_turn, by_session = mean(turns), mean(sessions)
-    return {
-        "signals": name,
-        "turn recall@10": by_turn["recall@10"],
-        "turn any@10": by_turn["any@10"],
-        "turn ndcg@10": by_turn["ndcg@10"],
-        "session recall@5": by_session["recall@5"],
-        "session recall@10": by_session["recall@10"],
-    }
+    told: Row = {"signals": name}
+    for level, rows in (("turn", turns), ("session", sessions)):
+        means, margins = mean(rows), margin(rows)
+        for shown in TOLD[level]:
+            told |= {f"{level} {shown}": means[shown], f"± {level[0]}{shown}": margins[shown]}
+    return told
 
 
 def _looked_at(asking: object) -> list[rank.Ranked]:
