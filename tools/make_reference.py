@@ -110,7 +110,8 @@ def _option(field: RequestField) -> str:
     name = field.about.option or f"--{field.name.replace('_', '-')}"
     if field.type is bool:
         return f"--no-{name.removeprefix('--')}" if field.default is True else name
-    return f"{name} {field.about.metavar or field.name.rstrip('s').upper()}"
+    one = field.name.removesuffix("s") if get_origin(field.type) is tuple else field.name
+    return f"{name} {field.about.metavar or one.upper()}"
 
 
 def _choices(kind: Any) -> str:
