@@ -139,8 +139,8 @@ WORK = Signals(
     latest=0.27,
 )
 """For what is said to agents and what these do, for documents and notes. `words` was fitted as 0.17 and `follows`,
-since it is of exchanges alone, as 0.61; with either a lone word no longer finds the drawer that has it. `home` is set by
-hand, since the suite that fits the rest is asked from nowhere. All else was fitted."""
+since it is of exchanges alone, as 0.61; with either a lone word no longer finds the drawer that has it. `home` is set
+by hand, since the suite that fits the rest is asked from nowhere. All else was fitted."""
 
 
 def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
