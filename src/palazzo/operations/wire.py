@@ -1,0 +1,255 @@
+"""Requests and results as they travel between processes: plain JSON, and back to the value that it was.
+
+`serialise` writes what people's programs read; here nothing is left out and nothing is made nicer:
+
+    dataclass       an object with every field; one that derives from another names itself under ""
+    tuple, list, …  an array
+    mapping         an object; where a key is no string that JSON keeps, an array of pairs
+    str             a string; one with surrogates, of which JSON keeps not all: {"utf8": its bytes in base64}
+    bytes           a string in base64
+    Path            a string
+    float           a number; one that is not finite: {"float": "nan"}, "inf" or "-inf"
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import math
+import reprlib
+import types
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from palazzo.errors import UsageError
+
+T = TypeVar("T")
+_CLASS = ""
+_COLLECTIONS: Mapping[type, type] = {tuple: tuple, list: list, frozenset: frozenset, set: set, Sequence: tuple}
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_WORDS: Mapping[type, str] = {
+    str: "a text",
+    bytes: "bytes in base64",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    Path: "a path",
+    types.NoneType: "null",
+}
+
+
+def to_wire(value: Any) -> Any:
+    """Return `value`, a request or a result or a part of one, as JSON can carry it."""
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return value if _is_kept(value) else {"utf8": _base64(value.encode("utf-8", "surrogatepass"))}
+        case float():
+            return value if math.isfinite(value) else {"float": str(value)}
+        case bytes():
+            return _base64(value)
+        case Path():
+            return to_wire(str(value))
+        case Mapping():
+            if all(isinstance(key, str) and _is_kept(key) for key in value):
+                return {key: to_wire(member) for key, member in value.items()}
+            return [[to_wire(key), to_wire(member)] for key, member in value.items()]
+        case tuple() | list() | set() | frozenset():
+            return [to_wire(member) for member in value]
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        raise TypeError(f"{type(value).__name__} has no form on the wire")
+    own = {_CLASS: type(value).__name__} if _derives(type(value)) else {}
+    return own | {field.name: to_wire(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+
+def from_wire(kind: type[T], plain: Any) -> T:
+    """Return the value of type `kind` that `plain` was made from.
+
+    Raises UsageError, naming the field, for one that is unknown, missing or of another type.
+    """
+    return cast(T, _read(kind, plain, ""))
+
+
+class _Misfit(UsageError):
+    """What is there is of another type. Of a union another member may fit."""
+
+
+def _read(hint: Any, plain: Any, at: str) -> Any:
+    hint = _bare(hint)
+    origin = get_origin(hint) or hint
+    if dataclasses.is_dataclass(hint):
+        return _read_dataclass(cast(type, hint), plain, at)
+    if origin in (Union, types.UnionType):
+        return _read_union(hint, plain, at)
+    if origin is Literal:
+        return _read_literal(hint, plain, at)
+    if origin in _COLLECTIONS:
+        return _read_collection(hint, plain, at)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _read_mapping(hint, plain, at)
+    return _read_scalar(hint, plain, at)
+
+
+def _bare(hint: Any) -> Any:
+    while True:
+        if get_origin(hint) is Annotated:
+            hint = get_args(hint)[0]
+        elif isinstance(hint, NewType):
+            hint = hint.__supertype__
+        else:
+            return hint
+
+
+def _read_dataclass(kind: type, plain: Any, at: str) -> Any:
+    if not isinstance(plain, dict):
+        raise _misfit("an object", plain, at)
+    kind = _named(kind, plain.get(_CLASS), at)
+    hints, fields = _fields(kind)
+    for name in plain:
+        if name not in fields and name != _CLASS:
+            raise UsageError(f"'{_inside(at, name)}' is no field of this; there are: {', '.join(fields) or 'none'}.")
+    for name, field in fields.items():
+        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if needed and name not in plain:
+            raise UsageError(f"'{_inside(at, name)}' is missing.")
+    return kind(**{name: _read(hints[name], plain[name], _inside(at, name)) for name in fields if name in plain})
+
+
+def _named(kind: type, name: Any, at: str) -> type:
+    """Return the class of that name that derives from `kind`, or `kind` where none is named."""
+    if name is None or name == kind.__name__:
+        return kind
+    waiting: list[type] = kind.__subclasses__()
+    while waiting:
+        derived = waiting.pop()
+        if derived.__name__ == name and dataclasses.is_dataclass(derived):
+            return derived
+        waiting += derived.__subclasses__()
+    raise _misfit(kind.__name__, name, at)
+
+
+def _read_union(hint: Any, plain: Any, at: str) -> Any:
+    members = sorted(get_args(hint), key=lambda member: _bare(member) is not type(plain))  # 1 is an int, then a float
+    for member in members:
+        try:
+            return _read(member, plain, at)
+        except _Misfit:
+            if len(members) == 2 and types.NoneType in members and member is not types.NoneType:
+                raise  # it says more closely what does not fit
+    raise _misfit(_told(hint), plain, at)
+
+
+def _read_literal(hint: Any, plain: Any, at: str) -> Any:
+    for allowed in get_args(hint):
+        if type(plain) is type(allowed) and plain == allowed:
+            return allowed
+    raise _misfit(_told(hint), plain, at)
+
+
+def _read_collection(hint: Any, plain: Any, at: str) -> Any:
+    if not isinstance(plain, list):
+        raise _misfit("a list", plain, at)
+    kind = _COLLECTIONS[get_origin(hint) or hint]
+    members = get_args(hint)
+    if kind is tuple and members and members[-1] is not ...:
+        if get_origin(hint) is tuple and len(members) != len(plain):
+            raise _misfit(f"a list of {len(members)}", plain, at)
+        each = members if get_origin(hint) is tuple else members * len(plain)
+    else:
+        each = (members[0] if members else Any,) * len(plain)
+    return kind(_read(member, one, f"{at}[{n}]") for n, (member, one) in enumerate(zip(each, plain, strict=True)))
+
+
+def _read_mapping(hint: Any, plain: Any, at: str) -> Any:
+    pairs = plain.items() if isinstance(plain, dict) else plain
+    if not isinstance(plain, dict | list) or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
+        raise _misfit("an object", plain, at)
+    key, member = get_args(hint) or (str, Any)
+    return {_read(key, k, at): _read(member, v, _inside(at, str(k))) for k, v in pairs}
+
+
+def _read_scalar(hint: Any, plain: Any, at: str) -> Any:
+    match hint:
+        case types.NoneType if plain is None:
+            return None
+        case builtin if builtin in (str, Path) and (text := _text(plain)) is not None:
+            return builtin(text)
+        case builtin if builtin is bytes and (body := _bytes(plain)) is not None:
+            return body
+        case builtin if builtin is float and (number := _number(plain)) is not None:
+            return number
+        case builtin if builtin in (bool, int) and type(plain) is builtin:
+            return plain
+        case builtin if builtin in (Any, object):
+            return plain
+    raise _misfit(_told(hint), plain, at)
+
+
+def _text(plain: Any) -> str | None:
+    if isinstance(plain, dict) and set(plain) == {"utf8"} and (body := _bytes(plain["utf8"])) is not None:
+        try:
+            return body.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            return None
+    return plain if isinstance(plain, str) else None
+
+
+def _bytes(plain: Any) -> bytes | None:
+    try:
+        return base64.b64decode(plain, validate=True) if isinstance(plain, str) else None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _number(plain: Any) -> float | None:
+    if isinstance(plain, dict) and set(plain) == {"float"} and plain["float"] in ("nan", "inf", "-inf"):
+        return float(plain["float"])
+    return plain if isinstance(plain, int | float) and not isinstance(plain, bool) else None
+
+
+def _misfit(wanted: str, plain: Any, at: str) -> _Misfit:
+    what = f"'{at}'" if at else "This"
+    return _Misfit(f"{what} must be {wanted}, not {_SHORT.repr(plain)}.")
+
+
+def _told(hint: Any) -> str:
+    """Say of a type what it takes, in words."""
+    hint = _bare(hint)
+    origin = get_origin(hint)
+    if origin is Literal:
+        return "one of " + ", ".join(str(one) for one in get_args(hint))
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(map(_told, get_args(hint))))
+    if (origin or hint) in _COLLECTIONS:
+        return "a list"
+    return _WORDS.get(hint, "an object")
+
+
+def _inside(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name
+
+
+def _is_kept(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _base64(body: bytes) -> str:
+    return base64.b64encode(body).decode()
+
+
+def _derives(kind: type) -> bool:
+    return any(dataclasses.is_dataclass(base) for base in kind.__mro__[1:])
+
+
+@cache
+def _fields(kind: type) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
+    return get_type_hints(kind), {field.name: field for field in dataclasses.fields(kind)}
