@@ -25,6 +25,7 @@ from palazzo.archive.erasing import Found, Wanted
 from palazzo.archive.guarding import Guard
 from palazzo.derive import claiming, embed, follow, lagging, naming, rebuild, retired, summing
 from palazzo.derive.cut import Cutter
+from palazzo.derive.lagging import Made
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
@@ -161,19 +162,12 @@ class Palace:
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
             retired.follow_retired(writable, progress)
 
-    def follow_claims(self, progress: claiming.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
+    def follow_claims(self, progress: lagging.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
         """Take in what was claimed since the last call, and what contradicts what; the first time takes a while.
 
         `progress` is told (drawers read, all). A palace that cannot be written is read as far as it was followed.
         """
-        if self.database.mode == "write":
-            claiming.follow_claims(self.database, self.clock(), progress, stop)
-            return
-        with self.database.snapshot() as connection:
-            if not claiming.behind(connection):
-                return
-        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
-            claiming.follow_claims(writable, self.clock(), progress, stop)
+        self._follow(claiming.Claiming(self.clock()), progress, stop)
 
     def follow_digests(self, progress: lagging.Progress | None = None) -> None:
         """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
@@ -186,16 +180,21 @@ class Palace:
         elif self.database.mode == "write":
             naming.forget_all(self.database)
 
-    def _follow(self, consumer: lagging.Lagging, progress: lagging.Progress | None = None) -> None:
+    def _follow(
+        self,
+        consumer: lagging.Lagging[Made],
+        progress: lagging.Progress | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
         """A palace that cannot be written is read as far as it was followed."""
         if self.database.mode == "write":
-            lagging.follow(self.database, consumer, progress)
+            lagging.follow(self.database, consumer, progress, stop)
             return
         with self.database.snapshot() as connection:
             if lagging.is_followed(connection, consumer) and not lagging.behind(connection, consumer):
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
-            lagging.follow(writable, consumer, progress)
+            lagging.follow(writable, consumer, progress, stop)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.graph.conftest import Kg
 
-from palazzo.derive import claiming
+from palazzo.derive import claiming, lagging
 from palazzo.derive.verify import verify
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros, Place
@@ -179,7 +179,7 @@ def test_claims_are_followed_once_and_made_anew_as_they_were(kg: Kg) -> None:
     with palace.database.snapshot() as connection:
         rows = [row for (row,) in connection.execute("SELECT id FROM drawer")]
         before = claiming.expected(connection, rows)
-        assert (claiming.behind(connection), len(before)) == (0, 30)
+        assert (lagging.behind(connection, claiming.Claiming(Micros(0))), len(before)) == (0, 30)
     palace.rebuild("all")
     with palace.database.snapshot() as connection:
         assert claiming.expected(connection, rows) == before

@@ -6,9 +6,8 @@ in. Claims are a function of a drawer's words. A conflict, once found, is a reco
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from palazzo.archive import identity
@@ -19,16 +18,11 @@ from palazzo.graph.frames import bag
 from palazzo.graph.rules.claim import Claim, candidate
 from palazzo.graph.statements import may_claim
 from palazzo.model import Micros, Part
-from palazzo.store import changes, claims, conflicts, facts, items
-from palazzo.store.changes import ChangeKind
+from palazzo.store import claims, conflicts, facts, items
+from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.claims import ClaimRow, ToRead
-from palazzo.store.database import Connection, Database
+from palazzo.store.database import Connection
 
-NAME, VERSION = "claim", 1
-KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
-AT_ONCE = 100
-"""Drawers that are read between two commits."""
-_CHANGES_AT_ONCE = 2000
 _LONGEST = 50_000
 """Characters from which on a message is a dump."""
 _CANDIDATES = 20
@@ -39,49 +33,51 @@ _COMMON = 6
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
 _MOST_FACTS = 2_000
 """Open facts that claims are compared with; above that, the newest."""
-Progress = Callable[[int, int], None]
 
 
-def behind(connection: Connection) -> int:
-    """Return how many changes have not been followed yet; at most a few thousand are counted."""
-    version, seq = changes.cursor(connection, NAME)
-    return len(changes.since(connection, seq if version == VERSION else 0, KINDS, _CHANGES_AT_ONCE))
+class Claiming:
+    """The consumer that keeps claims, and records the conflicts that it finds as found at `now`."""
+
+    name = "claim"
+    version = 1
+    kinds: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
+    at_once = 100
+
+    def __init__(self, now: Micros) -> None:
+        self.now = now
+
+    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+        """Return the drawers that these changes are about."""
+        return sorted({change.ref for change in log})
+
+    def everything(self, connection: Connection) -> list[int]:
+        """Return the live drawers, and those that have claims."""
+        rows = connection.execute(
+            "SELECT id FROM drawer WHERE retired_at IS NULL UNION SELECT drawer FROM claim ORDER BY 1"
+        )
+        return [int(row) for (row,) in rows]
+
+    def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
+        """Read these drawers anew, and compare them with what the rest of their wing says."""
+        read = list(_read(connection, things))
+        return Claimed([row for one in read for row in one.rows], list(_Comparing(connection).conflicts(read)))
+
+    def keep(self, connection: Connection, things: Sequence[int], made: Claimed) -> None:
+        """Keep what they claim, and record what contradicts what."""
+        claims.drop(connection, things)
+        claims.insert(connection, made.rows)
+        for kind, earlier, later, _ in sorted(made.conflicts, key=lambda one: one.at):
+            known = conflicts.is_contradicted(connection, earlier) if earlier.item else False
+            if not known and conflicts.find(connection, kind, earlier, later) is None:
+                uid = bytes.fromhex(identity.new_id(self.now))
+                conflicts.record(connection, uid, kind, earlier, later, self.now)
 
 
-def follow_claims(
-    database: Database, now: Micros, progress: Progress | None = None, stop: Callable[[], bool] | None = None
-) -> None:
-    """Take in what has happened since the last call, in short transactions; nothing is written where nothing has."""
-    done = 0
-    while not (stop and stop()):
-        with database.snapshot() as connection:
-            version, seq = changes.cursor(connection, NAME)
-            log = changes.since(connection, seq, KINDS, _CHANGES_AT_ONCE) if version == VERSION else []
-            anew = version != VERSION or any(change.kind == "reset" for change in log)
-            rows = list(_all(connection)) if anew else sorted({change.ref for change in log})
-            reached = changes.head(connection) if anew else log[-1].seq if log else seq
-        if reached == seq and version == VERSION:
-            return
-        for start in range(0, len(rows), AT_ONCE):
-            if stop and stop():
-                return
-            _redo(database, rows[start : start + AT_ONCE], now)
-            done += min(AT_ONCE, len(rows) - start)
-            if progress:
-                progress(done, max(done, len(rows)))
-        with database.transaction() as connection:
-            if changes.cursor(connection, NAME) == (version, seq):  # else another process was faster
-                changes.advance(connection, NAME, VERSION, reached)
+class Claimed(NamedTuple):
+    """What drawers claim, and what of it contradicts something."""
 
-
-def make_anew(database: Database) -> None:
-    """Make all claims anew, if anybody has asked for some before."""
-    with database.transaction() as connection:
-        _, seq = changes.cursor(connection, NAME)
-        if seq == 0:
-            return
-        changes.advance(connection, NAME, 0, seq)
-    follow_claims(database, Micros(time.time_ns() // 1000))
+    rows: list[ClaimRow]
+    conflicts: list[Found]
 
 
 def sample(connection: Connection, size: int) -> list[int]:
@@ -96,29 +92,6 @@ def sample(connection: Connection, size: int) -> list[int]:
 def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
     """Return the claims that these drawers call for, in order."""
     return [row for told in _read(connection, drawers) for row in told.rows]
-
-
-def _all(connection: Connection) -> Iterator[int]:
-    """Yield every drawer that has claims or may have some."""
-    yield from (int(row) for (row,) in connection.execute("SELECT DISTINCT drawer FROM claim ORDER BY drawer"))
-    after = 0
-    while rows := claims.live_drawers(connection, after, _CHANGES_AT_ONCE):
-        yield from rows
-        after = rows[-1]
-
-
-def _redo(database: Database, rows: Sequence[int], now: Micros) -> None:
-    with database.snapshot() as connection:
-        read = list(_read(connection, rows))
-        found = list(_Comparing(connection).conflicts(read))
-    with database.transaction() as connection:
-        claims.drop(connection, rows)
-        claims.insert(connection, (row for one in read for row in one.rows))
-        for kind, earlier, later, _ in sorted(found, key=lambda one: one.at):
-            known = conflicts.is_contradicted(connection, earlier) if earlier.item else False
-            if not known and conflicts.find(connection, kind, earlier, later) is None:
-                uid = bytes.fromhex(identity.new_id(now))
-                conflicts.record(connection, uid, kind, earlier, later, now)
 
 
 # --- reading -----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from palazzo.derive import lagging
 from palazzo.model import Part
-from palazzo.store import changes, claims, items, mentions
+from palazzo.store import claims, items, mentions
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection, Database
 from palazzo.store.mentions import MentionRow
@@ -40,13 +40,14 @@ class Naming:
         )
         return [int(row) for (row,) in rows]
 
-    def redo(self, database: Database, things: Sequence[int]) -> None:
+    def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:
         """Read these drawers anew."""
-        with database.snapshot() as connection:
-            found = expected(connection, things)
-        with database.transaction() as connection:
-            mentions.drop(connection, things)
-            mentions.insert(connection, found)
+        return expected(connection, things)
+
+    def keep(self, connection: Connection, things: Sequence[int], made: list[MentionRow]) -> None:
+        """Keep what they mention."""
+        mentions.drop(connection, things)
+        mentions.insert(connection, made)
 
 
 NAMING = Naming()
@@ -59,7 +60,7 @@ def forget_all(database: Database) -> None:
             return
     with database.transaction() as connection:
         mentions.clear(connection)
-        changes.advance(connection, NAMING.name, 0, 0)
+        lagging.start_over(connection, NAMING)
 
 
 def expected(connection: Connection, drawers: Sequence[int]) -> list[MentionRow]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from palazzo.derive import claiming, cut, embed, lagging, material, retired
+from palazzo.derive import cut, embed, lagging, material, retired
+from palazzo.derive.claiming import Claiming
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
 from palazzo.derive.naming import NAMING
 from palazzo.derive.summing import SUMMING
 from palazzo.errors import PalaceUnusable
+from palazzo.model import Micros
 from palazzo.store import arrangement, changes, keywords, sources
 from palazzo.store.database import Connection, Database
 
@@ -39,7 +42,7 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
     if what in ("fts", "all"):
         _reindex(database)
         retired.make_anew(database)
-        claiming.make_anew(database)
+        lagging.make_anew(database, Claiming(Micros(time.time_ns() // 1000)))
     if what in ("vectors", "all"):
         _drop_vectors(database)
     if what in ("fts", "all"):  # last: they make everything anew after a reset, and the steps before append some

@@ -9,7 +9,7 @@ from palazzo.derive.digesting import Line, Said, digest
 from palazzo.model import Part
 from palazzo.store import digests
 from palazzo.store.changes import Change, ChangeKind
-from palazzo.store.database import Connection, Database
+from palazzo.store.database import Connection
 from palazzo.store.digests import LineRow
 
 
@@ -31,16 +31,16 @@ class Summing:
         """Return all sessions."""
         return digests.all_sessions(connection)
 
-    def redo(self, database: Database, things: Sequence[int]) -> None:
+    def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[LineRow]] | None:
         """Digest these sessions anew."""
-        with database.snapshot() as connection:
-            found = {source: expected(connection, source) for source in things}
-            same = {source for source, rows in found.items() if rows == digests.of_source(connection, source)}
-        if same == found.keys():
-            return
-        with database.transaction() as connection:
-            for source, rows in found.items():
-                digests.replace(connection, source, rows)
+        made = {source: expected(connection, source) for source in things}
+        same = all(rows == digests.of_source(connection, source) for source, rows in made.items())
+        return None if same else made
+
+    def keep(self, connection: Connection, things: Sequence[int], made: dict[int, list[LineRow]]) -> None:
+        """Keep their lines."""
+        for source in things:
+            digests.replace(connection, source, made[source])
 
 
 SUMMING = Summing()

@@ -62,3 +62,8 @@ def advance(connection: Connection, consumer: str, version: int, seq: int) -> No
             (consumer, version, seq),
         )
     )
+
+
+def drop_cursor(connection: Connection, consumer: str) -> None:
+    """Let it be as if `consumer` had never run."""
+    list(connection.execute("DELETE FROM cursor WHERE consumer = ?", (consumer,)))
