@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from tests.cli.command import Command, spawn
 
+from palazzo.store.schema import MIGRATIONS
+
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 HIT = {
     "id", "score", "text", "truncated", "wing", "room", "kind", "title", "created_at", "recorded_at", "role", "author",
     "source", "trust", "branch", "commit", "visibility", "freshness", "why", "turns", "context", "superseded", "state",
+    "tags", "filed_as", "importance",
 }  # fmt: skip
 MINE = {
     "sources",
@@ -33,7 +36,7 @@ MINE = {
 }
 STATUS = {
     "palace", "version", "schema", "items", "drawers", "facts", "wings", "embedder", "size_bytes", "service",
-    "open_todos", "tunnels",
+    "open_todos", "tunnels", "filed",
 }  # fmt: skip
 
 
@@ -88,7 +91,7 @@ def test_status(palazzo: Command, shop: Path) -> None:
     found = palazzo.json("status")
     assert set(found) == STATUS
     assert found["palace"] == str(shop)
-    assert (found["items"], found["drawers"], found["facts"], found["schema"]) == (4, 5, 0, 1)
+    assert (found["items"], found["drawers"], found["facts"], found["schema"]) == (4, 5, 0, len(MIGRATIONS))
     assert found["wings"] == {"shop": {"rooms": {"animals": 1, "docs": 3, "notes": 1}, "drawers": 5}}
     assert set(found["embedder"]) == {"id", "dimension", "state"}
     assert found["embedder"]["state"] == "building"

@@ -78,6 +78,7 @@ FORMS: tuple[Form, ...] = (
     *_forms("prefect-token", _A + "{36}", "pnu_"),
     *_forms("rubygems-key", r"[a-f0-9]{48}", "rubygems_"),
     *_forms("crates-token", _A + "{32}", "cio"),
+    *_forms("palazzo-token", r"(?=[a-z0-9_-]{0,42}[A-Z])[\w-]{43}(?![\w-])", "palazzo_"),
     *_forms("clojars-token", r"[A-Za-z0-9]{60}", "CLOJARS_"),
     *_forms("readme-key", r"[a-z0-9]{70}", "rdme_"),
     *_forms("infracost-key", _A + "{32}", "ico-"),

@@ -64,6 +64,9 @@ MODULES = {
     "traverse": "palazzo.operations.traverse",
     "graph_stats": "palazzo.operations.graph_stats",
     "taxonomy": "palazzo.operations.taxonomy",
+    "token_add": "palazzo.operations.token_add",
+    "token_list": "palazzo.operations.token_list",
+    "token_revoke": "palazzo.operations.token_revoke",
     "status": "palazzo.operations.status",
     "doctor": "palazzo.operations.doctor",
     "verify": "palazzo.operations.verify",
@@ -80,6 +83,7 @@ GROUPS = {
     "wing": "Wings: projects, people and agents; their names.",
     "room": "Rooms: topics within wings; their names, and where they stand.",
     "tunnel": "Tunnels: links between rooms.",
+    "token": "Tokens: who may use the palace over HTTP, and for what.",
 }
 """First words of operations that are commands of a command (`kg_add` is typed `kg add`): what each is about."""
 

@@ -33,7 +33,15 @@ def m001_first(connection: Connection) -> None:
     redaction.make_fingerprint_key(connection)
 
 
-MIGRATIONS: list[Migration] = [m001_first]
+def m002_tokens(connection: Connection) -> None:
+    """Create the tokens of the HTTP server."""
+    connection.execute(
+        "CREATE TABLE token(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL, scope TEXT NOT NULL,"
+        " hash BLOB NOT NULL UNIQUE, created_at INTEGER NOT NULL, revoked_at INTEGER)"
+    )
+
+
+MIGRATIONS: list[Migration] = [m001_first, m002_tokens]
 
 
 def migrate(database: Database) -> None:

@@ -76,6 +76,7 @@ TABLES = (
         ),
     ),
     Worded("tag", "id", (("name", "name"),)),
+    Worded("token", "id", (("name", "name"),)),
 )
 """Tables that are gone through column by column."""
 

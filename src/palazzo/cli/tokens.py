@@ -1,0 +1,48 @@
+"""How tokens of the HTTP server look to a person."""
+
+from __future__ import annotations
+
+from palazzo.cli.screen import Part, Screen, count
+from palazzo.operations.token_add import TokenAddResult
+from palazzo.operations.token_list import TokenListResult
+from palazzo.operations.token_revoke import TokenRevokeResult
+from palazzo.text.times import to_iso
+
+_ID = 13
+"""Letters of an id that are shown: those of the millisecond it was made in, and one more."""
+
+
+def token_add(screen: Screen, result: TokenAddResult) -> None:
+    """Show the secret, which is shown this once, on a line of its own."""
+    token = result.token
+    screen.say(f"A token for {token.name}, to {token.scope}. It is shown only now; keep it where secrets are kept:")
+    screen.say((result.secret, "bold"))
+
+
+def token_list(screen: Screen, result: TokenListResult) -> None:
+    """Show the tokens in a table."""
+    rows: list[tuple[Part, ...]] = [
+        (
+            one.name,
+            one.scope,
+            (to_iso(one.created_at), "dim"),
+            (f"revoked {to_iso(one.revoked_at)}", "yellow") if one.revoked_at else "good",
+            (one.id[:_ID], "dim"),
+        )
+        for one in result.tokens
+    ]
+    if rows:
+        screen.table(("name", "scope", "made", "", "id"), rows)
+    good = sum(one.revoked_at is None for one in result.tokens)
+    revoked = f", {count(result.revoked, 'revoked one')}" if result.revoked else ""
+    screen.say((f"{count(good, 'token')}{revoked}" if good or revoked else "No token was ever made.", "dim"))
+
+
+def token_revoke(screen: Screen, result: TokenRevokeResult) -> None:
+    """Show what was revoked, or when that had been."""
+    token = result.token
+    if result.was_good:
+        screen.say("Revoked: ", (token.name, "bold"), (f"  {token.id[:_ID]}", "dim"))
+    else:
+        when = to_iso(token.revoked_at) if token.revoked_at else "before"
+        screen.say((f"Was revoked already, {when}: {token.name}", "yellow"))

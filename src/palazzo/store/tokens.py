@@ -1,0 +1,86 @@
+"""Bearer tokens of the HTTP server: what each may do, and the hash by which it is known.
+
+A token is 256 random bits. Only its SHA-256 is kept: of a guess that has no chance a slow hash would make nothing
+safer. A revoked token stays as a row, so that what once asked for a token never goes back to asking for none.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+TokenScope = Literal["read", "write", "admin"]
+SCOPES: tuple[TokenScope, ...] = ("read", "write", "admin")
+"""What a token allows; each also what the ones before it allow."""
+
+PREFIX = "palazzo_"
+"""How every token begins, so that those who look for leaked secrets know it (`guard/secret_rules`)."""
+_BYTES = 32
+
+_SELECT = "SELECT uid, name, scope, created_at, revoked_at FROM token"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token without its secret. `revoked_at` is None while it is good."""
+
+    uid: str
+    name: str
+    scope: TokenScope
+    created_at: Micros
+    revoked_at: Micros | None
+
+
+def issue(connection: Connection, uid: bytes, name: str, scope: TokenScope, at: Micros) -> str:
+    """Record a token and return its secret, which nothing keeps."""
+    secret = PREFIX + base64.urlsafe_b64encode(os.urandom(_BYTES)).rstrip(b"=").decode()
+    connection.execute(
+        "INSERT INTO token(uid, name, scope, hash, created_at) VALUES(?, ?, ?, ?, ?)",
+        (uid, name, scope, _hash(secret), at),
+    )
+    return secret
+
+
+def tokens(connection: Connection) -> list[Token]:
+    """Return all tokens: those that are good first, each in the order in which they were made."""
+    rows = connection.execute(f"{_SELECT} ORDER BY revoked_at IS NOT NULL, id")
+    return [
+        Token(
+            uid=bytes(uid).hex(),
+            name=str(name),
+            scope=scope,
+            created_at=Micros(created),
+            revoked_at=None if revoked is None else Micros(revoked),
+        )
+        for uid, name, scope, created, revoked in rows
+    ]
+
+
+def revoke(connection: Connection, uid: str, at: Micros) -> None:
+    """Let a token count no more; one that was revoked before stays as it is."""
+    connection.execute("UPDATE token SET revoked_at = ? WHERE uid = ? AND revoked_at IS NULL", (at, bytes.fromhex(uid)))
+
+
+def any_ever(connection: Connection) -> bool:
+    """Return whether a token was ever made."""
+    return any(True for _ in connection.execute("SELECT 1 FROM token LIMIT 1"))
+
+
+def holder(connection: Connection, secret: str) -> Token | None:
+    """Return the good token whose secret this is. Every hash is compared, each in the same time whatever it is."""
+    sought, found = _hash(secret), None
+    for uid, known in connection.execute("SELECT uid, hash FROM token WHERE revoked_at IS NULL"):
+        if hmac.compare_digest(sought, bytes(known)):
+            found = bytes(uid).hex()
+    return next((token for token in tokens(connection) if token.uid == found), None)
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
