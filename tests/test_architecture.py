@@ -17,8 +17,9 @@ ROOT = Path(__file__).parents[1] / "src" / "palazzo"
 
 FLOORS = (
     # The lowest floor first. A room imports from its own floor's lower neighbours and from all floors below.
-    ("palazzo", "errors", "model", "paths", "locks", "text", "settings"),
+    ("palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings"),
     ("client",),
+    ("relay",),
     ("embed",),
     ("store",),
     ("guard",),
@@ -40,7 +41,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
 
-STANDARD_LIBRARY_ONLY = ("paths", "client")
+STANDARD_LIBRARY_ONLY = ("paths", "locks", "lines", "client", "relay")
 """What a hook loads before anything else."""
 
 POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])

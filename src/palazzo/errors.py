@@ -10,7 +10,8 @@
     │   ├── NotAPalace           the file is something else, or is damaged
     │   └── SchemaTooNew         written by a later Palazzo
     ├── SourceUnreadable         one source could not be read; the others still are
-    └── EmbedderUnavailable      no vectors can be made now; keywords still work
+    ├── EmbedderUnavailable      no vectors can be made now; keywords still work
+    └── ServiceUnavailable       no warm process answers; everything works without one, more slowly
 
 A message says what is wrong and what to do next. Everything else that is raised is a bug.
 """
@@ -74,3 +75,7 @@ class SourceUnreadable(PalazzoError):
 
 class EmbedderUnavailable(PalazzoError):
     """No vectors can be made now; keyword search still works."""
+
+
+class ServiceUnavailable(PalazzoError):
+    """No service answers for this palace; whoever asked does the work itself."""

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
-from types import TracebackType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
 
 _FAR = 1 << 30
 """Windows locks bytes against reading; one that no file here has harms nobody."""
@@ -17,7 +20,7 @@ _FAR = 1 << 30
 class FileLock:
     """A held lock; `release` it, or use `with`."""
 
-    def __init__(self, path: Path, handle: int) -> None:
+    def __init__(self, path: Path | str, handle: int) -> None:
         self.path, self._handle = path, handle
 
     def __enter__(self) -> FileLock:
@@ -35,7 +38,7 @@ class FileLock:
             self._handle = -1
 
 
-def try_lock(path: Path) -> FileLock | None:
+def try_lock(path: Path | str) -> FileLock | None:
     """Take the lock at `path`, or return None at once when another process (or thread) holds it.
 
     Raises OSError when the file cannot be made.
@@ -52,9 +55,9 @@ def try_lock(path: Path) -> FileLock | None:
     return None
 
 
-def is_held(path: Path) -> bool:
+def is_held(path: Path | str) -> bool:
     """Whether some process holds the lock at `path` now."""
-    if not path.exists():
+    if not os.path.exists(path):
         return False
     try:
         lock = try_lock(path)

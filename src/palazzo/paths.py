@@ -1,57 +1,71 @@
-"""Where Palazzo keeps things on each platform. Standard library only: the hook client reads this too.
+"""Where Palazzo keeps things on each platform. Standard library only: the client of the service reads this too.
 
 Owns the four directories (data, configuration, state, cache) and nothing else. Every variable that moves them
-is named here.
+is named here. Two of them are also had as text (`…_place`), because a client that starts for every call of a host
+has no time to import pathlib.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 APPLICATION = "palazzo"
 
 
-def data_directory(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the directory of the default palace (XDG on Linux, Library on macOS, AppData on Windows)."""
+def data_place(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the path of `data_directory`."""
     home = _home(environment)
     if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / APPLICATION
+        return os.path.join(home, "Library", "Application Support", APPLICATION)
     if sys.platform == "win32":
-        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / APPLICATION
-    return Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / APPLICATION
+        return os.path.join(environment.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local"), APPLICATION)
+    return os.path.join(environment.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), APPLICATION)
+
+
+def config_place(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the path of `config_directory`."""
+    home = _home(environment)
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Application Support", APPLICATION)
+    if sys.platform == "win32":
+        return os.path.join(environment.get("APPDATA") or os.path.join(home, "AppData", "Roaming"), APPLICATION)
+    return os.path.join(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), APPLICATION)
+
+
+def data_directory(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the directory of the default palace (XDG on Linux, Library on macOS, AppData on Windows)."""
+    return _path(data_place(environment))
 
 
 def config_directory(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the directory of the user's `config.toml`."""
-    home = _home(environment)
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / APPLICATION
-    if sys.platform == "win32":
-        return Path(environment.get("APPDATA") or home / "AppData" / "Roaming") / APPLICATION
-    return Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / APPLICATION
+    return _path(config_place(environment))
 
 
 def state_directory(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the directory of logs and bug reports."""
-    home = _home(environment)
+    home = _path(_home(environment))
     if sys.platform == "darwin":
         return home / "Library" / "Logs" / APPLICATION
     if sys.platform == "win32":
         return data_directory(environment) / "logs"
-    return Path(environment.get("XDG_STATE_HOME") or home / ".local" / "state") / APPLICATION
+    return _path(environment.get("XDG_STATE_HOME") or home / ".local" / "state") / APPLICATION
 
 
 def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the directory of what can be made again: deleting it costs time alone."""
-    home = _home(environment)
+    home = _path(_home(environment))
     if sys.platform == "darwin":
         return home / "Library" / "Caches" / APPLICATION
     if sys.platform == "win32":
         return data_directory(environment) / "cache"
-    return Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / APPLICATION
+    return _path(environment.get("XDG_CACHE_HOME") or home / ".cache") / APPLICATION
 
 
 def default_palace(environment: Mapping[str, str] = os.environ) -> Path:
@@ -70,5 +84,11 @@ def make_private_directory(path: Path) -> None:
         directory.mkdir(mode=0o700, exist_ok=True)
 
 
-def _home(environment: Mapping[str, str]) -> Path:
-    return Path(environment.get("HOME") or Path.home())
+def _home(environment: Mapping[str, str]) -> str:
+    return environment.get("HOME") or os.path.expanduser("~")
+
+
+def _path(path: str | Path) -> Path:
+    from pathlib import Path
+
+    return Path(path)

@@ -1,0 +1,355 @@
+"""The client of the warm process: its address, a connection to it, and starting it.
+
+    there = address(chosen_palace(None, os.environ), os.environ)
+    with ensure_service(there, os.environ, {"want": "calls"}) as stream:
+        stream.send({"id": 1, "operation": "status", "request": {}})
+        answer = stream.read()
+
+Owns where a service listens, the first line of either side, and how one is started; `palazzo.lines` is how lines
+travel, `palazzo.daemon` the other end. Standard library only, and imported in a few milliseconds (so no pathlib,
+json, socket or subprocess): hosts start a client for every session, and for every call of a hook.
+
+Both sides write lines of JSON. The client's first says who it is and what it wants (`"calls"` or `"mcp"`), the
+service's answer is `{"palazzo": 1, "ok": true, "version": …, "pid": …}` or `{"ok": false, "reason": …}`. A service
+whose client is newer gives way: it stops listening, finishes what it has begun and ends, and the client starts
+another.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from palazzo import __version__, paths
+from palazzo.errors import ServiceUnavailable
+from palazzo.lines import Stream, peer_uid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Mapping
+    from typing import Any
+
+PROTOCOL = 1
+GIVING_WAY = "giving way"
+"""Why a service refuses a client that is newer than itself."""
+PATIENCE = 10.0
+"""Seconds for which a service that was started is waited for, where one waits."""
+_ANSWERS_WITHIN = 5.0
+"""Seconds in which a service answers the first line. It does so before anything else, so a longer wait is in vain."""
+_LONGEST_ADDRESS = 100
+"""Bytes of a socket's path: macOS allows 103, Linux 107, and a service binds under another name first."""
+_LOOK_AGAIN = 0.02
+"""Seconds between two looks for a service that is starting."""
+_START_AGAIN = 1.0
+"""Seconds after which another is started if none has taken the lock: the one before may have lost a race, or died."""
+_PASSED = ("HOME", "TZ", "LANG", "LANGUAGE", "LC_ALL", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
+_PASSED_FROM = ("PALAZZO_", "XDG_", "LC_")
+"""Variables that an operation may ask for: what they say at the client holds for its calls."""
+_WINDOWS = sys.platform == "win32"
+
+
+class Address:
+    """Where the service of one palace listens. `palace` is the file's real path."""
+
+    __slots__ = ("directory", "lock", "palace", "socket")
+
+    def __init__(self, palace: str, directory: str, name: str) -> None:
+        self.palace, self.directory = palace, directory
+        self.socket = os.path.join(directory, f"{name}.{'port' if _WINDOWS else 'sock'}")
+        self.lock = os.path.join(directory, f"{name}.lock")
+
+
+class GivingWay(ServiceUnavailable):
+    """The service is older than this client, and has just stopped listening."""
+
+
+# --- which palace, and where its service listens ---------------------------------------------------------------
+
+
+def chosen_palace(named: str | None, variables: Mapping[str, str], cwd: str | None = None) -> str:
+    """Return the absolute path of the palace file: the named one, the environment's, the settings', the default."""
+    said = named or _variable(variables, "PALAZZO_PALACE") or _setting(variables, "palace")
+    chosen = said if isinstance(said, str) and said else os.path.join(paths.data_place(variables), "palace.db")
+    path = os.path.join(cwd or os.getcwd(), os.path.expanduser(chosen))
+    return os.path.join(path, "palace.db") if os.path.isdir(path) else os.path.normpath(path)
+
+
+def is_wanted(variables: Mapping[str, str]) -> bool:
+    """Whether the user lets background processes be started: `PALAZZO_SERVICE`, else the setting `service`."""
+    said = _variable(variables, "PALAZZO_SERVICE").lower()
+    if said in ("true", "on", "yes", "1"):
+        return True
+    if said in ("false", "off", "no", "0"):
+        return False
+    return _setting(variables, "service") not in (False, "false", "off", "no", "0")
+
+
+def address(palace: str, variables: Mapping[str, str]) -> Address:
+    """Return where the service of the palace at `palace` listens. Nothing is made or looked at."""
+    real = os.path.realpath(palace)
+    name = _digest(os.fsencode(os.path.normcase(real)))[:16]
+    if _WINDOWS:
+        return Address(real, os.path.join(paths.data_place(variables), "run"), name)
+    own = f"palazzo-{os.getuid()}"
+    runtime = variables.get("XDG_RUNTIME_DIR") or ""
+    places = [os.path.join(runtime, "palazzo")] if os.path.isdir(runtime) else []
+    places += [os.path.join(base, own) for base in (variables.get("TMPDIR"), "/tmp") if base]  # noqa: S108 - owner and mode are checked
+    found = [Address(real, os.path.abspath(place), name) for place in places]
+    return next((one for one in found if len(os.fsencode(one.socket)) <= _LONGEST_ADDRESS), found[-1])
+
+
+def make_directory(where: Address) -> None:
+    """Make the directory that a service listens in; ServiceUnavailable where it is not the user's own alone (0700)."""
+    try:
+        os.makedirs(where.directory, mode=0o700, exist_ok=True)
+        _check_directory(where)
+        if not _WINDOWS:
+            os.chmod(where.directory, 0o700)
+    except OSError as error:
+        raise ServiceUnavailable(
+            f"{where.directory} cannot be made for the service ({error.strerror}). Set XDG_RUNTIME_DIR to a directory "
+            "of yours, or PALAZZO_SERVICE to off."
+        ) from error
+
+
+def _check_directory(where: Address) -> None:
+    import stat
+
+    if _WINDOWS:
+        return
+    found = os.lstat(where.directory)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise ServiceUnavailable(
+            f"{where.directory} is somebody else's, so no service is asked or started there. Remove it, or set "
+            "XDG_RUNTIME_DIR to a directory of yours."
+        )
+
+
+def _variable(variables: Mapping[str, str], name: str) -> str:
+    said = (variables.get(name) or "").strip()
+    return said if said.isprintable() else ""
+
+
+def _setting(variables: Mapping[str, str], name: str) -> object:
+    """What the user's own settings file says, read as TOML only where it has the word; None where it says nothing."""
+    try:
+        with open(os.path.join(paths.config_place(variables), "config.toml"), "rb") as file:
+            raw = file.read(256 * 1024)
+    except OSError:
+        return None
+    if name.encode() not in raw:
+        return None
+    import tomllib
+
+    try:
+        said = tomllib.loads(raw.decode("utf-8-sig", "replace")).get(name)
+    except (ValueError, RecursionError):
+        return None  # `palazzo settings` says what is wrong with the file; nothing in it is used
+    return said.strip() if isinstance(said, str) and said.isprintable() else said if isinstance(said, bool) else None
+
+
+def _digest(value: bytes) -> str:
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
+        except ImportError:
+            from hashlib import sha256  # ten milliseconds, since it loads OpenSSL
+    return str(sha256(value).hexdigest())
+
+
+# --- who is newer ----------------------------------------------------------------------------------------------
+
+
+def build() -> str:
+    """Return a stamp of the code that is installed here: when it was last changed, and how many files it is.
+
+    Of what an installer put there one file is looked at, of a directory that is worked in all.
+    """
+    package = os.path.dirname(os.path.abspath(__file__))
+    if os.path.basename(os.path.dirname(package)) in ("site-packages", "dist-packages"):
+        return f"{os.stat(__file__).st_mtime_ns}-1"
+    newest = count = 0
+    waiting = [package]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    newest, count = max(newest, entry.stat().st_mtime_ns), count + 1
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    waiting.append(entry.path)
+    return f"{newest}-{count}"
+
+
+def is_newer(version: str, stamp: str, than_version: str, than_stamp: str) -> bool:
+    """Whether one build is newer than another: by version, then by when its code was last changed."""
+    return (_numbers(version), _numbers(stamp)) > (_numbers(than_version), _numbers(than_stamp))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The numbers in a version or stamp; a version that is yet to be released (`1.2.dev3`) comes before it."""
+    last = "".join(one if one.isdecimal() else " " for one in text).split()
+    before = any(mark in text for mark in ("dev", "a", "b", "rc"))
+    return (*(int(one) for one in last[: len(last) - before]), *((-1, int(last[-1])) if before and last else (0,)))
+
+
+# --- a connection ----------------------------------------------------------------------------------------------
+
+
+def connect(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN) -> Stream:
+    """Return a connection to the service that listens at `where`, after both have said who they are.
+
+    `hello` says what is wanted: `{"want": "calls"}` or `{"want": "mcp", …}`; version and build are this package's
+    unless it names others. Raises GivingWay where the service is older, ServiceUnavailable where none answers.
+    """
+    try:
+        _check_directory(where)
+        stream = Stream(_windows_socket(where) if _WINDOWS else _unix_socket(where, seconds))
+    except OSError as error:
+        raise ServiceUnavailable(f"No service runs for {where.palace} ({error.strerror or error}).") from error
+    try:
+        stream.send({"palazzo": PROTOCOL, "version": __version__, "build": build(), **_token(where), **hello})
+        answer = stream.read()
+    except (OSError, ValueError) as error:
+        stream.close()
+        raise ServiceUnavailable(f"The service of {where.palace} does not answer ({error}).") from error
+    if answer is not None and answer.get("ok") is True:
+        stream.socket.settimeout(None)
+        return stream
+    stream.close()
+    reason = str((answer or {}).get("reason") or "it has just ended")
+    if reason == GIVING_WAY:
+        raise GivingWay(f"The service of {where.palace} is older than this, and gives way.")
+    raise ServiceUnavailable(f"The service of {where.palace} refuses: {reason}.")
+
+
+def _unix_socket(where: Address, seconds: float) -> _socket.socket:
+    import _socket
+
+    found = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        found.settimeout(seconds)
+        found.connect(where.socket)
+        if peer_uid(found) not in (None, os.getuid()):
+            raise ServiceUnavailable(f"What listens at {where.socket} is somebody else's; it is not asked.")
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def _windows_socket(where: Address) -> _socket.socket:
+    import socket
+
+    return socket.create_connection(("127.0.0.1", int(_port_and_token(where)[0])), _ANSWERS_WITHIN)
+
+
+def _token(where: Address) -> dict[str, str]:
+    """What shows that this client may read the user's files; on other platforms the socket's mode does."""
+    return {"token": _port_and_token(where)[1]} if _WINDOWS else {}
+
+
+def _port_and_token(where: Address) -> tuple[str, str]:
+    with open(where.socket, encoding="ascii") as file:
+        port, _, token = file.read().strip().partition(" ")
+    return port, token
+
+
+# --- starting one ----------------------------------------------------------------------------------------------
+
+
+def ensure_service(
+    where: Address, variables: Mapping[str, str], hello: Mapping[str, Any], seconds: float = PATIENCE
+) -> Stream:
+    """Return a connection as `connect` does; where no service answers, one is started and waited for.
+
+    Raises ServiceUnavailable when the user wants none, or when none answers in time.
+    """
+    if not is_wanted(variables):
+        raise ServiceUnavailable("Background processes are off (PALAZZO_SERVICE, or the setting `service`).")
+    deadline = time.monotonic() + seconds
+    started = float("-inf")
+    while True:
+        try:
+            return connect(where, hello)
+        except GivingWay:
+            started = float("-inf")
+        except ServiceUnavailable:
+            if time.monotonic() > deadline:
+                raise
+        if time.monotonic() - started > _START_AGAIN and not is_starting(where):
+            start(where, variables)
+            started = time.monotonic()
+        time.sleep(_LOOK_AGAIN)
+
+
+def is_starting(where: Address) -> bool:
+    """Whether a process has the right to listen at `where`, listening or about to."""
+    from palazzo import locks
+
+    return locks.is_held(where.lock)
+
+
+def start(where: Address, variables: Mapping[str, str]) -> None:
+    """Start a service, detached, and wait for nothing. Of several that are started at once all but one end at once."""
+    make_directory(where)
+    command = [sys.executable, "-P", "-m", "palazzo.daemon.service", where.palace]
+    environment = _environment(variables)
+    if not _WINDOWS:
+        _spawn(command, environment)
+        return
+    import subprocess
+
+    apart = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP  # type: ignore[attr-defined,unused-ignore]
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(  # noqa: S603 - this Python, and this package
+        command, env=environment, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=apart, close_fds=True
+    )
+
+
+def _spawn(command: list[str], environment: dict[str, str]) -> None:
+    """Start a process in a session of its own that has nothing of this one's but the environment."""
+    import _thread
+
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
+        (os.POSIX_SPAWN_DUP2, 0, 1),
+        (os.POSIX_SPAWN_DUP2, 0, 2),
+    ]
+    try:
+        pid = os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True, setsigmask=())
+    except OSError as error:
+        raise ServiceUnavailable(f"The service cannot be started ({error.strerror}).") from error
+    _thread.start_new_thread(_collect, (pid,))
+
+
+def _collect(pid: int) -> None:
+    """Wait for a process that was started: a client that outlives it would keep it as a zombie."""
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        return  # somebody else has waited for all children
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The caller's environment, with import paths that hold wherever the process runs."""
+    found = dict(variables)
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parts = [os.path.abspath(part) for part in found.get("PYTHONPATH", "").split(os.pathsep) if part]
+    if root not in parts and os.path.basename(root) not in ("site-packages", "dist-packages"):
+        parts.insert(0, root)
+    if parts:
+        found["PYTHONPATH"] = os.pathsep.join(parts)
+    return found
+
+
+# --- what is said ----------------------------------------------------------------------------------------------
+
+
+def surroundings(cwd: str, variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a service must know of a caller: where it stands, and the variables that an operation may ask for."""
+    told = {name: value for name, value in variables.items() if name in _PASSED or name.startswith(_PASSED_FROM)}
+    return {"cwd": cwd, "variables": told}
