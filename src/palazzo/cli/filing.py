@@ -79,8 +79,11 @@ def left_out(screen: Screen, result: MineResult) -> None:
 
 
 def remember(screen: Screen, result: RememberResult) -> None:
-    """Show where the note is, and its id."""
-    screen.say("Remembered in ", (f"{result.wing}/{result.room}", "cyan"), f": {result.id}")
+    """Show where the note is, its id, and what said the same before."""
+    verb = "Remembered in " if result.filed else "These words are there already, in "
+    screen.say(verb, (f"{result.wing}/{result.room}", "cyan"), f": {result.id}")
+    if result.filed and result.duplicate_of:
+        screen.say(("Something like it was there before: ", "yellow"), f"palazzo show {result.duplicate_of}")
 
 
 def forget(screen: Screen, result: ForgetResult) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from palazzo.cli.hits import write_hit, write_reasons
 from palazzo.cli.knowing import fact
 from palazzo.cli.screen import Screen, count
@@ -79,6 +81,9 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
         ("branch", f"{entry.branch} {entry.commit}".strip()),
         ("superseded", f"{entry.superseded.value or 'ended'} ({entry.superseded.by})" if entry.superseded else ""),
         ("tags", ", ".join(entry.tags)),
+        ("filed as", entry.filed_as),
+        ("importance", "" if entry.importance is None else f"{entry.importance:g}"),
+        ("metadata", json.dumps(entry.metadata, ensure_ascii=False) if entry.metadata else ""),
         ("drawers", " ".join(entry.drawers)),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts if value])

@@ -36,6 +36,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         hit.branch and f"branch {hit.branch}",
         hit.trust == "external" and "external",
         hit.state,
+        hit.filed_as,
         hit.copies and f"{hit.copies} near-cop{'y' if hit.copies == 1 else 'ies'}",
     ]
     facts = "".join(f"  {fact}" for fact in (hit.role, hit.source.locator) if fact)

@@ -212,7 +212,7 @@ def _prepared(
     project = context.project
     found: list[_NoteToSave] = []
     author = ""
-    trust: Trust = "user" if entry is None else "agent"
+    trust: Trust = context.trust if entry is None else "agent"
     if entry is not None:
         with database.snapshot() as connection:
             author = diaries.spelled(connection, diaries.agent_name(entry.agent))

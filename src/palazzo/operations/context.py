@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from palazzo import paths
-from palazzo.model import Micros
+from palazzo.model import Micros, Trust
 from palazzo.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from palazzo.mining.placing import Placing
     from palazzo.palace import Palace
     from palazzo.scope.identity import ProjectIdentity
+    from palazzo.store.database import Database
 
 
 _THREADS_FOR_ONE, _THREADS_FOR_MANY = 1, 2
@@ -40,7 +41,10 @@ class Progress:
 
 
 class Context:
-    """One caller's surroundings. Close it, or use `with`."""
+    """One caller's surroundings. Close it, or use `with`.
+
+    `trust` is whom to believe for what this caller states: a person, unless a face for agents says otherwise.
+    """
 
     def __init__(
         self,
@@ -51,10 +55,16 @@ class Context:
         clock: Callable[[], Micros] | None = None,
         on_notice: Callable[[str], None] | None = None,
         on_event: Callable[[object], None] | None = None,
+        trust: Trust = "user",
     ) -> None:
         self.cwd = (cwd or Path.cwd()).absolute()
         self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
         self._named, self._clock, self._on_event = palace, clock, on_event
+        self.trust: Trust = trust
+        self.on_writing: Callable[[Database], None] | None = None
+        """Told of the palace's database whenever somebody is about to write (`calling`)."""
+        self.interrupted_at: Micros | None = None
+        """When this very call began before, if it was interrupted after some of its steps; else None."""
         self._palace: Palace | None = None
 
     def __enter__(self) -> Self:
@@ -86,10 +96,13 @@ class Context:
 
     def writing(self) -> Palace:
         """Return the palace, to write; it is created if there is none."""
-        if self._palace is not None and self._palace.database.mode == "write":
-            return self._palace
-        self.close()
-        return self._open("write")
+        palace = self._palace
+        if palace is None or palace.database.mode != "write":
+            self.close()
+            palace = self._open("write")
+        if self.on_writing is not None:
+            self.on_writing(palace.database)
+        return palace
 
     @property
     def has_palace(self) -> bool:

@@ -26,7 +26,9 @@ class ForgetRequest:
     source: Annotated[str | None, About("All that came from this file, directory, address or session.")] = None
     session: Annotated[str | None, About("All of the session of this id, or its beginning.")] = None
     wing: Annotated[str | None, About("All that is filed in this wing.")] = None
-    tag: Annotated[str | None, About("All that has this tag.")] = None
+    tags: Annotated[
+        tuple[str, ...], About("All that has this tag; several times: what has any of them.", option="--tag")
+    ] = ()
     dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
 
 
@@ -45,8 +47,8 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
 
     The archive keeps the words; their ids still resolve, and 'palazzo undo' brings them back.
     """
-    named = (request.source, request.session, request.wing, request.tag)
-    if bool(request.ids) + sum(one is not None for one in named) != 1:
+    named = (request.source, request.session, request.wing)
+    if bool(request.ids) + bool(request.tags) + sum(one is not None for one in named) != 1:
         raise UsageError("Say what to forget: ids, or --source, --session, --wing or --tag (one of them).")
     with context.reading().database.snapshot() as connection:
         ids = _chosen(context, connection, request)
@@ -67,8 +69,9 @@ def _chosen(context: Context, connection: Connection, request: ForgetRequest) ->
         return choosing.of_session(connection, request.session)
     if request.wing is not None:
         return choosing.of_wing(context, connection, request.wing)
-    if request.tag is not None:
-        return choosing.of_tag(connection, request.tag)
+    if request.tags:
+        tagged = (choosing.of_tag(connection, tag) for tag in dict.fromkeys(request.tags))
+        return list(dict.fromkeys(drawer for own in tagged for drawer in own))
     return choosing.named(connection, request.ids)
 
 

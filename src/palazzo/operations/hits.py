@@ -117,6 +117,11 @@ class HitView:
     superseded: SupersededView | None = None
     state: str = ""
     """Of a to-do or a reminder: open, done or dropped."""
+    tags: tuple[str, ...] = ()
+    filed_as: str = ""
+    """Of a note: what it was filed as (decision, learning, …)."""
+    importance: float | None = None
+    """Of a note, from 0 to 1, where that was said."""
     length: Annotated[int, PERSON_ONLY] = 0
     """Characters of the whole text, of which `text` may be the beginning."""
     copies: Annotated[int, PERSON_ONLY] = 0

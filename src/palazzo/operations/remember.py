@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +13,20 @@ from palazzo.errors import NotFound, UsageError
 from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.tag import label
+from palazzo.operations.tasks import ACTOR, speaker
 
 if TYPE_CHECKING:
+    from palazzo.archive.notes import Note, PreparedNote
+    from palazzo.model import Drawer, Micros
     from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
 
 NOTES = "notes"
 """The room of notes that no room of the project fits."""
+LARGEST_METADATA = 20_000
+"""Characters of JSON that may stand beside a note."""
+DEEPEST_METADATA = 50
+"""Levels that it may be nested in: SQLite reads a thousand, Python's reader as many as its stack has."""
 _LINES = re.compile(r":L?(\d+)(?:-L?(\d+))?$")
 
 
@@ -35,39 +45,143 @@ class RememberRequest:
             "A file it is about, and its lines; may be given several times.", option="--anchor", metavar="PATH[:L1-L2]"
         ),
     ] = ()
+    by: Annotated[str, About("Who says it: an agent's or a person's name.", metavar="NAME")] = ""
+    importance: Annotated[float | None, About("How important it is, from 0 to 1.")] = None
+    metadata: Annotated[str | None, About("What else is to be kept beside it: an object of JSON.")] = None
+    at: Annotated[str | None, About("When it was said, if not now: a date, or an age such as 3d.", metavar="WHEN")] = (
+        None
+    )
+    once: Annotated[bool, About("File nothing where the wing has a note of these very words.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class RememberResult:
-    """The note as it was filed."""
+    """The note as it was filed; with `once` the one that was there, if it was."""
 
     id: str
     drawers: tuple[str, ...]
     wing: str
     room: str
+    filed: bool
+    duplicate_of: str | None
+    """A drawer of the wing that said the same before, or nearly."""
 
 
 def remember(context: Context, request: RememberRequest) -> RememberResult:
     """File a note, to the word. When this returns, the note is on disk."""
-    from palazzo.archive.notes import check_note
+    from palazzo.archive import notes
+    from palazzo.archive.guarding import Guard
+    from palazzo.recall import duplicates
+
+    note, tags, at = _note(context, request)
+    database = context.writing().database
+    guard = Guard.of(database)
+    prepared = notes.prepare(note, context.now, guard, at)
+    with database.snapshot() as connection:
+        near = duplicates.near(connection, prepared.text, note.place.wing)
+    with database.transaction() as connection:
+        same = duplicates.same(connection, prepared.text, note.place.wing) if request.once else None
+        if same is None:
+            row = _file(connection, prepared, [guard.words(tag) for tag in tags], context.now)
+    if same is not None:
+        return _there(context, same)
+    start_embedding(context)
+    return _filed(context, prepared, row, near[0].drawer.id if near else None)
+
+
+def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, ...], Micros | None]:
+    """The note, its tags, and when it was said; UsageError for what cannot be filed, before anything is written."""
+    from palazzo.archive.notes import Note, check_note
     from palazzo.model import Place
 
     check_note(request.text)
     kind = label("--kind", request.kind) if request.kind is not None else ""
     tags = tuple(dict.fromkeys(label("--tag", tag) for tag in request.tags))
     anchors = tuple(_anchor(context, anchor) for anchor in request.anchors)
-    palace = context.writing()
+    by, about, at = speaker(request.by), _about(request), _said_at(context, request.at)
+    wing = wing_to_file_in(context, request.wing)
+    place = Place(*where_it_leads(context, wing, room_to_file_in(context, request.room, request.text)))
     project = context.project
-    place = Place(
-        *where_it_leads(
-            context, wing_to_file_in(context, request.wing), room_to_file_in(context, request.room, request.text)
-        )
-    )
-    found = palace.remember(
-        request.text, place, label=kind, tags=tags, anchors=anchors, branch=project.branch, commit=project.commit
-    )
-    start_embedding(context)
-    return RememberResult(found.item, found.drawers, place.wing, place.room)
+    note = Note(request.text, place, by, context.trust, kind, project.branch, project.commit, anchors, about=about)
+    return note, tags, at
+
+
+def _about(request: RememberRequest) -> dict[str, object]:
+    """What is kept beside the words."""
+    about: dict[str, object] = {}
+    if request.importance is not None:
+        if not 0 <= request.importance <= 1:
+            raise UsageError(f"--importance is {request.importance:g}; it must be between 0 and 1.")
+        about["importance"] = request.importance
+    if request.metadata is not None:
+        about["metadata"] = _object(request.metadata)
+    return about
+
+
+def _object(text: str) -> dict[str, object]:
+    if len(text) > LARGEST_METADATA:
+        raise UsageError(f"--metadata has {len(text):,} characters, and may have {LARGEST_METADATA:,}.")
+    try:
+        found = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or _is_deeper(found, DEEPEST_METADATA):
+        raise UsageError('--metadata: give an object of JSON, such as {"ticket": "SHOP-12"}.')
+    return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Whether JSON is nested in more levels than these."""
+    if not isinstance(value, dict | list):
+        return False
+    within = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(one, levels - 1) for one in within)
+
+
+def _said_at(context: Context, said: str | None) -> Micros | None:
+    from palazzo.operations.search import moment
+
+    at = moment(said, context.now, "--at")
+    if at is not None and at > context.now:
+        raise UsageError(f"--at: '{said}' is still to come; leave it out for what is said now.")
+    return at
+
+
+def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], now: Micros) -> int:
+    from palazzo.archive import deeds, identity, notes
+    from palazzo.store import groups
+
+    group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, "remember", now, "")
+    row = notes.file(connection, note, now)
+    groups.add(connection, group, "note", [row])
+    groups.count(connection, group, 1)
+    for tag in tags:
+        deeds.act_on_item(connection, "tag", row, ACTOR, now, {"tag": tag}, group)
+    return row
+
+
+def _filed(context: Context, note: PreparedNote, row: int, like: str | None) -> RememberResult:
+    from palazzo.archive import reading
+
+    with context.reading().database.snapshot() as connection:
+        drawers = tuple(reading.drawers_of_item(connection, row))
+    return RememberResult(note.id, drawers, note.place.wing, note.place.room, True, like)
+
+
+def _there(context: Context, drawer: Drawer) -> RememberResult:
+    """The note that says so already."""
+    from palazzo.archive import reading
+    from palazzo.store import items
+
+    item = drawer.spans[0].item
+    with context.reading().database.snapshot() as connection:
+        row = items.known_items(connection, [bytes.fromhex(item)])[bytes.fromhex(item)]
+        drawers = tuple(reading.drawers_of_item(connection, row))
+    return RememberResult(item, drawers, drawer.place.wing, drawer.place.room, False, drawer.id)
 
 
 def wing_to_file_in(context: Context, wing: str | None) -> str:

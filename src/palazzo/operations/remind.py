@@ -69,6 +69,7 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
         request.text,
         Place(wing, tasks.ROOMS["reminder"]),
         author=by,
+        trust=context.trust,
         branch=project.branch,
         commit=project.commit,
         shelf="reminder",

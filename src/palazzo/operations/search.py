@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from palazzo.recall.present import Hit, Neighbour, Turn
     from palazzo.recall.search import Answer
     from palazzo.store.database import Connection
+    from palazzo.store.labels import Label
 
-_NARROWING = {name: name for name in ("wing", "room", "kind", "since", "until", "branch")} | {
+_NARROWING = {name: name for name in ("wing", "room", "kind", "since", "until", "branch", "source")} | {
     "tags": "tag",
     "as_of": "as-of",
+    "filed_as": "filed-as",
+    "min_importance": "min-importance",
 }
 DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder"]
 
@@ -53,6 +56,14 @@ class SearchRequest:
     until: Annotated[str | None, About("Only before this time.")] = None
     branch: Annotated[str | None, About("Only what was written on this git branch.")] = None
     tags: Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")] = ()
+    source: Annotated[str | None, About("Only what came from this file, directory, address or session.")] = None
+    filed_as: Annotated[
+        tuple[str, ...],
+        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
+    ] = ()
+    min_importance: Annotated[
+        float | None, About("Only notes of at least this importance; what was given none has 0.5.", metavar="N")
+    ] = None
     as_of: Annotated[str | None, About(past.HELP)] = None
     limit: Annotated[int, About("How many hits at most.")] = 5
     budget: Annotated[
@@ -99,6 +110,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     from palazzo.operations.choosing import known_tags
     from palazzo.recall import query
     from palazzo.recall.score import ASK_FLOOR
+    from palazzo.store import labels
 
     now = context.now
     when = past.as_of(request.as_of, now)
@@ -107,7 +119,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         text=request.query,
         wing=wing,
         room=room,
-        kind=request.kind,
+        kind=request.kind or ("note" if request.filed_as or request.min_importance is not None else None),
         since=moment(request.since, now, "--since"),
         until=moment(request.until, now, "--until"),
         branch=request.branch,
@@ -122,24 +134,29 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     with palace.database.snapshot() as connection:
         wing, room = check_place(connection, wing, room, context.notice)
         known_tags(connection, request.tags)
-    answer = palace.search(replace(asked, wing=wing, room=room, home=context.home))
+        among = _among(context, connection, request)
+    answer = palace.search(replace(asked, wing=wing, room=room, home=context.home, among=among))
     if answer.index != "ready":
         start_embedding(context, insist=False)
     branch = _current_branch(context, answer.hits or answer.below)
     with palace.database.snapshot() as connection:
-        shown = [hit.drawer.id for hit in (*answer.hits, *answer.below)]
-        told = superseded(connection, shown, now if when.before is None else when.before)
-    states = task_states(context, when, (*answer.hits, *answer.below))
+        shown = (*answer.hits, *answer.below)
+        told = superseded(connection, [hit.drawer.id for hit in shown], now if when.before is None else when.before)
+        noted = labels.labels_of(connection, [hit.row for hit in shown])
+    states = task_states(context, when, shown)
+
+    def view(hit: Hit) -> HitView:
+        uid = hit.drawer.id
+        return _view(hit, branch, told.get(uid), states.get(uid, ""), noted.get(hit.row, labels.NO_LABEL))
+
     return SearchResult(
         query=request.query,
         scope=Scope(wing, when.asked),
         index=answer.index,
         took_ms=answer.took_ms,
         total_candidates=answer.total,
-        hits=tuple(_view(hit, branch, told.get(hit.drawer.id), states.get(hit.drawer.id, "")) for hit in answer.hits),
-        below=tuple(_view(hit, branch, told.get(hit.drawer.id), states.get(hit.drawer.id, "")) for hit in answer.below)
-        if request.explain
-        else (),
+        hits=tuple(view(hit) for hit in answer.hits),
+        below=tuple(view(hit) for hit in answer.below) if request.explain else (),
         note=" ".join(filter(None, (when.note, answer.note))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
@@ -211,12 +228,34 @@ def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     return f"Nothing {'there ' if narrowed else ''}holds any of these words: try {wider}."
 
 
+def _among(context: Context, connection: Connection, request: SearchRequest) -> frozenset[int] | None:
+    """The drawers, live and retired, that the request keeps to by what no index holds; None for all."""
+    from palazzo.operations import choosing
+    from palazzo.operations.tag import label
+    from palazzo.store import drawers, labels
+
+    check_importance(request.min_importance)
+    found = []
+    if request.source is not None:
+        found.append(drawers.drawers_of_sources(connection, choosing.sources_at(context, connection, request.source)))
+    if request.filed_as or request.min_importance is not None:
+        kinds = [label("--filed-as", one) for one in request.filed_as]
+        found.append(labels.drawers_labelled(connection, kinds, request.min_importance))
+    return frozenset.intersection(*found) if found else None
+
+
+def check_importance(least: float | None) -> None:
+    """Raise UsageError for an importance that no note can have."""
+    if least is not None and not 0 <= least <= 1:
+        raise UsageError(f"--min-importance is {least:g}; it must be between 0 and 1.")
+
+
 def _current_branch(context: Context, hits: Sequence[Hit]) -> str:
     """The branch that is checked out here, asked for only when a hit was written on one."""
     return context.project.branch if any(hit.drawer.branch for hit in hits) else ""
 
 
-def _view(hit: Hit, branch: str, superseding: SupersededView | None, state: str) -> HitView:
+def _view(hit: Hit, branch: str, superseding: SupersededView | None, state: str, noted: Label) -> HitView:
     drawer = hit.drawer
     return HitView(
         id=drawer.id,
@@ -242,6 +281,9 @@ def _view(hit: Hit, branch: str, superseding: SupersededView | None, state: str)
         context=tuple(_neighbour(neighbour) for neighbour in hit.context),
         superseded=superseding,
         state=state,
+        tags=drawer.tags,
+        filed_as=noted.filed_as,
+        importance=noted.importance,
         length=len(drawer.text) + hit.later,
         copies=len(hit.copies),
         reasons=tuple(ReasonView(one.name, one.value, one.most, one.weight) for one in hit.reasons),
@@ -269,4 +311,4 @@ def _turns(turns: Sequence[Turn]) -> tuple[TurnView, ...]:
     return tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in turns)
 
 
-OPERATION = Operation("search", SearchRequest, SearchResult, search)
+OPERATION = Operation("search", SearchRequest, SearchResult, search, warm=True)

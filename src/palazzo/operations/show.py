@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros
@@ -71,6 +71,10 @@ class Shown:
     spans: tuple[SpanView, ...] = ()
     drawers: tuple[str, ...] = ()
     superseded: SupersededView | None = None
+    filed_as: str = ""
+    importance: float | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Of a note: what it was filed as, how important it is, and whatever else was said of it."""
     truncated: bool = False
     """Whether words are left out that were said after the moment as of which was asked."""
     later: Annotated[int, PERSON_ONLY] = 0
@@ -181,6 +185,7 @@ def _id_of(connection: Connection, kind: str, row: int) -> str:
 
 def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
     from palazzo.archive import reading
+    from palazzo.store import drawers
     from palazzo.store.entities import LATEST
     from palazzo.store.past import left_out
 
@@ -188,10 +193,11 @@ def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResul
     later = 0 if connection.as_of is None else left_out(connection, [row]).get(row, 0)
     told = superseded(connection, [found.id], LATEST if connection.as_of is None else connection.as_of)
     before, after = reading.neighbours(connection, row, request.context) if request.context else ([], [])
+    item, *_ = drawers.drawer_spans(connection, row)[0]
     return ShowResult(
         "drawer",
         found.id,
-        (replace(_of_drawer(found, later), superseded=told.get(found.id)),),
+        (replace(_of_drawer(found, later), superseded=told.get(found.id), **_of_note(found.kind, connection, item)),),
         tuple(_of_drawer(reading.read_drawer(connection, one)) for one in before),
         tuple(_of_drawer(reading.read_drawer(connection, one)) for one in after),
         _raw_of_items(connection, list(dict.fromkeys(span.item for span in found.spans))) if request.raw else None,
@@ -204,7 +210,19 @@ def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
 
     found = items.read_item(connection, row)
     entry = _of_item(found, tuple(reading.drawers_of_item(connection, row)))
+    entry = replace(entry, **_of_note(found.kind, connection, row))
     return ShowResult("item", found.id, (entry,), raw=_raw_of_items(connection, [found.id]) if request.raw else None)
+
+
+def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
+    """What was said of a note besides its words, as fields of `Shown`; nothing for what is none."""
+    from palazzo.store import labels
+
+    if kind != "note":
+        return {}
+    label = labels.label_of(connection, item)
+    metadata = labels.metadata_of(connection, item)
+    return {"filed_as": label.filed_as, "importance": label.importance, "metadata": metadata}
 
 
 def _fact(connection: Connection, row: int, request: ShowRequest, when: AsOf, now: Micros) -> ShowResult:
@@ -295,4 +313,4 @@ def _of_item(item: Item, drawers: tuple[str, ...] = ()) -> Shown:
     )
 
 
-OPERATION = Operation("show", ShowRequest, ShowResult, show)
+OPERATION = Operation("show", ShowRequest, ShowResult, show, warm=True)

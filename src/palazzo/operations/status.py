@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
+_TOGETHER = 600_000_000
+"""Microseconds before the last item in which what else was archived is told of with it."""
 EmbedderState = Literal["ready", "building", "empty", "changed"]
 
 
@@ -54,6 +56,14 @@ class ServiceStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class FiledStatus:
+    """What was filed last: when the newest item was archived, and how many were in the ten minutes up to then."""
+
+    at: Micros
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
 class StatusResult:
     """What the palace holds, and how it is."""
 
@@ -69,6 +79,7 @@ class StatusResult:
     service: ServiceStatus
     open_todos: int
     tunnels: int
+    filed: FiledStatus | None
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
     """Whether a process is making vectors now."""
@@ -103,6 +114,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             service=ServiceStatus(False, None),
             open_todos=tasks.count_open(connection, "todo"),
             tunnels=tunnels.count(connection, when.before),
+            filed=_filed(connection),
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),
@@ -125,6 +137,13 @@ def _embedder(context: Context, connection: Connection, pending: int) -> Embedde
     if not name.startswith(wanted):
         return EmbedderStatus(name, dimension, "changed")
     return EmbedderStatus(name, dimension, "building" if pending else "ready")
+
+
+def _filed(connection: Connection) -> FiledStatus | None:
+    from palazzo.store import overview
+
+    found = overview.last_filed(connection, _TOGETHER)
+    return None if found is None else FiledStatus(*found)
 
 
 def configured_embedder(context: Context) -> str:

@@ -34,6 +34,8 @@ class Query:
     budget: int = DEFAULT_BUDGET
     tags: frozenset[str] = frozenset()
     """Tags that a drawer must all have."""
+    among: frozenset[int] | None = None
+    """The row ids of the drawers that are looked at; None for all."""
     as_of: Micros | None = None
     """The moment as of which to look: `Palace.search` gives the snapshot of it."""
     home: str | None = None

@@ -94,6 +94,8 @@ def search(
         found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget, lexicon, also)
     cosines = dense.cosines(found)
     fused = fuse.fuse(cosines, dict(found.ranked))
+    if asked.among is not None:
+        fused = [candidate for candidate in fused if candidate.row in asked.among]
     ranked = _reranked(
         connection, understood, fused, found, index, dense.vector, asked.without, dense.near | found.near
     )
@@ -123,6 +125,9 @@ class _Scope:
             by_tag = [keyword_table.tag_filter(tag) for tag in known.values()]
             anywhere.extend(by_tag)
             tagged = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
+        if asked.among is not None:
+            tagged = asked.among if tagged is None else tagged & asked.among
+            self.empty = self.empty or not tagged
         self.keyword_filters = list(anywhere)
         if rooms and asked.room is not None:
             self.keyword_filters.insert(0, keyword_table.room_filter(rooms))
@@ -138,7 +143,8 @@ class _Scope:
             self.near_filters = [keyword_table.wing_filter(stretches), *anywhere]
             here = frozenset(room for wing in near for room in places.scope(connection, wing, None).rooms or ())
             self.near_vectors = Filter(here, asked.kind, asked.since, asked.until, tagged)
-        self.filtered_later = asked.since is not None or asked.until is not None or asked.branch is not None
+        later = (asked.since, asked.until, asked.branch, asked.among)
+        self.filtered_later = any(one is not None for one in later)
 
 
 def _near(connection: Connection, asked: Query, understood: Understood) -> list[str]:
@@ -215,9 +221,11 @@ def _hits(
     best: float | None = None
     spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
     for one, drawer in _read(connection, spoken_for, min(asked.limit + 1, _READ_TOGETHER)):
+        candidate = one.candidate
+        if asked.among is not None and candidate.row not in asked.among:
+            continue
         if not _wanted(drawer, asked, scope):  # what stands beside a hit may be filed elsewhere
             continue
-        candidate = one.candidate
         own = one.of_its_own
         best = own if best is None else max(own, best)
         share = score.share_of(candidate.bm25, found.ceiling)

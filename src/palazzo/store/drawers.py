@@ -319,6 +319,14 @@ def drawers_of_items(connection: Connection, rows: Iterable[int]) -> list[int]:
     return sorted(found)
 
 
+def drawers_of_sources(connection: Connection, sources: Iterable[int]) -> frozenset[int]:
+    """Return all drawers, live and retired, that were cut from these sources."""
+    rows = connection.execute(
+        "SELECT id FROM drawer WHERE source IN (SELECT value FROM json_each(?))", (json.dumps([*sources]),)
+    )
+    return frozenset(int(row) for (row,) in rows)
+
+
 def live_drawers_of_items(connection: Connection, rows: Iterable[int]) -> list[int]:
     """Return those of them that are live."""
     return [row for row in drawers_of_items(connection, rows) if is_live(connection, row)]

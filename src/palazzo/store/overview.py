@@ -20,6 +20,22 @@ def count_items(connection: Connection) -> int:
     return int(next(connection.execute("SELECT count(*) FROM item WHERE kind <> 'noise'"))[0])
 
 
+def last_filed(connection: Connection, together: int) -> tuple[Micros, int] | None:
+    """Return when the newest item was archived, and how many were within `together` microseconds up to then.
+
+    None of an empty palace. Noise does not count, and no more than the last 100,000 rows are looked at.
+    """
+    rows = connection.execute("SELECT recorded_at FROM item WHERE kind <> 'noise' ORDER BY id DESC LIMIT 100000")
+    newest: int | None = None
+    found = 0
+    for (at,) in rows:
+        newest = int(at) if newest is None else newest
+        if at < newest - together:
+            break
+        found += 1
+    return None if newest is None else (Micros(newest), found)
+
+
 def drawers_by_place(connection: Connection) -> dict[str, dict[str, int]]:
     """Return how many live drawers each room of each wing holds; a wing without any is there, empty."""
     found: dict[str, dict[str, int]] = {}

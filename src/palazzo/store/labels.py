@@ -1,0 +1,79 @@
+"""What somebody said of a note besides its words: what it was filed as, how important it is, and whatever else.
+
+It stands in the note's `meta`, so an erase reaches it. Drawers of other kinds have none of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from palazzo.store.database import Connection
+
+UNSTATED = 0.5
+"""The importance of what was given none: in the middle."""
+
+
+class Label(NamedTuple):
+    """Of a drawer of a note: what it was filed as ('' for nothing), how important, None where that was not said."""
+
+    filed_as: str
+    importance: float | None
+
+
+NO_LABEL = Label("", None)
+
+
+def labels_of(connection: Connection, drawers: Iterable[int]) -> dict[int, Label]:
+    """Return what was said of those of the drawers that are notes, by row id."""
+    rows = connection.execute(
+        "SELECT s.drawer, json_extract(item.meta, '$.label'), json_extract(item.meta, '$.importance')"
+        " FROM drawer_span s JOIN item ON item.id = s.item"
+        " WHERE s.drawer IN (SELECT value FROM json_each(?)) AND s.n = 0 AND item.kind = 'note'",
+        (json.dumps([*drawers]),),
+    )
+    return {int(row): Label(str(label or ""), _number(importance)) for row, label, importance in rows}
+
+
+def label_of(connection: Connection, item: int) -> Label:
+    """Return what was said of one note."""
+    rows = connection.execute(
+        "SELECT json_extract(meta, '$.label'), json_extract(meta, '$.importance') FROM item WHERE id = ?", (item,)
+    )
+    label, importance = next(rows)
+    return Label(str(label or ""), _number(importance))
+
+
+def drawers_labelled(connection: Connection, filed_as: Iterable[str], least: float | None = None) -> frozenset[int]:
+    """Return the drawers, live and retired, of notes that were filed as one of these, and are that important."""
+    rows = connection.execute(
+        f"SELECT s.drawer FROM source CROSS JOIN item ON item.source = source.id JOIN drawer_span s ON s.item = item.id"
+        f" AND s.n = 0 WHERE source.kind = 'note' AND {CONDITION}",
+        condition(filed_as, least),
+    )
+    return frozenset(int(row) for (row,) in rows)
+
+
+CONDITION = (
+    "(?1 = '[]' OR json_extract(item.meta, '$.label') IN (SELECT value FROM json_each(?1)))"
+    f" AND (?2 IS NULL OR coalesce(json_extract(item.meta, '$.importance'), {UNSTATED}) >= ?2)"
+)
+"""On an `item` that is a note; `condition` has what it is given."""
+
+
+def condition(filed_as: Iterable[str], least: float | None) -> tuple[str, float | None]:
+    """Return what `CONDITION` takes; nothing at all lets every note through."""
+    return json.dumps([*filed_as]), least
+
+
+def metadata_of(connection: Connection, item: int) -> dict[str, Any]:
+    """Return what else was said of a note when it was filed, {} for nothing."""
+    rows = connection.execute("SELECT json_extract(meta, '$.metadata') FROM item WHERE id = ?", (item,))
+    (told,) = next(rows, (None,))
+    found = json.loads(told) if isinstance(told, str) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

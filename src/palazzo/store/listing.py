@@ -1,0 +1,71 @@
+"""Live drawers by where they stand, what they are and when they were said, the newest first, a page at a time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from palazzo.model import Micros
+from palazzo.store import labels
+from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which drawers: None and () let all through. `rooms` and `tags` are row ids; a drawer must have every tag.
+
+    `filed_as`, and how important it is at least, keep to notes. `since` is inclusive, `before` exclusive.
+    """
+
+    rooms: tuple[int, ...] | None = None
+    kind: str | None = None
+    since: Micros | None = None
+    before: Micros | None = None
+    tags: tuple[int, ...] = ()
+    filed_as: tuple[str, ...] = ()
+    least: float | None = None
+    trusts: tuple[str, ...] | None = None
+
+
+def page(connection: Connection, listing: Listing, limit: int, offset: int = 0) -> list[int]:
+    """Return the row ids of the newest of them, `offset` of which are passed over."""
+    where, given = _where(listing)
+    rows = connection.execute(
+        f"SELECT d.id FROM drawer d WHERE {where} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?",
+        (*given, limit, offset),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def count(connection: Connection, listing: Listing) -> int:
+    """Return how many there are."""
+    where, given = _where(listing)
+    return int(next(connection.execute(f"SELECT count(*) FROM drawer d WHERE {where}", given))[0])
+
+
+def _where(listing: Listing) -> tuple[str, tuple[str | int | float | None, ...]]:
+    """The conditions, and what they are given, the label's first: it is numbered."""
+    parts = ["d.retired_at IS NULL"]
+    given: list[str | int | float | None] = []
+    if listing.filed_as or listing.least is not None:
+        parts.append(
+            "d.id IN (SELECT s.drawer FROM source CROSS JOIN item ON item.source = source.id JOIN drawer_span s ON"
+            f" s.item = item.id AND s.n = 0 WHERE source.kind = 'note' AND {labels.CONDITION})"
+        )
+        given += labels.condition(listing.filed_as, listing.least)
+    for column, value, sign in (
+        ("d.kind", listing.kind, "="),
+        ("d.created_at", listing.since, ">="),
+        ("d.created_at", listing.before, "<"),
+    ):
+        if value is not None:
+            parts.append(f"{column} {sign} ?")
+            given.append(value)
+    for column, values in (("d.room", listing.rooms), ("d.trust", listing.trusts)):
+        if values is not None:
+            parts.append(f"{column} IN (SELECT value FROM json_each(?))")
+            given.append(json.dumps(values))
+    for tag in listing.tags:
+        parts.append("EXISTS (SELECT 1 FROM drawer_tag t WHERE t.drawer = d.id AND t.tag = ?)")
+        given.append(tag)
+    return " AND ".join(parts), tuple(given)
