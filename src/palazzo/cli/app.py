@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +16,8 @@ from palazzo.cli import binding, failing
 from palazzo.operations import registry
 
 PROGRAM = "palazzo"
+_OTHERS = {"mcp": "palazzo.cli.serving"}
+"""Commands that are no operations but serve them: each module defines a function of the command's name."""
 
 
 def run(arguments: list[str]) -> int:
@@ -41,7 +45,7 @@ class Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all names, in the registry's order."""
         depth = len(self.above)
-        typed = [registry.typed(name) for name in registry.MODULES]
+        typed = [*(registry.typed(name) for name in registry.MODULES), *((name,) for name in _OTHERS)]
         return list(dict.fromkeys(words[depth] for words in typed if words[:depth] == self.above))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -50,11 +54,17 @@ class Commands(TyperGroup):
         if not self.above and cmd_name in registry.GROUPS:
             return _group(cmd_name)
         names = {registry.typed(name): name for name in registry.MODULES}
-        if typed not in names:
-            return None
-        one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        one.command(cmd_name)(binding.callback(registry.operation(names[typed])))
-        return typer.main.get_command(one)
+        if typed in names:
+            return _command(cmd_name, binding.callback(registry.operation(names[typed])))
+        if not self.above and cmd_name in _OTHERS:
+            return _command(cmd_name, getattr(importlib.import_module(_OTHERS[cmd_name]), cmd_name))
+        return None
+
+
+def _command(name: str, callback: Callable[..., None]) -> Any:
+    one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    one.command(name)(callback)
+    return typer.main.get_command(one)
 
 
 def _group(name: str) -> Any:

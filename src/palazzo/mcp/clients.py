@@ -1,0 +1,23 @@
+"""Which host calls, told from what a client says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+
+_KNOWN = ("claude-code", "codex", "opencode", "pi", "copilot", "gemini-cli", "cursor", "windsurf", "zed", "claude-ai")
+_LONGEST = 60
+
+
+def host_of(context: ServerRequestContext[Any, Any]) -> str:
+    """Return the host's name as Palazzo knows it, else as the client gives it; '' where it gives none."""
+    told = context.session.client_params
+    return host_called(told.client_info.name) if told is not None else ""
+
+
+def host_called(client: str) -> str:
+    """Return the host of a client's name: codex for `codex-mcp-client`."""
+    plain = "-".join(client.strip().lower().split())[:_LONGEST]
+    plain = "".join(letter for letter in plain if letter.isalnum() or letter in "-_.")
+    return next((name for name in _KNOWN if plain == name or plain.startswith(f"{name}-")), plain)

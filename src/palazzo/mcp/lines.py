@@ -1,0 +1,138 @@
+"""JSON-RPC as lines of JSON, the way stdio and the service's socket carry it: from bytes to messages, and back.
+
+What is no message is answered here, since the SDK would leave it unanswered: the client is told what was wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import anyio
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from palazzo.mcp import server
+from palazzo.mcp.calls import Call, Surroundings
+
+GRACE = 0.7
+"""Seconds that requests which are being carried out are waited for once the client sends nothing more."""
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+async def serve_lines(
+    lines: AsyncIterator[bytes],
+    write: Callable[[bytes], Awaitable[None]],
+    *,
+    profile: str,
+    toolset: str,
+    surroundings: Surroundings,
+    call: Call,
+) -> None:
+    """Serve one client until `lines` end and what it asked is answered, or GRACE is over.
+
+    `write` is given whole lines, one after the other. An OSError of it means that the client has gone.
+    """
+    to_server, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write_stream, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+    connection = _Connection(lines, write, to_server, from_server)
+    async with anyio.create_task_group() as group:
+        group.start_soon(connection.read)
+        group.start_soon(connection.answer)
+        await server.serve(
+            read_stream, write_stream, profile=profile, toolset=toolset, surroundings=surroundings, call=call
+        )
+        group.cancel_scope.cancel()
+
+
+class _Connection:
+    def __init__(
+        self,
+        lines: AsyncIterator[bytes],
+        write: Callable[[bytes], Awaitable[None]],
+        to_server: MemoryObjectSendStream[SessionMessage | Exception],
+        from_server: MemoryObjectReceiveStream[SessionMessage],
+    ) -> None:
+        self._lines, self._write, self._to_server, self._from_server = lines, write, to_server, from_server
+        self._open: set[str | int] = set()
+        self._settled = anyio.Event()
+        self._writing = anyio.Lock()
+
+    async def read(self) -> None:
+        """Pass on what the client sends, until it sends no more."""
+        async with self._to_server:
+            async for line in self._lines:
+                if line.strip():
+                    await self._take(line)
+            with anyio.move_on_after(GRACE):
+                while self._open:
+                    self._settled = anyio.Event()
+                    await self._settled.wait()
+
+    async def answer(self) -> None:
+        """Pass on what the server says."""
+        async with self._from_server:
+            async for message in self._from_server:
+                told = message.message.model_dump(by_alias=True, exclude_unset=True)
+                await self._send(told)
+                if "method" not in told:
+                    self._is_answered(told.get("id"))
+
+    async def _take(self, line: bytes) -> None:
+        message = _message(line)
+        if isinstance(message, types.JSONRPCError):
+            await self._send(message.model_dump(by_alias=True, exclude_unset=True))
+            return
+        if isinstance(message, types.JSONRPCRequest):
+            self._open.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._is_answered((message.params or {}).get("requestId"))  # what is cancelled is answered no more
+        await self._to_server.send(SessionMessage(message))
+
+    def _is_answered(self, request: Any) -> None:
+        if isinstance(request, str | int):
+            self._open.discard(request)
+            self._settled.set()
+
+    async def _send(self, told: dict[str, Any]) -> None:
+        async with self._writing:
+            await self._write(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+
+
+def _message(line: bytes) -> types.JSONRPCMessage:
+    """The message of a line; the error to answer with where it is none."""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return _error(None, types.PARSE_ERROR, f"This line is no JSON: {error}."[:300])
+    if not isinstance(told, dict):
+        return _error(None, types.INVALID_REQUEST, "A message is one JSON object; batches are not part of MCP.")
+    number = told.get("id")
+    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    if _HALF_PAIR.search(line.decode(errors="replace")) or _has_half_pair(told):
+        return _error(known, types.INVALID_REQUEST, "The message holds half of a surrogate pair, which is no text.")
+    params = told.get("params")
+    if params is not None and not isinstance(params, dict):
+        return _error(known, types.INVALID_REQUEST, "'params' must be a JSON object.")
+    if "method" in told and "id" in told and known is None:
+        return _error(None, types.INVALID_REQUEST, "The 'id' of a request is a text or a whole number.")
+    try:
+        return types.jsonrpc_message_adapter.validate_python(told, by_name=False)
+    except ValidationError:
+        return _error(known, types.INVALID_REQUEST, "This is no JSON-RPC 2.0 request, notification or response.")
+
+
+def _has_half_pair(value: Any) -> bool:
+    if isinstance(value, str):
+        return not value.isascii() and _HALF_PAIR.search(value) is not None
+    if isinstance(value, dict):
+        return any(_has_half_pair(name) or _has_half_pair(one) for name, one in value.items())
+    return isinstance(value, list) and any(map(_has_half_pair, value))
+
+
+def _error(number: str | int | None, code: int, sentence: str) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=sentence))

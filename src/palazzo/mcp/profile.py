@@ -1,0 +1,46 @@
+"""A profile: the tools, names and words with which a server meets its client."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from palazzo.errors import UsageError
+from palazzo.mcp.tools import Tool
+
+MODULES = {
+    "palazzo": "palazzo.mcp.toolsets",
+    "mempalace": "palazzo.mcp.profiles.mempalace",
+    "shodh": "palazzo.mcp.profiles.shodh",
+}
+"""Each module defines `PROFILE`, and is imported when its profile is first asked for."""
+TOOLSETS = ("core", "full")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a server is called, what its client is told at first, and the tools of each toolset.
+
+    `tools` is asked for a toolset that is one of `TOOLSETS`. `instructions` reach the model word for word, and are all
+    that it sees where a host loads tools only when they are asked for.
+    """
+
+    name: str
+    title: str
+    instructions: str
+    tools: Callable[[str], tuple[Tool, ...]]
+
+
+def profile_called(name: str) -> Profile:
+    """Return the profile of that name; UsageError when there is none."""
+    if name not in MODULES:
+        raise UsageError(f"There is no profile '{name}'; there are: {', '.join(MODULES)}.")
+    found: Profile = importlib.import_module(MODULES[name]).PROFILE
+    return found
+
+
+def check_toolset(name: str) -> None:
+    """Raise UsageError for a toolset that there is not."""
+    if name not in TOOLSETS:
+        raise UsageError(f"There is no toolset '{name}'; there are: {', '.join(TOOLSETS)}.")

@@ -1,0 +1,110 @@
+"""JSON Schema of a request's fields, and whether given values fit it: so much of the standard as tools need."""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Union, get_args, get_origin
+
+from palazzo.operations.operation import About
+
+Schema = Mapping[str, Any]
+
+_PLAIN: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_WORDS = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_SHOWN = 40
+
+
+def of_type(kind: Any) -> dict[str, Any]:
+    """Return the schema of a type that requests use: text, numbers, flags, choices, and tuples of those."""
+    bare = _bare(kind)
+    if get_origin(bare) is Literal:
+        return {"type": "string", "enum": list(get_args(bare))}
+    if get_origin(bare) is tuple:
+        return {"type": "array", "items": of_type(get_args(bare)[0])}
+    return {"type": _PLAIN[bare]}
+
+
+def problems(schema: Schema, value: object, name: str) -> Iterator[str]:
+    """Yield what of `value` does not fit, each a sentence that names the place; nothing where all fits."""
+    kind = schema.get("type")
+    if kind is not None and not _is(str(kind), value):
+        yield f"'{name}' must be {_WORDS[str(kind)]}, not {shown(value)}."
+    elif "enum" in schema and value not in schema["enum"]:
+        yield f"'{name}' is {shown(value)}; it must be one of {', '.join(map(str, schema['enum']))}."
+    elif kind == "array":
+        yield from _of_array(schema, value, name)
+    elif kind == "object":
+        yield from _of_object(schema, value, name)
+    elif kind in ("integer", "number"):
+        yield from _of_number(schema, value, name)
+
+
+def shown(value: object) -> str:
+    """Return how a value that was given is told of: as JSON, its beginning."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _is(kind: str, value: object) -> bool:
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return (isinstance(value, int) and not isinstance(value, bool)) or (
+                isinstance(value, float) and value.is_integer()
+            )
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case _:
+            return isinstance(value, dict)
+
+
+def _of_array(schema: Schema, value: Any, name: str) -> Iterator[str]:
+    items = schema.get("items", {})
+    for n, one in enumerate(value):
+        yield from problems(items, one, f"{name}[{n}]")
+
+
+def _of_object(schema: Schema, value: Any, name: str) -> Iterator[str]:
+    known = schema.get("properties")
+    if known is None:
+        return
+    for field in schema.get("required", ()):
+        if field not in value:
+            yield f"'{name}.{field}' is missing."
+    for field, one in value.items():
+        if field in known:
+            yield from problems(known[field], one, f"{name}.{field}")
+        elif schema.get("additionalProperties") is False:
+            yield f"'{name}.{field}' is unknown; there are: {', '.join(known)}."
+
+
+def _of_number(schema: Schema, value: Any, name: str) -> Iterator[str]:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and value < low:
+        yield f"'{name}' is {value}; it must be at least {low}."
+    if high is not None and value > high:
+        yield f"'{name}' is {value}; it must be at most {high}."
+
+
+def _bare(kind: Any) -> Any:
+    """The type without what is told about it, and without None."""
+    if getattr(kind, "__metadata__", None) and any(isinstance(one, About) for one in kind.__metadata__):
+        return _bare(kind.__origin__)
+    if get_origin(kind) in (Union, types.UnionType):
+        (member,) = [member for member in get_args(kind) if member is not type(None)]
+        return _bare(member)
+    return kind

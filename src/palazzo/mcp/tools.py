@@ -1,0 +1,205 @@
+"""What a tool is: an operation, the arguments that fill its request, and how its result reads to a model."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from palazzo.mcp import schema
+from palazzo.mcp.schema import Schema
+from palazzo.operations.operation import RequestField, request_fields
+from palazzo.operations.registry import operation
+
+LARGEST_ARGUMENT = 1_000_000
+"""Characters of text that the arguments of one call may hold: a note of 200,000 words. More is a file, for `mine`."""
+_UNSET: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a tool.
+
+    It fills the request's field `field` (of its own name if left out), whose type and default it has; `schema` adds to
+    what the type says, or says all of an argument that fills no field (`field` is None: `Tool.fields` reads it).
+    """
+
+    name: str
+    help: str = ""
+    field: str | None = ""
+    schema: Schema = dataclasses.field(default_factory=dict)
+    default: Any = _UNSET
+    required: bool | None = None
+
+    @property
+    def fills(self) -> str | None:
+        """The request's field that it fills, if any."""
+        return self.name if self.field == "" else self.field
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one call gave: its arguments with the defaults of those left out, and which client calls (`codex`)."""
+
+    arguments: Mapping[str, Any]
+    host: str = ""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arguments[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model is shown: some hosts show `structured` alone, others `text` alone, so each says everything."""
+
+    structured: Mapping[str, Any]
+    text: str = ""
+    """Left empty it is `structured` as JSON."""
+    failed: bool = False
+
+    @property
+    def readable(self) -> str:
+        """The text block."""
+        return self.text or json.dumps(self.structured, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operation that a tool carries out, and the fields of its request."""
+
+    operation: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a client may assume of a tool. All four are always stated: Codex runs no write tool that leaves one out."""
+
+    reads: bool = False
+    destroys: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+
+
+READS = Hints(reads=True, idempotent=True)
+ADDS = Hints()
+CHANGES = Hints(destroys=True, idempotent=True)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool over one operation, or over several `steps` (`answer` is then given the list of their results).
+
+    `fields` says fields of the request that no argument fills by itself. `output` is the JSON Schema of what `answer`
+    returns as `structured`. An `always` tool is one that a host that loads tools when asked for is to load at once.
+    """
+
+    name: str
+    operation: str
+    description: str
+    answer: Callable[[Any, Given], Answer]
+    arguments: tuple[Argument, ...] = ()
+    hints: Hints = READS
+    output: Schema = dataclasses.field(default_factory=lambda: {"type": "object"})
+    fields: Callable[[Given], Mapping[str, Any]] = lambda given: {}
+    steps: Callable[[Given], Sequence[Step]] | None = None
+    always: bool = False
+    title: str = ""
+
+    @cached_property
+    def input(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments."""
+        properties = {one.name: self._schema_of(one) for one in self.arguments}
+        required = [one.name for one in self.arguments if self._is_required(one)]
+        told: dict[str, Any] = {"type": "object", "properties": properties}
+        if required:
+            told["required"] = required
+        return told | {"additionalProperties": False}
+
+    def given(self, arguments: Mapping[str, Any], host: str) -> Given:
+        """Return what a call gives; ValueError, naming it, for what is unknown, missing, mistyped or too large."""
+        known = self.input["properties"]
+        if strange := [name for name in arguments if name not in known]:
+            there = f"there are: {', '.join(known)}" if known else "it takes none"
+            raise ValueError(f"{self.name} has no argument '{strange[0][:60]}'; {there}.")
+        told = {name: value for name, value in arguments.items() if value is not None}
+        for one in self.arguments:
+            if one.name not in told:
+                if self._is_required(one):
+                    raise ValueError(f"{self.name} needs the argument '{one.name}'.")
+                continue
+            size = _characters(told[one.name])
+            if size > LARGEST_ARGUMENT:
+                raise ValueError(
+                    f"{self.name}: '{one.name}' has {size:,} characters, and may have {LARGEST_ARGUMENT:,}:"
+                    " give a part of it."
+                )
+            if wrong := next(schema.problems(known[one.name], told[one.name], one.name), None):
+                raise ValueError(f"{self.name}: {wrong}")
+        defaults = {one.name: self._default_of(one) for one in self.arguments}
+        return Given(defaults | told, host)
+
+    def wanted(self, given: Given) -> Sequence[Step]:
+        """Return the operations that a call asks for."""
+        if self.steps is not None:
+            return self.steps(given)
+        filled = {one.fills: given[one.name] for one in self.arguments if one.fills is not None}
+        return [Step(self.operation, {**filled, **self.fields(given)})]
+
+    @cached_property
+    def names_of_options(self) -> Mapping[str, str]:
+        """The argument that stands for each option of the command line, so that an error can name it."""
+        named = {one.fills: one.name for one in self.arguments}
+        return {
+            (one.about.option or f"--{one.name.replace('_', '-')}"): named[one.name]
+            for one in self._request.values()
+            if one.name in named
+        }
+
+    @cached_property
+    def _request(self) -> Mapping[str, RequestField]:
+        return {one.name: one for one in request_fields(operation(self.operation).request)}
+
+    def _schema_of(self, one: Argument) -> dict[str, Any]:
+        told: dict[str, Any] = {}
+        if one.fills is not None and "type" not in one.schema:
+            told = schema.of_type(self._request[one.fills].type)
+        told |= one.schema
+        if one.help:
+            told["description"] = one.help
+        default = self._default_of(one)
+        if isinstance(default, int | float | str) and default not in ("", False):
+            told["default"] = default
+        return told
+
+    def _default_of(self, one: Argument) -> Any:
+        if one.default is not _UNSET:
+            return one.default
+        if one.fills is None or self._request[one.fills].required:
+            return None
+        return self._request[one.fills].default
+
+    def _is_required(self, one: Argument) -> bool:
+        if one.required is not None:
+            return one.required
+        return one.fills is not None and one.default is _UNSET and self._request[one.fills].required
+
+
+def request_of(step: Step) -> Any:
+    """Return the request of a step, lists as the tuples that requests hold."""
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in step.fields.items()}
+    return operation(step.operation).request(**fields)
+
+
+def _characters(value: object) -> int:
+    """How much text a value holds."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(len(name) + _characters(one) for name, one in value.items())
+    if isinstance(value, list):
+        return sum(_characters(one) for one in value)
+    return 8
