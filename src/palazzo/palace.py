@@ -31,8 +31,9 @@ from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import groups, past, places, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
-from palazzo.store.database import Connection, Database, Mode
+from palazzo.store.database import Connection, Database
 from palazzo.store.groups import Group
+from palazzo.store.opening import Mode
 
 if TYPE_CHECKING:
     from palazzo.recall.lexicon import Lexicon
@@ -48,6 +49,13 @@ EmbedderFactory = Callable[[], Embedder]
 def system_clock() -> Micros:
     """Return now."""
     return Micros(time.time_ns() // 1000)
+
+
+def _bring_up_to_date(database: Database) -> None:
+    """A palace of an earlier Palazzo is brought up to date by whoever opens it first, if it can be written."""
+    if schema.is_older(database):
+        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(database.path)) as writable:
+            schema.migrate(writable)
 
 
 def without_embedder() -> Embedder:
@@ -97,6 +105,7 @@ class Palace:
                 cutter = Cutter()
                 database.before_commit(lambda connection: follow(connection, cutter))
             else:
+                _bring_up_to_date(database)
                 schema.check(database)
         except BaseException:
             database.close()
@@ -138,7 +147,7 @@ class Palace:
                 self.database, query, query.as_of, index, embedder, self._past_indexes(), note
             )
         lexicon = self._lexicon = self._lexicon or Lexicon()
-        with self.database.snapshot() as connection:
+        with self.database.committed() as connection:  # the index and the lexicon outlive a call that may be taken back
             return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon)
 
     @contextlib.contextmanager
@@ -154,7 +163,8 @@ class Palace:
         The first time after much was forgotten takes a while, of which `progress` is told: (drawers done, all).
         """
         if self.database.mode == "write":
-            retired.follow_retired(self.database, progress)
+            with self.database.apart():
+                retired.follow_retired(self.database, progress)
             return
         with self.database.snapshot() as connection:
             if retired.is_followed(connection) and not retired.behind(connection):
@@ -188,7 +198,8 @@ class Palace:
     ) -> None:
         """A palace that cannot be written is read as far as it was followed."""
         if self.database.mode == "write":
-            lagging.follow(self.database, consumer, progress, stop)
+            with self.database.apart():
+                lagging.follow(self.database, consumer, progress, stop)
             return
         with self.database.snapshot() as connection:
             if lagging.is_followed(connection, consumer) and not lagging.behind(connection, consumer):
@@ -302,13 +313,20 @@ class Palace:
         """Take a tag that was stated off drawers; tags by rule stay."""
         return self._act("untag", drawers, actor, {"tag": tag}, group)
 
-    def undo(self, actor: str = "user", prefix: str | None = None, progress: undo.Progress | None = None) -> Group:
+    def undo(
+        self,
+        actor: str = "user",
+        prefix: str | None = None,
+        progress: undo.Progress | None = None,
+        begun: Micros | None = None,
+    ) -> Group:
         """Take back the actor's last change group, or the one whose id begins with `prefix`; return it.
 
-        Finishes one that was interrupted first. Raises NotFound when there is nothing to take back, UsageError for a
-        group that was undone or is itself an undoing.
+        Finishes one that was interrupted first; one that was begun at the moment `begun` or later is what was asked
+        for. Raises NotFound when there is nothing to take back, UsageError for a group that was undone or is itself an
+        undoing.
         """
-        return undo.undo(self.database, self.clock, actor, prefix, progress)
+        return undo.undo(self.database, self.clock, actor, prefix, progress, begun)
 
     def embed_pending(self, progress: embed.Progress | None = None, stop: Callable[[], bool] | None = None) -> int:
         """Make the vectors that are still pending; return how many."""
@@ -323,11 +341,20 @@ class Palace:
     def _begin(self, connection: Connection, actor: str, verb: str, now: Micros) -> int:
         return groups.begin(connection, bytes.fromhex(identity.new_id(now)), actor, verb, now, "")
 
+    def _step(self, group: int) -> None:
+        """Between two transactions of one group others may write, also while a call keeps back what it writes."""
+        with self.database.snapshot() as connection:
+            goes_on = groups.read(connection, group).size > 0
+        if goes_on:
+            self.database.step()
+
     def _act(
         self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str], group: int | None
     ) -> list[str]:
         guard = Guard.of(self.database)
         actor, detail = guard.words(actor), {name: guard.words(said) for name, said in detail.items()}
+        if group is not None:
+            self._step(group)
         with self.database.transaction() as connection:
             now = self.clock()
             if kind == "move":  # by its row, which stays, whatever the room is called when it is looked at again

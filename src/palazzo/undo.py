@@ -31,21 +31,35 @@ LARGEST_ACTS = 1
 
 
 def undo(
-    database: Database, clock: Callable[[], Micros], actor: str, prefix: str | None, progress: Progress | None = None
+    database: Database,
+    clock: Callable[[], Micros],
+    actor: str,
+    prefix: str | None,
+    progress: Progress | None = None,
+    begun: Micros | None = None,
 ) -> Group:
-    """Take back the actor's last group, or the one that `prefix` names; return the group that was taken back."""
+    """Take back the actor's last group, or the one that `prefix` names; return the group that was taken back.
+
+    One that was interrupted is finished first. If the actor began it at the moment `begun` or later, it is the one that
+    is asked for.
+    """
     with database.transaction() as connection:
         left = groups.unfinished(connection)
+        own = None if begun is None else groups.last_undone(connection, actor, begun)
     if left is not None:
         _finish(database, clock, left, progress)
+    if own is not None:
+        return own
     with database.transaction() as connection:
         chosen = _chosen(connection, actor, prefix)
         now = clock()
         uid = bytes.fromhex(identity.new_id(now))
         row = groups.begin(connection, uid, actor, "undo", now, chosen.verb, chosen.row)
         groups.count(connection, row, chosen.size)
-        _step(connection, groups.read(connection, row), now)
+        done, size = _step(connection, groups.read(connection, row), now)
         undoing = groups.read(connection, row)
+    if done < size:
+        database.step()
     _finish(database, clock, undoing, progress)
     return chosen
 
@@ -77,6 +91,7 @@ def _finish(database: Database, clock: Callable[[], Micros], undoing: Group, pro
             progress(done, size)
         if done == size:
             return
+        database.step()
 
 
 def _step(connection: Connection, undoing: Group, now: Micros) -> tuple[int, int]:

@@ -43,12 +43,20 @@ def start_embedding(context: Context, insist: bool = True) -> bool:
         return False
     if not insist and _failed_lately(context.variables):
         return False
-    with context.reading().database.snapshot() as connection:
+    database = context.reading().database
+    if database.keeps_back:  # the process would not see what there is to do
+        database.after_commit(lambda: _start_later(context, insist))
+        return False
+    with database.snapshot() as connection:
         from palazzo.store import vectors
 
         if not vectors.any_pending(connection):
             return False
     return _start([sys.executable, "-P", "-m", EMBEDDING, str(context.palace_path)], context)
+
+
+def _start_later(context: Context, insist: bool) -> None:
+    start_embedding(context, insist)
 
 
 def _failed_lately(variables: Mapping[str, str]) -> bool:

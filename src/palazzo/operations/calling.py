@@ -1,20 +1,93 @@
-"""The one way in which a face that has a key for a call runs an operation."""
+"""The one way in which a face that has a key for a call runs an operation.
+
+A face that does not hear the answer to a call makes it again by the same key. What the call wrote is committed together
+with its answer, so the second time it is answered as it was the first time, and nothing is written twice.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 from typing import TYPE_CHECKING, TypeVar
+
+from palazzo.errors import PalazzoError, UsageError
+from palazzo.operations.wire import from_wire, to_wire
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.operations.operation import Operation
+    from palazzo.store.calls import Answer, Call, Known
+    from palazzo.store.database import Database
 
 Q = TypeVar("Q")
 R = TypeVar("R")
 
 
 def call(context: Context, operation: Operation[Q, R], request: Q, key: str | None) -> R:
-    """Run `operation` once for `key`: a call with a key that is known returns its first result.
+    """Run `operation` once for `key`: a call whose key is known returns its first result, whoever made it.
 
-    Without a key, and for what only reads or commits in steps, it is run as it is.
+    Without a key, and for what only reads or commits in steps, it is run as it is. Raises what the operation raises,
+    and then nothing was written; UsageError for a key that was used for another call.
     """
-    return operation.run(context, request)
+    if key is None or not operation.writes or operation.steps:
+        return operation.run(context, request)
+    from palazzo.store.calls import Call, MadeMeanwhile
+
+    asked = Call(key, operation.name, _hash(operation, request))
+    known = _known(context, asked)
+    if known is not None and not known.interrupted:
+        return _answered(operation, asked, known)
+    context.interrupted_at = None if known is None else known.at
+    try:
+        return _made(context, operation, request, asked)
+    except MadeMeanwhile as made:
+        return _answered(operation, asked, made.known)
+    finally:
+        context.interrupted_at = None
+
+
+def _hash(operation: Operation[Q, R], request: Q) -> bytes:
+    canonical = json.dumps([operation.name, to_wire(request)], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).digest()
+
+
+def _known(context: Context, asked: Call) -> Known | None:
+    from palazzo.store import calls
+
+    if not context.has_palace:
+        return None
+    with context.reading().database.snapshot() as connection:
+        return calls.find(connection, asked)
+
+
+def _made(context: Context, operation: Operation[Q, R], request: Q, asked: Call) -> R:
+    """Run the operation; from when it first opens the palace for writing, what it writes is kept back."""
+    from palazzo.store import calls
+
+    answers: list[Answer] = []
+    with contextlib.ExitStack() as until_done:
+
+        def keep_back(database: Database) -> None:
+            if not answers:
+                answers.append(until_done.enter_context(calls.keyed(database, asked, context.now)))
+
+        context.on_writing = keep_back
+        try:
+            result = operation.run(context, request)
+        finally:
+            context.on_writing = None
+        for answer in answers:
+            answer.is_(json.dumps(to_wire(result), separators=(",", ":")))
+    return result
+
+
+def _answered(operation: Operation[Q, R], asked: Call, known: Known) -> R:
+    if known.asked not in (None, asked.asked) or known.operation != asked.operation:
+        raise UsageError("The key of this call was used for another call. Give each call a key of its own.")
+    if known.result is None:
+        raise PalazzoError(
+            "This call was carried out before, but what it answered went with words that were erased since. "
+            "Look at what is there instead of making it again."
+        )
+    return from_wire(operation.result, json.loads(known.result))

@@ -262,4 +262,4 @@ def _named(request: EraseRequest) -> str:
     return "That" if request.ids else f"'{request.session or request.source}'"
 
 
-OPERATION = Operation("erase", EraseRequest, EraseResult, erase, writes=True, destructive=True)
+OPERATION = Operation("erase", EraseRequest, EraseResult, erase, writes=True, steps=True, destructive=True)

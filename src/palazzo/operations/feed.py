@@ -188,4 +188,4 @@ def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[Histo
     )
 
 
-OPERATION = Operation("feed", FeedRequest, FeedResult, feed, writes=True, failed=all_failed)
+OPERATION = Operation("feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed)

@@ -109,4 +109,4 @@ def _write_config(root: Path, wing: str, rooms: tuple[str, ...]) -> str:
     return str(path)
 
 
-OPERATION = Operation("init", InitRequest, InitResult, init, writes=True)
+OPERATION = Operation("init", InitRequest, InitResult, init, writes=True, steps=True)

@@ -84,6 +84,8 @@ def _add(context: Context, stated: Sequence[Statement]) -> tuple[tuple[int, int,
     conflicts: list[str] = []
     group: int | None = None
     while len(ids) < len(stated):
+        if ids:
+            context.writing().database.step()
         with context.writing().database.transaction() as connection:
             changing = change(context, connection, "kg add-many", group)
             before = sum(counts[:2])

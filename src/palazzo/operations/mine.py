@@ -175,4 +175,4 @@ def all_failed(result: MineResult) -> bool:
     return bool(result.failed) and len(result.failed) == result.sources
 
 
-OPERATION = Operation("mine", MineFilesRequest, MineResult, mine, writes=True, failed=all_failed)
+OPERATION = Operation("mine", MineFilesRequest, MineResult, mine, writes=True, steps=True, failed=all_failed)

@@ -63,7 +63,9 @@ class Operation(Generic[Q, R]):
     """One verb. Its help is the docstring of `run`.
 
     `writes` says that it changes the palace. A `destructive` one takes `dry_run`, and a face for people asks
-    before it is carried out. `failed` says of a result that it is bad news (exit code 1).
+    before it is carried out. `failed` says of a result that it is bad news (exit code 1). One with `steps` commits
+    each by itself and does no harm when it is run again, so it is never kept back for a key (`calling`). A `warm` one
+    is worth asking of a service that is running.
     """
 
     name: str
@@ -73,6 +75,8 @@ class Operation(Generic[Q, R]):
     writes: bool = False
     destructive: bool = False
     failed: Callable[[R], bool] | None = None
+    steps: bool = False
+    warm: bool = False
 
     @property
     def help(self) -> str:

@@ -72,4 +72,6 @@ def _broken(checks: Sequence[Check]) -> tuple[Part, ...]:
     return tuple(dict.fromkeys(_MENDS[check.name] for check in checks if not check.ok and check.name in _MENDS))
 
 
-OPERATION = Operation("repair", RepairRequest, RepairResult, repair, writes=True, failed=lambda result: not result.ok)
+OPERATION = Operation(
+    "repair", RepairRequest, RepairResult, repair, writes=True, steps=True, failed=lambda result: not result.ok
+)

@@ -57,7 +57,9 @@ def undo(context: Context, request: UndoRequest) -> UndoResult:
             raise UsageError("Give a change to take back, or --list to see the last ones; not both.")
         return UndoResult(None, _changes(context, request.limit))
     palace = context.writing()
-    taken = palace.undo("user", request.id, lambda done, size: context.report("undoing", done, size))
+    taken = palace.undo(
+        "user", request.id, lambda done, size: context.report("undoing", done, size), context.interrupted_at
+    )
     return UndoResult(_change(taken, None))
 
 

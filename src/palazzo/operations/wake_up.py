@@ -221,4 +221,4 @@ def _read(told: str) -> WakeUpResult:
     return WakeUpResult(**{**fields, "lines": tuple(WakeUpLine(**line) for line in fields["lines"])})
 
 
-OPERATION = Operation("wake_up", WakeUpRequest, WakeUpResult, wake_up)
+OPERATION = Operation("wake_up", WakeUpRequest, WakeUpResult, wake_up, warm=True)

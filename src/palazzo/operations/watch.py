@@ -88,4 +88,4 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-OPERATION = Operation("watch", WatchRequest, WatchResult, watch, writes=True)
+OPERATION = Operation("watch", WatchRequest, WatchResult, watch, writes=True, steps=True)

@@ -2,36 +2,28 @@
 
 One connection per thread on APSW's own SQLite. Writers take the write lock at once (`BEGIN IMMEDIATE`), so a
 transaction never fails half-way for another writer, and waiting is hidden in the busy handler. Readers see
-one snapshot. `before_commit` lets derived data follow truth inside the same transaction.
+one snapshot. `before_commit` lets derived data follow truth inside the same transaction. `held` makes one of
+all transactions of a call.
 """
 
 from __future__ import annotations
 
 import contextlib
-import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import apsw
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
 from palazzo.model import Micros
-from palazzo.paths import make_private_directory
-from palazzo.store import checksums, filesystem
+from palazzo.store import checksums, filesystem, opening
+from palazzo.store.opening import LONGEST_WAIT, Mode
 
 Value = str | bytes | int | float | None
-Mode = Literal["read", "write"]
-
-APPLICATION_ID = 0x50414C5A
-"""`PALZ`: tells a palace from any other SQLite file."""
-
-LONGEST_WAIT = 60.0
-"""Seconds a connection waits for another's write lock. Batches hold it for 50 ms at most."""
-_SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
-_SMALLEST_PAGE = 512
 
 
 class Connection(Protocol):
@@ -107,6 +99,17 @@ def _storable(values: Sequence[Value]) -> Sequence[Value]:
 Follower = Callable[[Connection], None]
 
 
+@dataclass(slots=True)
+class _Held:
+    """What one thread keeps back; see `Database.held`."""
+
+    begins: Follower
+    ends: Follower
+    open: bool = False
+    apart: bool = False
+    waiting: list[Callable[[], None]] = field(default_factory=list)
+
+
 class Database:
     """One palace file, open for reading or writing from any number of threads and processes."""
 
@@ -122,7 +125,7 @@ class Database:
         self._closed = False
         if mode == "write":
             filesystem.refuse_unsafe(path)
-            _make_directory(path.parent)
+            opening.make_directory(path.parent)
         elif not path.exists():
             raise PalaceMissing(
                 f"There is no palace at {path} yet. Feed it with 'palazzo mine DIR', or name another with --palace."
@@ -136,21 +139,87 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[SqliteConnection]:
-        """Hold the write lock for the block; commit what it did, or nothing if it raised."""
+        """Hold the write lock for the block; commit what it did, or nothing if it raised.
+
+        Where the thread keeps back what it writes (`held`), that is what happens instead of the commit.
+        """
         if self.mode == "read":
             raise PalaceUnusable(f"The palace {self.path} was opened for reading only.")
         with _explained(self.path):
-            raw = self._connection()
+            raw, held = self._connection(), self._held
+            if held is not None and held.open:
+                with self._joined(raw) as connection:
+                    yield connection
+                return
             raw.execute("BEGIN IMMEDIATE")
             try:
+                before = raw.total_changes()
                 connection = SqliteConnection(raw)
+                if held is not None and not held.apart:
+                    held.begins(connection)
                 yield connection
-                for follower in self._before_commit:
-                    follower(connection)
-                raw.execute("COMMIT")
+                self._follow(connection)
+                if held is not None and not held.apart and raw.total_changes() != before:
+                    held.open = True
+                else:
+                    raw.execute("COMMIT")
             finally:
+                if raw.in_transaction and not (held and held.open):
+                    raw.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def held(self, begins: Follower, ends: Follower) -> Iterator[None]:
+        """Keep back what this thread writes in the block; commit all of it at the end, or nothing if it raised.
+
+        The first transaction that writes anything is not committed when it ends: the lock stays held, later
+        transactions join that one, and snapshots read in it. `begins` runs at the start of each that is not part of it
+        yet; `ends` before each commit. Nothing else is in the block's way: who writes nothing holds no lock.
+        """
+        with _explained(self.path):
+            raw = self._connection()
+            self._local.held = held = _Held(begins, ends)
+            try:
+                yield
+                self._end(raw, held)
+            finally:
+                self._local.held = None
                 if raw.in_transaction:
                     raw.execute("ROLLBACK")
+        for act in held.waiting:
+            act()
+
+    def step(self) -> None:
+        """Commit what this thread has kept back so far: one step of a long call, behind which others may write."""
+        held = self._held
+        if held is not None:
+            with _explained(self.path):
+                self._end(self._connection(), held)
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """Let what is derived in the block be committed as ever, unless this thread has already kept back something."""
+        held = self._held
+        if held is None or held.apart:
+            yield
+            return
+        held.apart = True
+        try:
+            yield
+        finally:
+            held.apart = False
+
+    @property
+    def keeps_back(self) -> bool:
+        """Whether this thread has written something that it keeps back: nobody else sees it yet."""
+        return self._held is not None and self._held.open
+
+    def after_commit(self, act: Callable[[], None]) -> None:
+        """Run `act` once what this thread keeps back is committed; never if it is not. At once if there is nothing."""
+        held = self._held
+        if held is None or not held.open:
+            act()
+        else:
+            held.waiting.append(act)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[SqliteConnection]:
@@ -168,6 +237,16 @@ class Database:
                     raw.execute("COMMIT")
 
     @contextlib.contextmanager
+    def committed(self) -> Iterator[SqliteConnection]:
+        """Read what is committed, also while this thread keeps something back: for what outlives the call."""
+        if not self.keeps_back:
+            with self.snapshot() as connection:
+                yield connection
+            return
+        with contextlib.closing(Database(self.path, "read", self.checked)) as own, own.snapshot() as connection:
+            yield connection
+
+    @contextlib.contextmanager
     def outside_transaction(self) -> Iterator[apsw.Connection]:
         """Give the bare connection, for the few statements that must not run inside a transaction."""
         with _explained(self.path):
@@ -183,108 +262,52 @@ class Database:
                     connection.close()
             self._all.clear()
 
+    @property
+    def _held(self) -> _Held | None:
+        return getattr(self._local, "held", None)
+
+    def _follow(self, connection: SqliteConnection) -> None:
+        for follower in self._before_commit:
+            follower(connection)
+
+    @contextlib.contextmanager
+    def _joined(self, raw: apsw.Connection) -> Iterator[SqliteConnection]:
+        """A transaction within the one that is kept open; what it did is taken back alone."""
+        self._refuse_lost(raw)
+        raw.execute("SAVEPOINT joined")
+        try:
+            connection = SqliteConnection(raw)
+            yield connection
+            self._follow(connection)
+        except BaseException:
+            if raw.in_transaction:  # a full disk makes SQLite take back all of it
+                raw.execute("ROLLBACK TO joined")
+            raise
+        finally:
+            if raw.in_transaction:
+                raw.execute("RELEASE joined")
+
+    def _end(self, raw: apsw.Connection, held: _Held) -> None:
+        if held.open:
+            self._refuse_lost(raw)
+            held.ends(SqliteConnection(raw))
+            raw.execute("COMMIT")
+            held.open = False
+
+    def _refuse_lost(self, raw: apsw.Connection) -> None:
+        """What was kept back is gone once SQLite has rolled back by itself; nothing must go on as if it were there."""
+        if not raw.in_transaction:
+            raise PalaceUnusable(f"The palace {self.path} could not be written, and nothing was. Try again.")
+
     def _connection(self) -> apsw.Connection:
         existing: apsw.Connection | None = getattr(self._local, "connection", None)
         if existing is not None and not self._closed:
             return existing
-        connection = _open(self.path, self.mode, self.checked)
+        connection = opening.open_file(self.path, self.mode, self.checked)
         self._local.connection = connection
         with self._lock:
             self._all.append(connection)
         return connection
-
-
-def _make_directory(directory: Path) -> None:
-    try:
-        make_private_directory(directory)
-    except OSError as error:
-        raise PalaceUnusable(
-            f"The directory {directory} cannot be created ({error.strerror}). "
-            "Name another palace with --palace, or mend its permissions."
-        ) from error
-
-
-def _open(path: Path, mode: Mode, checked: bool) -> apsw.Connection:
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    if mode == "read":
-        flags = apsw.SQLITE_OPEN_READONLY
-    fresh = not path.exists()
-    _refuse_crumb(path)
-    checksums.install()
-    if mode == "write":
-        checksums.refuse_without(path)
-    try:
-        connection = apsw.Connection(str(path), flags=flags)
-        connection.set_busy_handler(Patience())
-        if not checked:
-            checksums.do_not_compare(connection)
-        if fresh and mode == "write":
-            checksums.reserve(connection)
-        connection.execute("PRAGMA schema_version").fetchall()
-    except apsw.CantOpenError:
-        if mode == "write" or _has_wal(path):
-            raise
-        # A directory that cannot be written has no place for the shared-memory file. With no
-        # write-ahead log beside it the main file is complete and will not change.
-        connection = apsw.Connection(
-            f"{path.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        )
-    if fresh and mode == "write":
-        path.chmod(0o600)
-    _configure(connection, mode)
-    return connection
-
-
-def _refuse_crumb(path: Path) -> None:
-    """Refuse a file of a few bytes: SQLite takes it for a database that is still empty, and writes over it."""
-    if path.is_file() and 0 < path.stat().st_size < _SMALLEST_PAGE:
-        raise NotAPalace(f"The file {path} is not a palace. Name another with --palace.")
-
-
-def _configure(connection: apsw.Connection, mode: Mode) -> None:
-    connection.execute("PRAGMA foreign_keys=ON")
-    connection.execute("PRAGMA temp_store=MEMORY")
-    connection.execute("PRAGMA cache_size=-65536")
-    # No memory map: a file that is cut while it is read would end the process with SIGBUS, and mapped pages
-    # would pass by their checksums.
-    connection.execute("PRAGMA mmap_size=0").fetchall()
-    connection.execute("PRAGMA trusted_schema=OFF")
-    if mode == "read" or not _may_be_palace(connection):
-        return
-    connection.execute("PRAGMA journal_mode=WAL").fetchall()
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone leaves words in the drive's cache
-    connection.execute("PRAGMA checkpoint_fullfsync=ON")
-    connection.execute("PRAGMA journal_size_limit=67108864").fetchall()
-    connection.execute("PRAGMA secure_delete=FAST").fetchall()
-
-
-def _may_be_palace(connection: apsw.Connection) -> bool:
-    """Whether this is a palace or will be one. Even its journal mode is not changed in another program's file."""
-    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
-    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-    return application == APPLICATION_ID or not tables
-
-
-def _has_wal(path: Path) -> bool:
-    wal = path.with_name(path.name + "-wal")
-    return wal.exists() and wal.stat().st_size > 0
-
-
-class Patience:
-    """A busy handler: short random naps, so that waiting writers interleave instead of marching in step."""
-
-    def __init__(self) -> None:
-        self._since = 0.0
-
-    def __call__(self, attempts: int) -> bool:
-        now = time.monotonic()
-        if attempts == 0:
-            self._since = now
-        if now - self._since > LONGEST_WAIT:
-            return False
-        time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 (no secret depends on it)
-        return True
 
 
 @contextlib.contextmanager

@@ -130,6 +130,16 @@ def standing(connection: Connection, actor: str | None, limit: int) -> list[Grou
     return [_group(row) for row in rows]
 
 
+def last_undone(connection: Connection, actor: str, since: Micros) -> Group | None:
+    """Return the group that an actor took back last, `since` then; None when there is none."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE id = (SELECT undoes FROM change_group WHERE undoes IS NOT NULL AND actor = ? AND at >= ?"
+        " ORDER BY id DESC LIMIT 1)",
+        (actor, since),
+    )
+    return next((_group(row) for row in rows), None)
+
+
 def recent(connection: Connection, limit: int) -> list[Group]:
     """Return the last groups of everybody, undone ones and undoings too, newest first."""
     return [_group(row) for row in connection.execute(f"{_COLUMNS} ORDER BY id DESC LIMIT ?", (limit,))]

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, SchemaTooNew
 from palazzo.store import redaction
-from palazzo.store.database import APPLICATION_ID, Connection, Database
+from palazzo.store.database import Connection, Database
+from palazzo.store.opening import APPLICATION_ID
 
 Migration = Callable[[Connection], None]
 
@@ -41,7 +42,15 @@ def m002_tokens(connection: Connection) -> None:
     )
 
 
-MIGRATIONS: list[Migration] = [m001_first, m002_tokens]
+def m003_calls(connection: Connection) -> None:
+    """Create what is known of calls that had a key (`store/calls`)."""
+    connection.execute(
+        "CREATE TABLE call(key BLOB PRIMARY KEY, operation TEXT NOT NULL, asked BLOB, result TEXT, at INTEGER NOT NULL)"
+    )
+    connection.execute("CREATE INDEX call_at ON call(at)")
+
+
+MIGRATIONS: list[Migration] = [m001_first, m002_tokens, m003_calls]
 
 
 def migrate(database: Database) -> None:
@@ -64,11 +73,14 @@ def migrate(database: Database) -> None:
             )
 
 
+def is_older(database: Database) -> bool:
+    """Whether an earlier Palazzo wrote the palace."""
+    return 0 < len(_missing(database)) < len(MIGRATIONS)
+
+
 def check(database: Database) -> None:
     """Raise unless the palace has exactly the schema that this Palazzo reads."""
-    with database.snapshot() as connection:
-        applied = _applied(connection, database)
-    missing = [step.__name__ for step in MIGRATIONS if step.__name__ not in applied]
+    missing = _missing(database)
     if missing:
         raise NotAPalace(
             f"{database.path} holds an older or unfinished palace (it lacks {missing[0]}). "
@@ -79,6 +91,12 @@ def check(database: Database) -> None:
 def version(connection: Connection) -> int:
     """Return how many migrations the palace has had."""
     return int(next(connection.execute("SELECT count(*) FROM migration"))[0])
+
+
+def _missing(database: Database) -> list[str]:
+    with database.snapshot() as connection:
+        applied = _applied(connection, database)
+    return [step.__name__ for step in MIGRATIONS if step.__name__ not in applied]
 
 
 def _applied(connection: Connection, database: Database) -> set[str]:

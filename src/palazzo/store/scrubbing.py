@@ -16,7 +16,8 @@ import apsw
 
 from palazzo.errors import PalaceUnusable
 from palazzo.store import keywords, retired_keywords
-from palazzo.store.database import Database, Patience
+from palazzo.store.database import Database
+from palazzo.store.opening import Patience
 
 PATIENCE = 30.0
 """Seconds to wait for others who read an older state: a search takes a tenth of one."""

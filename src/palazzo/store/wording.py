@@ -91,6 +91,7 @@ ELSEWHERE = {
     "claim": "words: claims of touched drawers go, and are made anew (derive/erased)",
     "mention": "names: those of touched drawers go, and are made anew (derive/erased)",
     "wake_block": "words, cut short: all blocks go with any erase (archive/erasing)",
+    "call": "words, asked and answered: all rows lose them with any erase (archive/erasing)",
     **dict.fromkeys(("entity", "entity_link", "predicate", "fact_source"), "store/facts"),
 }
 """Tables with words that something else takes care of, and what."""

@@ -1,0 +1,119 @@
+"""Opening a palace's file: who may, with which settings, and how long one waits for another's lock."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from palazzo.errors import NotAPalace, PalaceUnusable
+from palazzo.paths import make_private_directory
+from palazzo.store import checksums, filesystem
+
+Mode = Literal["read", "write"]
+
+APPLICATION_ID = 0x50414C5A
+"""`PALZ`: tells a palace from any other SQLite file."""
+
+LONGEST_WAIT = 60.0
+"""Seconds a connection waits for another's write lock. Batches hold it for 50 ms at most."""
+_SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
+_SMALLEST_PAGE = 512
+
+
+def make_directory(directory: Path) -> None:
+    """Make the directory of a palace, its owner's alone."""
+    try:
+        make_private_directory(directory)
+    except OSError as error:
+        raise PalaceUnusable(
+            f"The directory {directory} cannot be created ({error.strerror}). "
+            "Name another palace with --palace, or mend its permissions."
+        ) from error
+
+
+def open_file(path: Path, mode: Mode, checked: bool) -> apsw.Connection:
+    """Open a connection to the palace at `path`; a new file is its owner's alone."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    if mode == "read":
+        flags = apsw.SQLITE_OPEN_READONLY
+    fresh = not path.exists()
+    _refuse_crumb(path)
+    checksums.install()
+    if mode == "write":
+        checksums.refuse_without(path)
+    try:
+        connection = apsw.Connection(str(path), flags=flags)
+        connection.set_busy_handler(Patience())
+        if not checked:
+            checksums.do_not_compare(connection)
+        if fresh and mode == "write":
+            checksums.reserve(connection)
+        connection.execute("PRAGMA schema_version").fetchall()
+    except apsw.CantOpenError:
+        if mode == "write" or _has_wal(path):
+            raise
+        # A directory that cannot be written has no place for the shared-memory file. With no
+        # write-ahead log beside it the main file is complete and will not change.
+        connection = apsw.Connection(
+            f"{path.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+    if fresh and mode == "write":
+        path.chmod(0o600)
+    _configure(connection, mode)
+    return connection
+
+
+def _refuse_crumb(path: Path) -> None:
+    """Refuse a file of a few bytes: SQLite takes it for a database that is still empty, and writes over it."""
+    if path.is_file() and 0 < path.stat().st_size < _SMALLEST_PAGE:
+        raise NotAPalace(f"The file {path} is not a palace. Name another with --palace.")
+
+
+def _configure(connection: apsw.Connection, mode: Mode) -> None:
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA temp_store=MEMORY")
+    connection.execute("PRAGMA cache_size=-65536")
+    # No memory map: a file that is cut while it is read would end the process with SIGBUS, and mapped pages
+    # would pass by their checksums.
+    connection.execute("PRAGMA mmap_size=0").fetchall()
+    connection.execute("PRAGMA trusted_schema=OFF")
+    if mode == "read" or not _may_be_palace(connection):
+        return
+    connection.execute("PRAGMA journal_mode=WAL").fetchall()
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone leaves words in the drive's cache
+    connection.execute("PRAGMA checkpoint_fullfsync=ON")
+    connection.execute("PRAGMA journal_size_limit=67108864").fetchall()
+    connection.execute("PRAGMA secure_delete=FAST").fetchall()
+
+
+def _may_be_palace(connection: apsw.Connection) -> bool:
+    """Whether this is a palace or will be one. Even its journal mode is not changed in another program's file."""
+    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
+    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    return application == APPLICATION_ID or not tables
+
+
+def _has_wal(path: Path) -> bool:
+    wal = path.with_name(path.name + "-wal")
+    return wal.exists() and wal.stat().st_size > 0
+
+
+class Patience:
+    """A busy handler: short random naps, so that waiting writers interleave instead of marching in step."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+
+    def __call__(self, attempts: int) -> bool:
+        now = time.monotonic()
+        if attempts == 0:
+            self._since = now
+        if now - self._since > LONGEST_WAIT:
+            return False
+        time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 (no secret depends on it)
+        return True
