@@ -53,7 +53,7 @@ class Known:
         return self.result == ""
 
 
-class MadeMeanwhile(Exception):  # noqa: N818 - no error: somebody else has made the call, and this one is not needed
+class MadeMeanwhile(Exception):
     """The call was answered elsewhere after it was looked for here."""
 
     def __init__(self, known: Known) -> None:

@@ -11,7 +11,7 @@ import apsw
 
 from palazzo.errors import NotAPalace, PalaceUnusable
 from palazzo.paths import make_private_directory
-from palazzo.store import checksums, filesystem
+from palazzo.store import checksums
 
 Mode = Literal["read", "write"]
 
