@@ -1,0 +1,80 @@
+"""Whether a prompt asks for the past, and for what of it.
+
+Pure, and quick enough to run on every prompt (a tenth of a millisecond). What asks for the past is said in
+`benchmarks/intent/README.md`, which has the labelled prompts that the patterns in `asking.py` were made on.
+
+A sentence asks where one of the patterns matches and none of the exclusions does. Its topic are the words that are left
+when the asking is taken away; a sentence without any asks for nothing, unless it asks for a session as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from palazzo.attention.asking import ASKS, AT_HAND, NEVER, OF_ASKING, PHRASES, WHOLE
+from palazzo.text.stopwords import STOP_WORDS
+
+_READ = 2_000
+"""Characters of a prompt that are read: who asks does so in the first lines, and what follows is pasted."""
+_LONGEST_TOPIC = 12
+"""Words of a topic. A search for more finds what is near all of them, and so nothing in particular."""
+_FEW = 4
+"""Words of a topic below which those of a pasted error are taken in."""
+_WORD = re.compile(r"[\w][\w./:@#+-]*[\w+#]|\w")
+_ERROR = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What is asked for: the words to search for; none where it is the last sessions as a whole."""
+
+    topic: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether sessions are asked for, and not something said in them."""
+        return not self.topic
+
+
+def intent(prompt: str) -> Intent | None:
+    """Return what of the past `prompt` asks for; None where it asks for nothing past."""
+    read = prompt[:_READ]
+    for sentence in _sentences(read):
+        if WHOLE.search(sentence) and not NEVER.search(sentence):
+            return Intent(_topic(sentence, ""))
+        if any(pattern.search(sentence) for pattern in ASKS) and not _is_excluded(sentence):
+            topic = _topic(sentence, read)
+            if topic:
+                return Intent(topic)
+    return None
+
+
+def _is_excluded(sentence: str) -> bool:
+    return bool(NEVER.search(sentence) or AT_HAND.search(sentence))
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a prompt, and then all of it on one line: some ask across two."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    parts = [part for line in lines for part in _SENTENCE_END.split(line)]
+    return [*parts, *([" ".join(lines)] if len(parts) > 1 else [])]
+
+
+def _topic(sentence: str, prompt: str) -> str:
+    """The words that say what is asked for: the sentence's and a pasted error's, else all the prompt's."""
+    words = _telling(sentence)
+    if len(words) < _FEW and (error := _ERROR.search(prompt)):
+        words = [*words, *(word for word in _telling(error.group()) if word not in words)]
+    return " ".join((words or _telling(prompt))[:_LONGEST_TOPIC])
+
+
+def _telling(text: str) -> list[str]:
+    found = dict.fromkeys(match.group() for match in _WORD.finditer(PHRASES.sub(" ", text.replace("’", "'"))))
+    return [word for word in found if _tells(word)]
+
+
+def _tells(word: str) -> bool:
+    folded = word.casefold()
+    return folded not in OF_ASKING and folded not in STOP_WORDS and (len(word) > 1 or word.isupper())
