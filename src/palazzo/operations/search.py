@@ -69,6 +69,7 @@ class SearchRequest:
     budget: Annotated[
         int, About("How many tokens the hits may take together, with what stands beside them.", metavar="TOKENS")
     ] = 2000
+    external: Annotated[bool, About("Leave out what strangers said: pages, MCP servers, files of dependencies.")] = True
     explain: Annotated[bool, About("Say why each hit is where it is; of an empty answer, what came nearest.")] = False
     without: Annotated[
         tuple[str, ...], About("Stages and signals to leave out, to see what they do.", hidden=True)
@@ -127,6 +128,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         as_of=when.before,
         limit=request.limit,
         budget=request.budget,
+        external=request.external,
         without=frozenset(request.without),
     )
     query.check(asked)

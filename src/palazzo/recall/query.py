@@ -40,6 +40,8 @@ class Query:
     """The moment as of which to look: `Palace.search` gives the snapshot of it."""
     home: str | None = None
     """The wing of the project that is asked from: lifted, not required."""
+    external: bool = True
+    """Whether words of strangers count: what a page, an MCP server or a dependency's file said."""
     without: frozenset[str] = frozenset()
     """Stages (`keywords`, `vectors`, `ranking`) and signals to leave out: how a benchmark tells what each does."""
 
