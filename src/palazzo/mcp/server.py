@@ -45,7 +45,7 @@ _FRESH_FOR = CacheHint(ttl_ms=300_000, scope="private")
 _Member = TypeVar("_Member")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Connected:
     """One client's connection: where the client is, and who carries its calls out.
 
