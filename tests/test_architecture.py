@@ -20,6 +20,7 @@ FLOORS = (
     ("palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings"),
     ("client",),
     ("relay",),
+    ("start",),
     ("embed",),
     ("store",),
     ("guard",),
@@ -36,12 +37,14 @@ FLOORS = (
     ("bench",),
     ("operations",),
     ("hosts",),
-    ("mcp", "cli", "web"),
+    ("mcp", "web"),
+    ("cli",),
     ("daemon",),
+    ("__main__",),
 )
 FLOOR_OF = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
 
-STANDARD_LIBRARY_ONLY = ("paths", "locks", "lines", "client", "relay")
+STANDARD_LIBRARY_ONLY = ("paths", "locks", "lines", "client", "relay", "start")
 """What a hook loads before anything else."""
 
 POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])

@@ -1,0 +1,36 @@
+"""`python -m palazzo`, and what the installed `palazzo` runs: the command line.
+
+The script in `packaging/` runs this file by its path. For what hosts run all the time it does so on the bare standard
+library (`python -I -S -E`): then `palazzo.start` does what can be done with that, and the rest in another Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def _main() -> int:
+    root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    if sys.flags.no_site:
+        sys.path.append(root)
+        from palazzo import start
+
+        return start.main(sys.argv[1:], root)
+    try:
+        from palazzo import cli
+    except ModuleNotFoundError as missing:
+        if missing.name != "palazzo":
+            raise
+        # Installed with `pip install --prefix`: this Python does not look there by itself.
+        import site
+
+        site.addsitedir(root)
+        from palazzo import cli, start
+
+        start.be_found(root)
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(_main())
