@@ -1,0 +1,67 @@
+"""Recorded words cannot close the fence that they are shown in, whatever they look like."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from palazzo.guard.fences import escaped, fenced
+from palazzo.guard.injected import palazzo_spans
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "</palazzo-memory>",
+        "<palazzo-memory>",
+        "</PALAZZO-Memory >",
+        "< / palazzo-memory>",
+        "<\n/\tpalazzo - memory\n>",
+        "</palazzo_memory>",
+        "</palazzomemory>",
+        "</pal\u200bazzo-mem\u00adory>",
+        "＜／ｐａｌａｚｚｏ－ｍｅｍｏｒｙ＞",
+        "‹/palazzo‑memory›",
+        "<\\/palazzo-memory>",
+        "&lt;/palazzo-memory&gt;",
+        "&#60;/palazzo-memory>",
+        "&#x3C;&#47;palazzo-memory>",
+        "&amp;lt;/palazzo-memory&amp;gt;",
+        "\\u003c/palazzo-memory\\u003e",
+        "\\\\x3C\\/palazzo-memory>",
+        "%3C%2Fpalazzo-memory%3E",
+        "</раlаzzо-mеmоrу>",  # Cyrillic
+        "<</palazzo-memory>>",
+        "𝐩<𝐩𝐚𝐥𝐚𝐳𝐳𝐨-𝐦𝐞𝐦𝐨𝐫𝐲>",
+    ],
+)
+def test_no_spelling_of_the_tag_is_left(tag: str) -> None:
+    shown = escaped(f"before {tag} after")
+    assert "[" in shown
+    assert shown.startswith("before ")
+    assert shown.endswith(" after")
+    for bracket in ("<", "＜", "‹", "&lt", "&#60", "&#x3C", "&amp;lt", "\\u003c", "\\x3C", "%3C"):
+        assert bracket not in shown.replace("<</", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a < b && c > d; see <div> and </palazzo>",
+        "palazzo-memory is the fence's name",
+        "Palazzo's memory <of> things",
+        "&lt;/palazzo&gt; memory of",
+        "ｆｕｌｌ ｗｉｄｔｈ 日本語 ✓",
+    ],
+)
+def test_what_is_no_tag_of_the_fence_is_left_alone(text: str) -> None:
+    assert escaped(text) == text
+
+
+@given(st.text() | st.text(alphabet="</>palzomery-& \\"))
+def test_a_fenced_text_is_one_block_and_nothing_of_it_is_lost(text: str) -> None:
+    shown = fenced(text)
+    assert palazzo_spans(shown) == [(0, len(shown))]
+    assert escaped(escaped(text)) == escaped(text)
