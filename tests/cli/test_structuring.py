@@ -211,6 +211,31 @@ def test_rooms_of_one_name_are_found_tunnels_but_for_those_that_every_wing_has(p
 
 
 @pytest.mark.usefixtures("filed")
+def test_rooms_that_share_names_are_found_tunnels_with_the_names(palazzo: Command) -> None:
+    assert "No rooms of two wings share names" in palazzo("tunnel", "find").out
+    for place in ("api/ops", "web/look"):
+        wing, room = place.split("/")
+        palazzo.json("remember", f"{place}: `retry_budget` is in src/limits.py.", "--wing", wing, "--room", room)
+    told = palazzo.json("tunnel", "find", "web")
+    assert (told["sharing"], told["total_sharing"]) == (
+        [
+            {
+                "rooms": ["api/ops", "web/look"],
+                "names": [
+                    {"name": "retry_budget", "kind": "identifier"},
+                    {"name": "src/limits.py", "kind": "file"},
+                ],
+                "shared": 2,
+            }
+        ],
+        1,
+    )
+    assert "share retry_budget, src/limits.py" in palazzo("tunnel", "find").out
+    assert palazzo.json("graph-stats")["top_sharing"] == told["sharing"]
+    assert palazzo.json("traverse", "web/look", "--hops", "1")["rooms"][1]["via"] == "names retry_budget, src/limits.py"
+
+
+@pytest.mark.usefixtures("filed")
 def test_traversal_goes_hop_by_hop_through_tunnels_and_wings(palazzo: Command) -> None:
     palazzo.json("remember", "Keys are in the safe.", "--wing", "vault", "--room", "keys", "--kind", "fact")
     palazzo.json("tunnel", "add", "web/look", "vault/keys", "--label", "paint for keys")

@@ -11,7 +11,7 @@ from palazzo.operations.room_list import RoomListResult
 from palazzo.operations.room_merge import RoomMergeResult
 from palazzo.operations.room_move import RoomMoveResult
 from palazzo.operations.room_rename import RoomRenameResult
-from palazzo.operations.structure import EndView, TogetherView, TunnelView
+from palazzo.operations.structure import EndView, SharingView, TogetherView, TunnelView
 from palazzo.operations.taxonomy import TaxonomyResult
 from palazzo.operations.traverse import TraverseResult
 from palazzo.operations.tunnel_add import TunnelAddResult
@@ -130,12 +130,18 @@ def tunnel_remove(screen: Screen, result: TunnelRemoveResult) -> None:
 
 
 def tunnel_find(screen: Screen, result: TunnelFindResult) -> None:
-    """Show rooms that several wings have."""
-    if not result.rooms:
+    """Show rooms that several wings have, then rooms that share names."""
+    if result.rooms:
+        _together(screen, result.rooms)
+        _of_all(screen, len(result.rooms), result.total)
+    else:
         screen.say(("No two wings have a room of one name.", "dim"))
-        return
-    _together(screen, result.rooms)
-    _of_all(screen, len(result.rooms), result.total)
+    if result.sharing:
+        screen.gap()
+        _sharing(screen, result.sharing)
+        _of_all(screen, len(result.sharing), result.total_sharing, "pair")
+    else:
+        screen.say(("No rooms of two wings share names that are rare enough to say something.", "dim"))
 
 
 def tunnel_follow(screen: Screen, result: TunnelFollowResult) -> None:
@@ -173,6 +179,9 @@ def graph_stats(screen: Screen, result: GraphStatsResult) -> None:
     if result.top_tunnels:
         screen.gap()
         _together(screen, result.top_tunnels)
+    if result.top_sharing:
+        screen.gap()
+        _sharing(screen, result.top_sharing)
 
 
 # --- parts -------------------------------------------------------------------------------------------------
@@ -197,8 +206,18 @@ def _together(screen: Screen, found: Sequence[TogetherView]) -> None:
     screen.table(("room", "wings", "drawers", "newest", "halls"), rows, right=(2,))
 
 
-def _of_all(screen: Screen, shown: int, total: int) -> None:
-    told = count(total, "room") if shown == total else f"{shown:,} of {count(total, 'room')}; raise --limit for more"
+def _sharing(screen: Screen, found: Sequence[SharingView]) -> None:
+    for one in found:
+        names = ", ".join(shared.name for shared in one.names)
+        more = one.shared - len(one.names)
+        screen.say((one.rooms[0], "cyan"), " and ", (one.rooms[1], "cyan"))
+        screen.say((f"{INDENT}share ", "dim"), f"{names}{f' and {more:,} more' if more else ''}")
+
+
+def _of_all(screen: Screen, shown: int, total: int, what: str = "room") -> None:
+    told = count(total, what)
+    if shown < total:
+        told = f"{shown:,} of {told}; raise --limit for more"
     screen.say((told, "dim"))
 
 

@@ -1,7 +1,7 @@
 """Tunnels between rooms: those that are made, those that are found, and where they lead.
 
-A tunnel is found where two wings have a room of one name. Rooms that every wing has (`general`, `sessions`, …) say
-nothing by it, and join nothing.
+A tunnel is found where two wings have a room of one name, and where rooms of two wings share distinctive names
+(`graph/sharing`). Rooms that every wing has (`general`, `sessions`, …) say nothing by being called so.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from palazzo.archive.reading import id_bounds
 from palazzo.archive.tasks import ROOMS as TASKS
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.graph.changing import Change
+from palazzo.graph.sharing import Sharing, sharing, spelled
 from palazzo.graph.whereabouts import Room, Wing, spoken
 from palazzo.model import Micros
 from palazzo.scope.rooms import CONVERSATIONS, GENERAL
@@ -27,6 +28,14 @@ from palazzo.store.tunnels import Tunnel
 
 EVERYWHERE = frozenset([GENERAL, CONVERSATIONS, "notes", DIARY, *TASKS.values()])
 """Rooms that wings have without anybody's thinking of it."""
+ABOUT_OTHERS = frozenset([DIARY, *TASKS.values()])
+"""Rooms that mention what other wings are about, and have nothing of their own to share."""
+_NEAREST = 5
+"""Rooms that a step leads to, of those that share names with a room."""
+_NAMES_TOLD = 3
+"""Names that say why a step leads there."""
+_STEPS = ("tunnel", "names", "wing")
+"""By what a step leads to a room, the most telling first: how `Reached.via` begins."""
 _NOTHING = Held(0, Micros(0))
 
 
@@ -92,7 +101,7 @@ class Together(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Rooms of one name that are reached in `hop` steps, the last of them by `via`: a wing or a tunnel."""
+    """Rooms of one name that are reached in `hop` steps, the last of them by `via`: a tunnel, names, or a wing."""
 
     rooms: Together
     hop: int
@@ -119,6 +128,11 @@ class Rooms:
         told = [self.together(rooms) for rooms in joined]
         return sorted(told, key=lambda one: (-one.drawers, one.room))
 
+    def sharing(self, first: Wing | None = None, second: Wing | None = None) -> list[Sharing]:
+        """Return the pairs of rooms that share distinctive names, by how many and how rare; of given wings, theirs."""
+        wanted = {wing.row for wing in (first, second) if wing is not None}
+        return [one for one in self._sharing if wanted <= {one.first.wing, one.second.wing}]
+
     def together(self, rooms: Sequence[RoomRow]) -> Together:
         """Return what is to be told of rooms of one name."""
         own = [self._held.get(one.row, _NOTHING) for one in rooms]
@@ -131,9 +145,9 @@ class Rooms:
         )
 
     def reach(self, start: Iterable[int], hops: int) -> list[Reached]:
-        """Return what is reached from rooms: they themselves, then hop by hop what shares a wing or has a tunnel.
+        """Return what is reached from rooms: themselves, then hop by hop what has a tunnel, shares names or a wing.
 
-        Within a hop tunnels come first, then what holds most.
+        Within a hop tunnels come first, then what shares names, then what is in one wing; of these, what holds most.
         """
         begin = [self._by_row[row] for row in start]
         first = self._alike(begin[0]) if len(begin) == 1 else begin
@@ -149,7 +163,7 @@ class Rooms:
                 seen.update(one.row for one in rooms)
                 further.append(rooms)
                 reached.append(Reached(self.together(rooms), hop, via))
-            reached.sort(key=lambda one: (one.via.startswith("wing "), -one.rooms.drawers, one.rooms.room))
+            reached.sort(key=lambda one: (_STEPS.index(one.via.split()[0]), -one.rooms.drawers, one.rooms.room))
             found += reached
             frontier = further
         return found
@@ -160,6 +174,11 @@ class Rooms:
                 for tunnel in self._tunnels.get(row.row, ()):
                     other = tunnel.target.room if tunnel.source.room == row.row else tunnel.source.room
                     yield f"tunnel {tunnel.label or tunnel.uid}", self._alike(self._by_row[other])
+        for rooms in frontier:
+            for row in rooms:
+                for pair in self._shared.get(row.row, ())[:_NEAREST]:
+                    names = ", ".join(one.name for one in spelled(self._connection, pair, _NAMES_TOLD))
+                    yield f"names {names}", self._alike(pair.second if pair.first.row == row.row else pair.first)
         for wing in dict.fromkeys(row.wing for rooms in frontier for row in rooms):
             for beside in self._by_wing[wing]:
                 if beside.place.room not in EVERYWHERE:
@@ -169,10 +188,18 @@ class Rooms:
         """Return how much hangs together."""
         found = self.found()
         ends = {end.room for tunnel in self._live for end in (tunnel.source, tunnel.target)}
-        joined = {row.row for one in found for row in self._by_name[one.room]}
-        edges = sum(len(one.wings) * (len(one.wings) - 1) // 2 for one in found) + len(self._live)
+        alike = {row.row for one in found for row in self._by_name[one.room]}
+        sharing = {room.row for one in self._sharing for room in (one.first, one.second)}
+        edges = sum(len(one.wings) * (len(one.wings) - 1) // 2 for one in found)
         wings = {rooms[0].place.wing: len(rooms) for rooms in self._by_wing.values()}
-        return Stats(len(self.all), len(ends | joined), edges, wings, tuple(found))
+        return Stats(
+            len(self.all),
+            len(ends | alike | sharing),
+            len(self._live) + edges + len(self._sharing),
+            wings,
+            tuple(found),
+            tuple(self._sharing),
+        )
 
     def _alike(self, room: RoomRow) -> list[RoomRow]:
         return [room] if room.place.room in EVERYWHERE else self._by_name[room.place.room]
@@ -192,6 +219,18 @@ class Rooms:
         return found
 
     @cached_property
+    def _sharing(self) -> list[Sharing]:
+        return sharing(self._connection, self.all, ABOUT_OTHERS)
+
+    @cached_property
+    def _shared(self) -> dict[int, list[Sharing]]:
+        found: dict[int, list[Sharing]] = {}
+        for one in self._sharing:
+            for room in (one.first, one.second):
+                found.setdefault(room.row, []).append(one)
+        return found
+
+    @cached_property
     def _live(self) -> list[Tunnel]:
         return tunnels.live(self._connection)
 
@@ -205,10 +244,11 @@ class Rooms:
 
 
 class Stats(NamedTuple):
-    """Rooms in all, those with a tunnel, tunnels made and found, rooms by wing, and the tunnels that are found."""
+    """Rooms in all, those with a tunnel, tunnels made and found, rooms by wing, and the found ones of both sorts."""
 
     rooms: int
     joined: int
     tunnels: int
     by_wing: dict[str, int]
     found: tuple[Together, ...]
+    sharing: tuple[Sharing, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.operations.operation import Operation
-from palazzo.operations.structure import TogetherView
+from palazzo.operations.structure import SharingView, TogetherView
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -28,17 +28,20 @@ class GraphStatsResult:
     total_edges: int
     rooms_per_wing: dict[str, int]
     top_tunnels: tuple[TogetherView, ...]
+    top_sharing: tuple[SharingView, ...]
 
 
 def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResult:
     """Count rooms and the tunnels between them."""
     from palazzo.graph.tunnelling import Rooms
-    from palazzo.operations.structure import together_view
+    from palazzo.operations.structure import read_names, sharing_view, together_view
 
+    read_names(context)
     with context.reading().database.snapshot() as connection:
         stats = Rooms(connection).stats()
-    top = tuple(together_view(one) for one in stats.found[:TOP])
-    return GraphStatsResult(stats.rooms, stats.joined, stats.tunnels, stats.by_wing, top)
+        top = tuple(together_view(one) for one in stats.found[:TOP])
+        sharing = tuple(sharing_view(connection, one) for one in stats.sharing[:TOP])
+    return GraphStatsResult(stats.rooms, stats.joined, stats.tunnels, stats.by_wing, top, sharing)
 
 
 OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats)

@@ -10,6 +10,7 @@ from palazzo.model import Micros
 
 if TYPE_CHECKING:
     from palazzo.graph.changing import Change
+    from palazzo.graph.sharing import Sharing
     from palazzo.graph.tunnelling import Together
     from palazzo.graph.whereabouts import Room, Wing
     from palazzo.operations.context import Context
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 BEGINNING = 200
 """Characters of a drawer that are shown where a tunnel leads to it."""
+NAMES_SHOWN = 6
+"""Names that are shown of those that two rooms share."""
+AT_ONCE = 200
+"""Changed drawers that somebody who asks waits for to be read for names: some half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,23 @@ class TogetherView:
     recent: Micros
 
 
+@dataclass(frozen=True, slots=True)
+class SharedName:
+    """A name that two rooms share, as it is written at one place, and its kind."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharingView:
+    """Two rooms of different wings (`wing/room`) that share rare names: the most telling, and how many in all."""
+
+    rooms: tuple[str, str]
+    names: tuple[SharedName, ...]
+    shared: int
+
+
 def tunnel_view(tunnel: Tunnel) -> TunnelView:
     """Return a tunnel as it is shown."""
     return TunnelView(
@@ -66,6 +88,31 @@ def _end(end: End) -> EndView:
 def together_view(found: Together) -> TogetherView:
     """Return rooms of one name as they are shown."""
     return TogetherView(found.room, found.wings, found.halls, found.drawers, found.newest)
+
+
+def sharing_view(connection: Connection, found: Sharing) -> SharingView:
+    """Return two rooms that share names as they are shown."""
+    from palazzo.graph.sharing import spelled
+
+    names = tuple(SharedName(*one) for one in spelled(connection, found, NAMES_SHOWN))
+    rooms = f"{found.first.place.wing}/{found.first.place.room}", f"{found.second.place.wing}/{found.second.place.room}"
+    return SharingView(rooms, names, len(found.names))
+
+
+def read_names(context: Context) -> None:
+    """Let what was filed lately be read for names where that is quickly done; else say that some waits for it."""
+    from palazzo.derive import lagging
+    from palazzo.derive.naming import NAMING
+
+    if not context.settings.flag("entities"):
+        return
+    palace = context.reading()
+    with palace.database.snapshot() as connection:
+        behind = lagging.behind(connection, NAMING)
+    if behind <= AT_ONCE:
+        palace.follow_mentions()
+    else:
+        context.notice("Not all drawers have been read for names yet; that goes on in the background.")
 
 
 def changing(context: Context, connection: Connection, verb: str, summary: str) -> Change:

@@ -47,15 +47,18 @@ class TraverseResult:
 def traverse(context: Context, request: TraverseRequest) -> TraverseResult:
     """Go from a room to those that hang together with it, hop by hop.
 
-    A step leads through a tunnel that was made, to a room of the same name in another wing (these count as one), or to
-    a room beside it in its wing. Rooms that every wing has by itself lead nowhere but through tunnels.
+    A step leads through a tunnel that was made, to a room of the same name in another wing (these count as one), to one
+    of another wing that mentions the same rare names, or to a room beside it in its wing. Rooms that every wing has by
+    itself lead nowhere but through tunnels and names.
     """
     from palazzo.graph.tunnelling import Rooms
+    from palazzo.operations.structure import read_names
 
     if not 0 <= request.hops <= MOST_HOPS:
         raise UsageError(f"--hops is {request.hops}; it must be between 0 and {MOST_HOPS}.")
     if not 1 <= request.limit <= MOST_ROOMS:
         raise UsageError(f"--limit is {request.limit}; it must be between 1 and {MOST_ROOMS:,}.")
+    read_names(context)
     with context.reading().database.snapshot() as connection:
         start = _start(context, connection, request.room)
         reached = Rooms(connection).reach(start, request.hops)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.operations.operation import About, Operation
-from palazzo.operations.structure import TogetherView
+from palazzo.operations.structure import SharingView, TogetherView
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -24,26 +24,39 @@ class TunnelFindRequest:
 
 @dataclass(frozen=True, slots=True)
 class TunnelFindResult:
-    """Rooms that several wings have, those with most drawers first; `total` counts those past the limit too."""
+    """Rooms of one name in several wings, those with most drawers first, and pairs of rooms that share names.
+
+    The totals count what is past the limit too.
+    """
 
     rooms: tuple[TogetherView, ...]
     total: int
+    sharing: tuple[SharingView, ...]
+    total_sharing: int
 
 
 def tunnel_find(context: Context, request: TunnelFindRequest) -> TunnelFindResult:
-    """Find rooms of one name in several wings. Nothing is written.
+    """Find rooms of one name in several wings, and rooms of different wings that mention the same names.
 
-    Rooms that every wing has by itself are left out: general, sessions, notes, diary, todos, reminders.
+    Rooms that every wing has by itself do not count as one name: general, sessions, notes, diary, todos, reminders.
+    Of the names, rare ones weigh more, and one that is everywhere links nothing.
     """
     from palazzo.graph.tunnelling import Rooms
-    from palazzo.operations.structure import together_view, wing
+    from palazzo.operations.structure import read_names, sharing_view, together_view, wing
 
     if request.limit < 1:
         raise UsageError(f"The limit is {request.limit}; it must be at least 1.")
+    read_names(context)
     with context.reading().database.snapshot() as connection:
         wings = [None if name is None else wing(context, connection, name) for name in (request.wing_a, request.wing_b)]
-        found = Rooms(connection).found(*wings)
-    return TunnelFindResult(tuple(together_view(one) for one in found[: request.limit]), len(found))
+        rooms = Rooms(connection)
+        found, sharing = rooms.found(*wings), rooms.sharing(*wings)
+        return TunnelFindResult(
+            tuple(together_view(one) for one in found[: request.limit]),
+            len(found),
+            tuple(sharing_view(connection, one) for one in sharing[: request.limit]),
+            len(sharing),
+        )
 
 
 OPERATION = Operation("tunnel_find", TunnelFindRequest, TunnelFindResult, tunnel_find)
