@@ -1,0 +1,1 @@
+"""Hosts: the programs that agents live in. One module for each, which alone knows its payloads and files."""

@@ -1,0 +1,49 @@
+"""Claude Code's hooks, as versions 2.1.197 and 2.1.330 were seen to speak.
+
+Of what a hook writes only `hookSpecificOutput` with the name of the very event reaches the model; at the top level the
+same text is ignored without a word, and after a compaction the complaint about it would itself be injected. What
+PreCompact writes in plain text becomes a part of the summary's instructions: there nothing is written but a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from palazzo.attention.happening import Event, Happening, Reaction
+from palazzo.hosts import claude_shaped
+from palazzo.hosts.adapter import Answer, Payload
+
+_NAMES: dict[Event, str] = {
+    "session-start": "SessionStart",
+    "prompt": "UserPromptSubmit",
+    "pre-tool": "PreToolUse",
+    "post-tool": "PostToolUse",
+    "tool-failure": "PostToolUseFailure",
+    "subagent-start": "SubagentStart",
+    "subagent-stop": "SubagentStop",
+    "stop": "Stop",
+    "pre-compact": "PreCompact",
+    "session-end": "SessionEnd",
+}
+_INJECTS: frozenset[Event] = frozenset(
+    ["session-start", "prompt", "pre-tool", "post-tool", "tool-failure", "subagent-start"]
+)
+
+
+class ClaudeCode:
+    """The adapter."""
+
+    name = "claude-code"
+    events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
+
+    def read(self, event: Event, payload: Payload) -> Happening | None:
+        """Return what happened; None for the stop of the agent that summarises, which has no kind."""
+        found = claude_shaped.happening(self.name, event, payload, claude_shaped.tool(payload))
+        return None if event == "subagent-stop" and not found.agent_kind else found
+
+    def write(self, event: Event, reaction: Reaction) -> Answer:
+        """Return the answer in the shape that reaches the model, or the person."""
+        answer = claude_shaped.answer(_NAMES, _INJECTS, event, reaction)
+        if (reaction.ask and event == "stop") or (reaction.hold_back and event == "pre-compact"):
+            answer |= {"decision": "block", "reason": reaction.ask or reaction.tell}
+        return answer

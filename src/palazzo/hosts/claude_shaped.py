@@ -1,0 +1,50 @@
+"""Payloads and answers of the shape that Claude Code gave them, which other hosts have taken over in part."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from palazzo.attention.happening import Event, Happening, Reaction, ToolUse
+from palazzo.hosts import adapter
+from palazzo.hosts.adapter import Answer, Payload
+
+
+def happening(host: str, event: Event, payload: Payload, used: ToolUse | None) -> Happening:
+    """Return what a payload tells of. `SubagentStop` names its parent's transcript beside its own, which is the one."""
+    return Happening(
+        host=host,
+        event=event,
+        session=adapter.text(payload, "session_id"),
+        cwd=adapter.text(payload, "cwd"),
+        transcript=adapter.text(payload, "agent_transcript_path", "transcript_path"),
+        beginning=adapter.beginning(payload),
+        prompt=adapter.text(payload, "prompt"),
+        tool=used,
+        agent=adapter.text(payload, "agent_id"),
+        agent_kind=adapter.text(payload, "agent_type"),
+        last_message=adapter.text(payload, "last_assistant_message", "prompt_response"),
+        trigger=adapter.text(payload, "trigger", "reason"),
+        asked=payload.get("stop_hook_active") is True,
+    )
+
+
+def tool(payload: Payload) -> ToolUse | None:
+    """Return the call that a payload tells of, if any."""
+    name = adapter.text(payload, "tool_name")
+    if not name:
+        return None
+    return ToolUse(
+        name=name,
+        kind=adapter.kind(name),
+        given=adapter.mapping(payload, "tool_input"),
+        output=adapter.words(payload.get("tool_response")),
+        error=adapter.text(payload, "error"),
+    )
+
+
+def answer(names: Mapping[Event, str], injects: Collection[Event], event: Event, reaction: Reaction) -> Answer:
+    """Return an answer: a line for the person, and words for the model under the host's name of this very event."""
+    told: Answer = {"systemMessage": reaction.tell} if reaction.tell else {}
+    if reaction.inject and event in injects:
+        told["hookSpecificOutput"] = {"hookEventName": names[event], "additionalContext": reaction.inject}
+    return told

@@ -1,0 +1,55 @@
+"""Codex's hooks, as version 0.169 was seen to speak: Claude Code's shapes, with less of them.
+
+There is no event for a tool that failed: a command that fails comes as PostToolUse. A block there would replace the
+tool's output, and one of a compaction would end the turn; neither is ever written. It clamps SessionEnd to three
+seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from palazzo.attention.happening import Event, Happening, Reaction
+from palazzo.hosts import claude_shaped
+from palazzo.hosts.adapter import Answer, Payload
+
+_NAMES: dict[Event, str] = {
+    "session-start": "SessionStart",
+    "prompt": "UserPromptSubmit",
+    "pre-tool": "PreToolUse",
+    "post-tool": "PostToolUse",
+    "subagent-start": "SubagentStart",
+    "subagent-stop": "SubagentStop",
+    "stop": "Stop",
+    "pre-compact": "PreCompact",
+    "session-end": "SessionEnd",
+}
+_INJECTS: frozenset[Event] = frozenset(["session-start", "prompt", "pre-tool", "post-tool"])
+_FAILED = re.compile(
+    r"^(?:Exit code|Process exited with code|exit status):? (?!0\b)-?\d+", re.MULTILINE | re.IGNORECASE
+)
+"""What Codex writes over the output of a command that failed, where it does."""
+
+
+class Codex:
+    """The adapter."""
+
+    name = "codex"
+    events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
+
+    def read(self, event: Event, payload: Payload) -> Happening | None:
+        """Return what happened."""
+        used = claude_shaped.tool(payload)
+        failed = used is not None and used.kind == "command" and bool(_FAILED.search(used.output))
+        if event == "post-tool" and used is not None and failed:
+            return claude_shaped.happening(self.name, "tool-failure", payload, replace(used, error=used.output))
+        return claude_shaped.happening(self.name, event, payload, used)
+
+    def write(self, event: Event, reaction: Reaction) -> Answer:
+        """Return the answer in the shape that reaches the model; nothing can hold a compaction back here."""
+        answer = claude_shaped.answer(_NAMES, _INJECTS, event, reaction)
+        if reaction.ask and event == "stop":
+            answer |= {"decision": "block", "reason": reaction.ask}
+        return answer

@@ -1,0 +1,66 @@
+"""Copilot CLI's hooks, as version 1.0.102 was seen to speak.
+
+Its payloads do not say which event they are of. It reads `additionalContext` at the top level, and ignores what Claude
+Code requires.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from palazzo.attention.happening import Event, Happening, Reaction, ToolUse
+from palazzo.hosts import adapter
+from palazzo.hosts.adapter import Answer, Payload
+
+_NAMES: dict[str, Event] = {
+    "sessionStart": "session-start",
+    "userPromptSubmitted": "prompt",
+    "preToolUse": "pre-tool",
+    "postToolUse": "post-tool",
+    "postToolUseFailure": "tool-failure",
+    "agentStop": "stop",
+    "sessionEnd": "session-end",
+}
+_INJECTS = frozenset(["session-start", "prompt", "post-tool"])
+_EXIT = re.compile(r"completed with exit code (?!0\b)-?\d+>\s*$")
+
+
+class Copilot:
+    """The adapter."""
+
+    name = "copilot"
+    events: Mapping[str, Event] = _NAMES | {event: event for event in _NAMES.values()}
+
+    def read(self, event: Event, payload: Payload) -> Happening | None:
+        """Return what happened; a command that failed is told of at the end of its output."""
+        used = _tool(payload)
+        return Happening(
+            host=self.name,
+            event="tool-failure" if event == "post-tool" and used is not None and used.error else event,
+            session=adapter.text(payload, "sessionId"),
+            cwd=adapter.text(payload, "cwd"),
+            transcript=adapter.text(payload, "transcriptPath"),
+            beginning=adapter.beginning(payload),
+            prompt=adapter.text(payload, "prompt"),
+            tool=used,
+            trigger=adapter.text(payload, "reason", "stopReason"),
+            asked=payload.get("stop_hook_active") is True,
+        )
+
+    def write(self, event: Event, reaction: Reaction) -> Answer:
+        """Return the answer; there is no way to tell the person something."""
+        answer: Answer = {"additionalContext": reaction.inject} if reaction.inject and event in _INJECTS else {}
+        if reaction.ask and event == "stop":
+            answer |= {"decision": "block", "reason": reaction.ask}
+        return answer
+
+
+def _tool(payload: Payload) -> ToolUse | None:
+    name = adapter.text(payload, "toolName")
+    if not name:
+        return None
+    output, error = adapter.words(payload.get("toolResult")), adapter.text(payload, "error")
+    if not error and _EXIT.search(output):
+        error = output
+    return ToolUse(name, adapter.kind(name), adapter.mapping(payload, "toolArgs"), output, error)

@@ -1,0 +1,67 @@
+"""Hosts whose hooks are an extension of ours (opencode, pi): their payloads are made by it, in our own words.
+
+    {"session", "cwd", "transcript", "source", "prompt", "trigger", "last_message", "asked",
+     "agent", "agent_kind", "tool": {"name", "input", "output", "error"}}
+
+and the answer is `{"inject", "ask", "tell", "hold_back"}`, each only where there is something to say. The extension
+puts it where its host wants it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from palazzo.attention.happening import EVENTS, Event, Happening, Reaction, ToolUse
+from palazzo.hosts import adapter
+from palazzo.hosts.adapter import Answer, Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """The adapter of a host of that name."""
+
+    name: str
+    events: Mapping[str, Event]
+
+    def read(self, event: Event, payload: Payload) -> Happening | None:
+        """Return what happened."""
+        return Happening(
+            host=self.name,
+            event=event,
+            session=adapter.text(payload, "session"),
+            cwd=adapter.text(payload, "cwd"),
+            transcript=adapter.text(payload, "transcript"),
+            beginning=adapter.beginning(payload),
+            prompt=adapter.text(payload, "prompt"),
+            tool=_tool(adapter.mapping(payload, "tool")),
+            agent=adapter.text(payload, "agent"),
+            agent_kind=adapter.text(payload, "agent_kind"),
+            last_message=adapter.text(payload, "last_message"),
+            trigger=adapter.text(payload, "trigger"),
+            asked=payload.get("asked") is True,
+        )
+
+    def write(self, event: Event, reaction: Reaction) -> Answer:
+        """Return the answer."""
+        told: Answer = {"inject": reaction.inject, "ask": reaction.ask, "tell": reaction.tell}
+        answer = {name: words for name, words in told.items() if words}
+        return answer | ({"hold_back": True} if reaction.hold_back and event == "pre-compact" else {})
+
+
+def extension(name: str) -> Extension:
+    """Return the adapter of a host of that name."""
+    return Extension(name, {event: event for event in EVENTS})
+
+
+def _tool(payload: Payload) -> ToolUse | None:
+    name = adapter.text(payload, "name")
+    if not name:
+        return None
+    return ToolUse(
+        name=name,
+        kind=adapter.kind(name),
+        given=adapter.mapping(payload, "input"),
+        output=adapter.words(payload.get("output")),
+        error=adapter.words(payload.get("error")),
+    )

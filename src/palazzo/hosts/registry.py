@@ -1,0 +1,23 @@
+"""All hosts whose hooks are answered, by name."""
+
+from __future__ import annotations
+
+from palazzo.errors import UsageError
+from palazzo.hosts.adapter import HostAdapter
+from palazzo.hosts.claude_code import ClaudeCode
+from palazzo.hosts.codex import Codex
+from palazzo.hosts.copilot import Copilot
+from palazzo.hosts.extension import extension
+from palazzo.hosts.gemini_cli import GeminiCli
+
+ADAPTERS: dict[str, HostAdapter] = {
+    one.name: one for one in (ClaudeCode(), Codex(), extension("opencode"), extension("pi"), GeminiCli(), Copilot())
+}
+
+
+def adapter_of(host: str) -> HostAdapter:
+    """Return the adapter of a host; UsageError when its hooks are not known."""
+    found = ADAPTERS.get(host)
+    if found is None:
+        raise UsageError(f"'{host}' is no host whose hooks are known; known are {', '.join(ADAPTERS)}.")
+    return found
