@@ -84,6 +84,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
         ("filed as", entry.filed_as),
         ("importance", "" if entry.importance is None else f"{entry.importance:g}"),
         ("metadata", json.dumps(entry.metadata, ensure_ascii=False) if entry.metadata else ""),
+        ("replaces", " ".join(entry.replaces)),
         ("drawers", " ".join(entry.drawers)),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts if value])

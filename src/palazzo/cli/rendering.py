@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 RENDERERS = {
     "search": "palazzo.cli.finding:search",
     "show": "palazzo.cli.finding:show",
+    "list_drawers": "palazzo.cli.listing:list_drawers",
+    "check_duplicate": "palazzo.cli.listing:check_duplicate",
     "watch": "palazzo.cli.keeping:watch",
     "restore_session": "palazzo.cli.keeping:restore_session",
     "wake_up": "palazzo.cli.finding:wake_up",
@@ -20,6 +22,7 @@ RENDERERS = {
     "mine": "palazzo.cli.filing:mine",
     "feed": "palazzo.cli.feeding:feed",
     "remember": "palazzo.cli.filing:remember",
+    "update_drawer": "palazzo.cli.listing:update_drawer",
     "forget": "palazzo.cli.filing:forget",
     "undo": "palazzo.cli.filing:undo",
     "erase": "palazzo.cli.keeping:erase",

@@ -75,6 +75,8 @@ class Shown:
     importance: float | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     """Of a note: what it was filed as, how important it is, and whatever else was said of it."""
+    replaces: tuple[str, ...] = ()
+    """Drawers instead of which a note was filed."""
     truncated: bool = False
     """Whether words are left out that were said after the moment as of which was asked."""
     later: Annotated[int, PERSON_ONLY] = 0
@@ -221,8 +223,12 @@ def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
     if kind != "note":
         return {}
     label = labels.label_of(connection, item)
-    metadata = labels.metadata_of(connection, item)
-    return {"filed_as": label.filed_as, "importance": label.importance, "metadata": metadata}
+    return {
+        "filed_as": label.filed_as,
+        "importance": label.importance,
+        "metadata": labels.metadata_of(connection, item),
+        "replaces": labels.replaced_by(connection, item),
+    }
 
 
 def _fact(connection: Connection, row: int, request: ShowRequest, when: AsOf, now: Micros) -> ShowResult:

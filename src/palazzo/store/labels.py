@@ -75,5 +75,13 @@ def metadata_of(connection: Connection, item: int) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def replaced_by(connection: Connection, item: int) -> tuple[str, ...]:
+    """Return the ids of the drawers that a note was filed instead of."""
+    rows = connection.execute(
+        "SELECT replaced.value FROM item, json_each(item.meta, '$.replaces') AS replaced WHERE item.id = ?", (item,)
+    )
+    return tuple(str(drawer) for (drawer,) in rows)
+
+
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None

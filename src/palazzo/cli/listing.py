@@ -1,0 +1,64 @@
+"""How lists of drawers look to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from palazzo.cli.hits import day
+from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.check_duplicate import CheckDuplicateResult
+from palazzo.operations.drawer_rows import DrawerRow
+from palazzo.operations.list_drawers import ListDrawersResult
+from palazzo.operations.update_drawer import UpdateDrawerResult
+
+
+def list_drawers(screen: Screen, result: ListDrawersResult) -> None:
+    """Show a page of drawers, and how to get at the next."""
+    rows(screen, result.drawers)
+    shown = result.offset + len(result.drawers)
+    if not result.drawers:
+        screen.say(("Nothing there." if not result.total else f"There are only {result.total:,}.", "dim"))
+    elif shown < result.total:
+        screen.say((f"{shown:,} of {result.total:,}; --offset {shown} shows the next", "dim"))
+    else:
+        screen.say((count(result.total, "drawer"), "dim"))
+
+
+def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:
+    """Show drawers, two lines each: how the words begin, and what there is to know of them."""
+    for drawer in drawers:
+        screen.say(_words(drawer.text, drawer.truncated), hanging=len(INDENT))
+        marks = (drawer.filed_as, *drawer.tags, "external" if drawer.trust == "external" else "")
+        screen.say(
+            (f"{INDENT}{drawer.id}  {day(drawer.created_at)}  ", "dim"),
+            (f"{drawer.wing}/{drawer.room}", "cyan"),
+            (f"  {drawer.kind}", "dim"),
+            ("".join(f"  {mark}" for mark in marks if mark), "yellow"),
+        )
+
+
+def check_duplicate(screen: Screen, result: CheckDuplicateResult) -> None:
+    """Show which drawers say a text already."""
+    for one in result.matches:
+        screen.say((f"{one.similarity:.2f}  ", "green"), _words(one.text, one.truncated), hanging=len(INDENT))
+        where = f"{one.wing}/{one.room}"
+        screen.say((f"{INDENT}{one.id}  {day(one.created_at)}  ", "dim"), (where, "cyan"), (f"  {one.kind}", "dim"))
+    if not result.is_duplicate:
+        screen.say("The palace does not hold this.")
+
+
+def update_drawer(screen: Screen, result: UpdateDrawerResult) -> None:
+    """Show what is found now, and instead of what."""
+    where = (f"{result.wing}/{result.room}", "cyan")
+    if result.change is None:
+        screen.say("It is so already, in ", where, f": {result.id}")
+    elif result.replaced:
+        screen.say("Said better in ", where, f": {result.id}")
+        screen.say((f"{INDENT}instead of {' '.join(result.replaced)}", "dim"))
+    else:
+        screen.say("Filed in ", where, f": {result.id}")
+
+
+def _words(text: str, truncated: bool) -> str:
+    """Words on one line."""
+    return f"{' '.join(text.split())}{' …' if truncated else ''}"

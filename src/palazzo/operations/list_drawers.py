@@ -1,0 +1,90 @@
+"""list_drawers: what is filed, the newest first, a page at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.drawer_rows import DrawerRow
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.search import DrawerKind
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+MOST = 1_000
+"""Drawers that one page may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListDrawersRequest:
+    """Which drawers, and which page of them."""
+
+    wing: Annotated[str | None, About("Only in this wing.")] = None
+    room: Annotated[str | None, About("Only in rooms of this name.")] = None
+    kind: Annotated[DrawerKind | None, About("Only drawers of this kind.")] = None
+    filed_as: Annotated[
+        tuple[str, ...],
+        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
+    ] = ()
+    tags: Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")] = ()
+    since: Annotated[
+        str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")
+    ] = None
+    before: Annotated[str | None, About("Only before this time.")] = None
+    min_importance: Annotated[
+        float | None, About("Only notes of at least this importance; what was given none has 0.5.", metavar="N")
+    ] = None
+    limit: Annotated[int, About("How many at most.")] = 20
+    offset: Annotated[int, About("How many of the newest to pass over.")] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListDrawersResult:
+    """A page of drawers, and how many there are in all."""
+
+    drawers: tuple[DrawerRow, ...]
+    total: int
+    limit: int
+    offset: int
+
+
+def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersResult:
+    """List what is filed, the newest first: when, where, what it is and how it begins."""
+    from palazzo.operations import search
+    from palazzo.operations.choosing import known_tags
+    from palazzo.operations.drawer_rows import drawer_rows
+    from palazzo.operations.tag import label
+    from palazzo.store import listing, places
+
+    _check(request)
+    search.check_importance(request.min_importance)
+    since = search.moment(request.since, context.now, "--since")
+    before = search.moment(request.before, context.now, "--before")
+    if since is not None and before is not None and since >= before:
+        raise UsageError("The time range is inverted: --since must lie before --before.")
+    with context.reading().database.snapshot() as connection:
+        wing, room = search.check_place(connection, request.wing, request.room, context.notice)
+        wanted = listing.Listing(
+            rooms=places.scope(connection, wing, room).rooms,
+            kind=request.kind,
+            since=since,
+            before=before,
+            tags=known_tags(connection, request.tags),
+            filed_as=tuple(label("--filed-as", one) for one in request.filed_as),
+            least=request.min_importance,
+        )
+        rows = listing.page(connection, wanted, request.limit, request.offset)
+        total = listing.count(connection, wanted)
+        return ListDrawersResult(drawer_rows(connection, rows), total, request.limit, request.offset)
+
+
+def _check(request: ListDrawersRequest) -> None:
+    if not 1 <= request.limit <= MOST:
+        raise UsageError(f"The limit is {request.limit}; it must be between 1 and {MOST:,}.")
+    if request.offset < 0:
+        raise UsageError(f"The offset is {request.offset}; it must be 0 or more.")
+
+
+OPERATION = Operation("list_drawers", ListDrawersRequest, ListDrawersResult, list_drawers)

@@ -1,0 +1,198 @@
+"""update_drawer: say something better than a drawer does, or file it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import ACTOR
+
+if TYPE_CHECKING:
+    from palazzo.archive.notes import Note, PreparedNote
+    from palazzo.model import Drawer, Micros, Place, Trust
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+_OTHERWISE = {
+    "todo": "close the to-do with 'palazzo todo drop' and add another",
+    "reminder": "drop it with 'palazzo reminders drop' and set another",
+    "diary": "write another entry with 'palazzo diary write'",
+}
+"""What is to be done instead, by kind: these are more than their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateDrawerRequest:
+    """Which drawer, what to say instead, and where it is to stand."""
+
+    id: Annotated[str, About("Id of a drawer or a note, or its beginning.", positional=True)]
+    text: Annotated[
+        str | None, About("What to say instead. The old words are kept, and found no more.", metavar="TEXT")
+    ] = None
+    wing: Annotated[str | None, About("File it in this wing.")] = None
+    room: Annotated[str | None, About("File it in this room.")] = None
+    by: Annotated[str, About("Who says it: an agent's or a person's name.", metavar="NAME")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateDrawerResult:
+    """What is found now, of which `id` is the first drawer."""
+
+    id: str
+    item: str
+    drawers: tuple[str, ...]
+    replaced: tuple[str, ...]
+    """Drawers that are found no more."""
+    wing: str
+    room: str
+    change: str | None
+    """What 'palazzo undo' takes back; null where everything was so already."""
+
+
+def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawerResult:
+    """Say something better than a drawer does, or file it elsewhere.
+
+    Words that are archived are never rewritten: new ones are filed as a note that says what it replaces, with the kind,
+    the tags and whatever else stood beside the old. A drawer that is only filed elsewhere keeps its id.
+    """
+    from palazzo.archive import reading
+
+    if request.text is None and request.wing is None and request.room is None:
+        raise UsageError("Say what to change: --text, --wing or --room.")
+    with context.reading().database.snapshot() as connection:
+        drawers = _named(connection, request.id)
+    place = _place(context, request, drawers[0])
+    if request.text is not None and request.text != reading.join_spans([one.text for one in drawers]):
+        return _replaced(context, request, drawers, place)
+    return _moved(context, drawers, place)
+
+
+def _named(connection: Connection, prefix: str) -> list[Drawer]:
+    from palazzo.archive import reading
+    from palazzo.operations import choosing
+
+    found = []
+    for one in choosing.named(connection, [prefix]):
+        drawer = reading.read_drawer(connection, reading.resolve_drawer(connection, one))
+        if drawer.kind in _OTHERWISE:
+            raise UsageError(f"{drawer.id} is not changed like that: {_OTHERWISE[drawer.kind]}.")
+        found.append(drawer)
+    return found
+
+
+def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Place:
+    """Where it is to stand; a room that is not named is the one it has."""
+    from palazzo.model import Place
+    from palazzo.operations.remember import place_name, where_it_leads
+
+    wing = drawer.place.wing if request.wing is None else place_name("--wing", request.wing)
+    room = drawer.place.room if request.room is None else place_name("--room", request.room)
+    return Place(*where_it_leads(context, wing, room))
+
+
+# --- filed elsewhere ---------------------------------------------------------------------------------------
+
+
+def _moved(context: Context, drawers: Sequence[Drawer], place: Place) -> UpdateDrawerResult:
+    from palazzo.archive import deeds, identity, reading
+    from palazzo.store import groups, places
+
+    to_move = [drawer.id for drawer in drawers if drawer.place != place]
+    change = None
+    if to_move:
+        with context.writing().database.transaction() as connection:
+            now = context.now
+            change = identity.new_id(now)
+            group = groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
+            rows = [reading.resolve_drawer(connection, one) for one in to_move]
+            detail = {"wing": place.wing, "room": place.room, "row": str(places.room_id(connection, place))}
+            deeds.act_on_drawers(connection, "move", rows, ACTOR, now, detail, group)
+            groups.count(connection, group, len(rows))
+    ids = tuple(str(drawer.id) for drawer in drawers)
+    item = str(drawers[0].spans[0].item)
+    return UpdateDrawerResult(ids[0], item, ids, (), place.wing, place.room, change)
+
+
+# --- said better -------------------------------------------------------------------------------------------
+
+
+def _replaced(
+    context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place
+) -> UpdateDrawerResult:
+    from palazzo.archive import deeds, identity, notes, reading
+    from palazzo.archive.guarding import Guard
+    from palazzo.operations.background import start_embedding
+    from palazzo.store import groups
+
+    database = context.writing().database
+    prepared = notes.prepare(_note(context, request, drawers, place), context.now, Guard.of(database))
+    with database.transaction() as connection:
+        now = context.now
+        change = identity.new_id(now)
+        group = groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
+        old = [reading.resolve_drawer(connection, drawer.id) for drawer in drawers]
+        deeds.act_on_drawers(connection, "forget", old, ACTOR, now, {"reason": "replaced"}, group)
+        row = _file(connection, prepared, _stated_tags(drawers), group, now)
+        groups.count(connection, group, len(old) + 1)
+    start_embedding(context)
+    with database.snapshot() as connection:
+        new = tuple(reading.drawers_of_item(connection, row))
+    replaced = tuple(str(drawer.id) for drawer in drawers)
+    return UpdateDrawerResult(new[0], prepared.id, new, replaced, place.wing, place.room, change)
+
+
+def _note(context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place) -> Note:
+    """The new words, with what was said beside the old."""
+    from palazzo.archive.notes import Note
+    from palazzo.operations.tasks import speaker
+    from palazzo.store import items
+
+    first = drawers[0]
+    uid = bytes.fromhex(first.spans[0].item)
+    with context.reading().database.snapshot() as connection:
+        row = items.known_items(connection, [uid])[uid]
+        meta = items.read_item(connection, row).meta if first.kind == "note" else {}
+    about: dict[str, object] = {name: meta[name] for name in ("importance", "metadata", "anchors") if name in meta}
+    about["replaces"] = [drawer.id for drawer in drawers]
+    return Note(
+        request.text or "",
+        place,
+        speaker(request.by),
+        _trust(context, drawers),
+        str(meta.get("label", "")),
+        context.project.branch,
+        context.project.commit,
+        about=about,
+    )
+
+
+def _trust(context: Context, drawers: Sequence[Drawer]) -> Trust:
+    """A person's words are a person's; what an agent says instead is trusted no more than what it read."""
+    from palazzo.settings.keys import TRUSTS
+
+    if context.trust == "user":
+        return "user"
+    return max((context.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
+
+
+def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:
+    from palazzo.derive import tagging
+
+    return [tag for tag in dict.fromkeys(tag for one in drawers for tag in one.tags) if not tagging.by_rule(tag)]
+
+
+def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group: int, now: Micros) -> int:
+    from palazzo.archive import deeds, notes
+    from palazzo.store import groups
+
+    row = notes.file(connection, note, now)
+    groups.add(connection, group, "note", [row])
+    for tag in tags:
+        deeds.act_on_item(connection, "tag", row, ACTOR, now, {"tag": tag}, group)
+    return row
+
+
+OPERATION = Operation("update_drawer", UpdateDrawerRequest, UpdateDrawerResult, update_drawer, writes=True)
