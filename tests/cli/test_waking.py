@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command
+from tests.cli.command import Command, spawn
+
+from palazzo.model import Micros
+from palazzo.operations.context import Context
+from palazzo.operations.wake_up import WakeUpRequest, wake_up
+from palazzo.store import wake_blocks
+from palazzo.store.database import Database
 
 WORDS = "zebra-quartz-90417"
 
@@ -75,6 +82,19 @@ def test_sessions_are_told_by_what_they_came_to_and_their_decisions_and_open_thr
     assert told["session"][0].startswith("Which database shall we take")
 
 
+def test_a_reminder_that_is_due_comes_first_at_every_depth_until_it_is_done(palazzo: Command, shop: Path) -> None:
+    one = palazzo.json("remind", "Renew the certificate", "--at", "now")["reminder"]["id"]
+    palazzo.json("remind", "Not yet", "--at", "in 2 hours")
+    palazzo.json("remind", "Not here", "--at", "now", "--wing", "other")
+    for depth in ("shallow", "medium", "deep"):
+        woken = palazzo.json("wake-up", "--depth", depth)
+        assert (woken["lines"][0]["section"], woken["lines"][0]["id"]) == ("due", one)
+        assert woken["text"].split("\n")[1] == "Reminders that are due:"
+        assert sections(woken)["due"] == ["Renew the certificate"]
+    palazzo.json("reminders", "done", one)
+    assert "due" not in sections(palazzo.json("wake-up"))
+
+
 def test_a_session_is_told_the_same_while_others_write_and_anew_in_its_next_epoch(palazzo: Command, shop: Path) -> None:
     first = palazzo("wake-up", "--session", "s1").out
     palazzo.json("remember", "A decision that came later.", "--kind", "decision")
@@ -88,6 +108,30 @@ def test_a_session_is_told_the_same_while_others_write_and_anew_in_its_next_epoc
     assert "came later" in palazzo("wake-up", "--session", "s2").out
     assert "came later" in palazzo("wake-up", "--session", "s1", "--depth", "medium").out
     assert palazzo.json("wake-up")["frozen_at"] is None
+    with Context() as context:
+        lost = wake_up(context, WakeUpRequest(session="s1", epoch=1))
+        assert "came later" in lost.text
+        palazzo.json("remember", "A decision that came last.", "--kind", "decision")
+        assert wake_up(context, WakeUpRequest(session="s1", epoch=1)) == lost
+    assert palazzo("wake-up", "--session", "s1").out == first
+
+
+def test_processes_that_ask_at_once_for_one_session_are_told_the_same(palazzo: Command, shop: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        told = [pool.submit(spawn, "wake-up", "--session", "s1", "--json") for _ in range(2)]
+        palazzo.json("remember", "A decision meanwhile.", "--kind", "decision")
+    first, other = (one.result() for one in told)
+    assert first.code == 0, first.error
+    assert first.json == other.json
+    assert palazzo("wake-up", "--session", "s1").out.strip() == first.json["text"]
+
+
+def test_of_two_texts_made_at_once_the_first_that_is_kept_is_told_to_both(palazzo: Command, shop: Path) -> None:
+    with Database(shop).transaction() as connection:
+        assert wake_blocks.keep(connection, "s1", 0, "asked", "first", Micros(1)) == "first"
+        assert wake_blocks.keep(connection, "s1", 0, "asked", "second", Micros(2)) == "first"
+        assert wake_blocks.keep(connection, "s1", 1, "asked", "second", Micros(2)) == "second"
+        assert wake_blocks.keep(connection, "s1", 0, "asked", "third", Micros(wake_blocks.KEPT + 2)) == "third"
 
 
 def test_what_is_forgotten_is_told_to_no_session_that_has_not_been_told(palazzo: Command, shop: Path) -> None:

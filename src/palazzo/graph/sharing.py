@@ -1,8 +1,8 @@
 """Rooms of different wings that share distinctive names: tunnels that nobody made, found by what drawers mention.
 
 A name counts by how rare it is among drawers, shared out among the rooms that mention it. One that many wings mention
-joins none, nor does one that anybody may use for anything: an ordinary word, a module that a language brings, a ticket's
-number, a file at the top of every project. Diaries and tasks join nothing: they are about other wings.
+joins none, nor does one that anybody may use for anything: an ordinary word, a module that a language brings, a
+ticket's number, a file at the top of every project. Diaries and tasks join nothing: they are about other wings.
 """
 
 from __future__ import annotations
