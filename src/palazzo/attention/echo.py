@@ -1,0 +1,28 @@
+"""What a session said itself is not handed back to it. Pure.
+
+Words that were captured a moment ago are what a search for the prompt's words finds best. A note that somebody chose to
+keep is never taken for an echo.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+
+from palazzo.text.stopwords import STOP_WORDS
+
+OVERLAP = 0.7
+"""The share of the prompt's words that a captured text of the same session has when it is an echo of it."""
+_WORD = re.compile(r"\w+")
+
+Words = frozenset[str]
+
+
+def words(text: str) -> Words:
+    """Return the words of a text that tell it from others, folded."""
+    return frozenset(word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS)
+
+
+def is_echo(prompt: Set[str], text: str) -> bool:
+    """Whether a captured text of the same session only says again what the prompt says; `prompt` are its `words`."""
+    return bool(prompt) and len(prompt & words(text)) >= OVERLAP * len(prompt)

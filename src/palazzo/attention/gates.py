@@ -1,0 +1,32 @@
+"""What is worth an agent's attention: an absolute floor, and one that the best hit sets. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
+
+BEHIND_THE_BEST = 0.3
+"""A hit with less than this share of the best one's score is left out, however good it would be alone."""
+
+
+class Scored(Protocol):
+    """Whatever has a score."""
+
+    @property
+    def score(self) -> float:
+        """How likely it answers, from 0 to 1."""
+        ...
+
+
+H = TypeVar("H", bound=Scored)
+
+
+def passing(hits: Sequence[H], floor: float, at_most: int) -> Iterator[H]:
+    """Yield the hits that pass, in their order, at most so many; none where the best is below the floor."""
+    best = max((hit.score for hit in hits), default=0.0)
+    least = max(floor, BEHIND_THE_BEST * best)
+    passed = 0
+    for hit in hits:
+        if hit.score >= least and passed < at_most:
+            passed += 1
+            yield hit

@@ -1,0 +1,39 @@
+"""What to keep before a host compacts a session, and whether it is enough. Pure.
+
+A directory that the person named comes first, then the session's transcript or its directory, then the directory that
+is worked in. The last is better than nothing, and is not what will be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+NAMED_BY = ("PALAZZO_TRANSCRIPT_DIR", "MEMPAL_DIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something to take in; keeping a `sufficient` one keeps the words of the session."""
+
+    path: Path
+    sufficient: bool
+
+
+def targets(
+    variables: Mapping[str, str], transcript: str, cwd: str, exists: Callable[[Path], bool] = Path.exists
+) -> list[Target]:
+    """Return what to take in, the best first; what is not there is left out."""
+    found: list[Target] = [Target(Path(variables[name]), True) for name in NAMED_BY if variables.get(name)]
+    if transcript:
+        path = Path(transcript)
+        found += [Target(path, True), Target(path.parent, True)]
+    if cwd:
+        found.append(Target(Path(cwd), False))
+    return [target for target in found if target.path.is_absolute() and exists(target.path)]
+
+
+def holds_back(kept: bool, held_back_before: bool) -> bool:
+    """Whether a compaction must wait: once, and only where no sufficient target could be kept."""
+    return not kept and not held_back_before
