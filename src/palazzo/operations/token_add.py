@@ -61,4 +61,5 @@ def token_add(context: Context, request: TokenAddRequest) -> TokenAddResult:
     return TokenAddResult(token_view(made), secret)
 
 
-OPERATION = Operation("token_add", TokenAddRequest, TokenAddResult, token_add, writes=True)
+# Never keyed: a keyed call keeps its result, and this one is a secret.
+OPERATION = Operation("token_add", TokenAddRequest, TokenAddResult, token_add, writes=True, steps=True)

@@ -4,11 +4,14 @@
 
     dataclass       an object with every field; one that derives from another names itself under ""
     tuple, list, …  an array
-    mapping         an object; where a key is no string that JSON keeps, an array of pairs
+    mapping         an object; where a key is no string that JSON keeps: {"pairs": an array of pairs}
     str             a string; one with surrogates, of which JSON keeps not all: {"utf8": its bytes in base64}
     bytes           a string in base64
     Path            a string
     float           a number; one that is not finite: {"float": "nan"}, "inf" or "-inf"
+
+A mapping that looks like one of those that mean something else goes as pairs, so that also what has no type of its own
+(`Any`: JSON that somebody gave) arrives as it was.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import dataclasses
 import math
 import reprlib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -28,9 +31,12 @@ from palazzo.errors import UsageError
 
 T = TypeVar("T")
 _CLASS = ""
+_FORMS = ("utf8", "float", "pairs")
 _COLLECTIONS: Mapping[type, type] = {tuple: tuple, list: list, frozenset: frozenset, set: set, Sequence: tuple}
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlist = _SHORT.maxdict = 2
+_SHORT.maxlevel = 1
 _WORDS: Mapping[type, str] = {
     str: "a text",
     bytes: "bytes in base64",
@@ -56,9 +62,9 @@ def to_wire(value: Any) -> Any:
         case Path():
             return to_wire(str(value))
         case Mapping():
-            if all(isinstance(key, str) and _is_kept(key) for key in value):
+            if all(isinstance(key, str) and _is_kept(key) for key in value) and _form(value) is None:
                 return {key: to_wire(member) for key, member in value.items()}
-            return [[to_wire(key), to_wire(member)] for key, member in value.items()]
+            return {"pairs": [[to_wire(key), to_wire(member)] for key, member in value.items()]}
         case tuple() | list() | set() | frozenset():
             return [to_wire(member) for member in value]
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
@@ -82,6 +88,8 @@ class _Misfit(UsageError):
 def _read(hint: Any, plain: Any, at: str) -> Any:
     hint = _bare(hint)
     origin = get_origin(hint) or hint
+    if hint in (Any, object):
+        return _read_untyped(plain, at)
     if dataclasses.is_dataclass(hint):
         return _read_dataclass(cast(type, hint), plain, at)
     if origin in (Union, types.UnionType):
@@ -126,7 +134,7 @@ def _named(kind: type, name: Any, at: str) -> type:
         return kind
     waiting: list[type] = kind.__subclasses__()
     while waiting:
-        derived = waiting.pop()
+        derived = waiting.pop()  # the newest first: what a class was before it got its slots has the same name
         if derived.__name__ == name and dataclasses.is_dataclass(derived):
             return derived
         waiting += derived.__subclasses__()
@@ -166,11 +174,27 @@ def _read_collection(hint: Any, plain: Any, at: str) -> Any:
 
 
 def _read_mapping(hint: Any, plain: Any, at: str) -> Any:
-    pairs = plain.items() if isinstance(plain, dict) else plain
-    if not isinstance(plain, dict | list) or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
+    if not isinstance(plain, dict) or (pairs := _pairs(plain)) is None:
         raise _misfit("an object", plain, at)
     key, member = get_args(hint) or (str, Any)
     return {_read(key, k, at): _read(member, v, _inside(at, str(k))) for k, v in pairs}
+
+
+def _pairs(plain: dict[str, Any]) -> Iterable[Sequence[Any]] | None:
+    if _form(plain) != "pairs":
+        return plain.items()
+    pairs = plain["pairs"]
+    whole = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+    return pairs if whole and not any(isinstance(key, list | dict) and _text(key) is None for key, _ in pairs) else None
+
+
+def _read_untyped(plain: Any, at: str) -> Any:
+    if isinstance(plain, list):
+        return [_read_untyped(one, f"{at}[{n}]") for n, one in enumerate(plain)]
+    if not isinstance(plain, dict):
+        return plain
+    kind = {"utf8": str, "float": float}.get(_form(plain) or "", dict[Any, Any])
+    return _read(kind, plain, at)
 
 
 def _read_scalar(hint: Any, plain: Any, at: str) -> Any:
@@ -185,13 +209,11 @@ def _read_scalar(hint: Any, plain: Any, at: str) -> Any:
             return number
         case builtin if builtin in (bool, int) and type(plain) is builtin:
             return plain
-        case builtin if builtin in (Any, object):
-            return plain
     raise _misfit(_told(hint), plain, at)
 
 
 def _text(plain: Any) -> str | None:
-    if isinstance(plain, dict) and set(plain) == {"utf8"} and (body := _bytes(plain["utf8"])) is not None:
+    if _form(plain) == "utf8" and (body := _bytes(plain["utf8"])) is not None:
         try:
             return body.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
@@ -207,9 +229,15 @@ def _bytes(plain: Any) -> bytes | None:
 
 
 def _number(plain: Any) -> float | None:
-    if isinstance(plain, dict) and set(plain) == {"float"} and plain["float"] in ("nan", "inf", "-inf"):
+    if _form(plain) == "float" and plain["float"] in ("nan", "inf", "-inf"):
         return float(plain["float"])
     return plain if isinstance(plain, int | float) and not isinstance(plain, bool) else None
+
+
+def _form(plain: Any) -> str | None:
+    """Which of the forms an object is that stand for something else."""
+    name = next(iter(plain)) if isinstance(plain, Mapping) and len(plain) == 1 else None
+    return name if name in _FORMS else None
 
 
 def _misfit(wanted: str, plain: Any, at: str) -> _Misfit:
