@@ -28,8 +28,10 @@ from palazzo.lines import Stream, peer_uid
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Callable, Mapping
+    from typing import Any, Self
+
+    Tell = Callable[[Mapping[str, Any]], object]
 
 PROTOCOL = 1
 GIVING_WAY = "giving way"
@@ -44,8 +46,11 @@ _LOOK_AGAIN = 0.02
 """Seconds between two looks for a service that is starting."""
 _START_AGAIN = 1.0
 """Seconds after which another is started if none has taken the lock: the one before may have lost a race, or died."""
-_PASSED = ("HOME", "TZ", "LANG", "LANGUAGE", "LC_ALL", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
-_PASSED_FROM = ("PALAZZO_", "XDG_", "LC_")
+_PASSED = ("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "OPENCODE_DB")
+_PASSED_FROM = (
+    *("PALAZZO_", "XDG_", "LC_", "CLAUDE_CONFIG_", "CODEX_HOME", "PI_CODING_AGENT_", "GEMINI_CLI_HOME"),
+    *("COPILOT_HOME", "CONTINUE_GLOBAL_", "AIDER_CHAT_"),
+)
 """Variables that an operation may ask for: what they say at the client holds for its calls."""
 _WINDOWS = sys.platform == "win32"
 
@@ -203,8 +208,15 @@ def connect(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_
     """Return a connection to the service that listens at `where`, after both have said who they are.
 
     `hello` says what is wanted: `{"want": "calls"}` or `{"want": "mcp", …}`; version and build are this package's
-    unless it names others. Raises GivingWay where the service is older, ServiceUnavailable where none answers.
+    unless it names others; with `"any": true` an older service is as good. Raises GivingWay where the service is
+    older, ServiceUnavailable where none answers.
     """
+    stream, _ = _greeted(where, hello, seconds)
+    stream.socket.settimeout(None)
+    return stream
+
+
+def _greeted(where: Address, hello: Mapping[str, Any], seconds: float) -> tuple[Stream, dict[str, Any]]:
     try:
         _check_directory(where)
         stream = Stream(_windows_socket(where) if _WINDOWS else _unix_socket(where, seconds))
@@ -217,13 +229,19 @@ def connect(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_
         stream.close()
         raise ServiceUnavailable(f"The service of {where.palace} does not answer ({error}).") from error
     if answer is not None and answer.get("ok") is True:
-        stream.socket.settimeout(None)
-        return stream
+        return stream, answer
     stream.close()
     reason = str((answer or {}).get("reason") or "it has just ended")
     if reason == GIVING_WAY:
         raise GivingWay(f"The service of {where.palace} is older than this, and gives way.")
     raise ServiceUnavailable(f"The service of {where.palace} refuses: {reason}.")
+
+
+def ask(where: Address, want: str) -> dict[str, Any]:
+    """Return what the service says to `"state"` or `"stop"`; ServiceUnavailable where none answers."""
+    stream, answer = _greeted(where, {"want": want}, _ANSWERS_WITHIN)
+    stream.close()
+    return answer
 
 
 def _unix_socket(where: Address, seconds: float) -> _socket.socket:
@@ -271,18 +289,20 @@ def ensure_service(
     if not is_wanted(variables):
         raise ServiceUnavailable("Background processes are off (PALAZZO_SERVICE, or the setting `service`).")
     deadline = time.monotonic() + seconds
-    started = float("-inf")
+    again = 0.0
     while True:
         try:
             return connect(where, hello)
         except GivingWay:
-            started = float("-inf")
+            # One is enough: where what is started here is older still than what is asked for, it does.
+            hello = {**hello, "any": True}
+            again = 0.0
         except ServiceUnavailable:
             if time.monotonic() > deadline:
                 raise
-        if time.monotonic() - started > _START_AGAIN and not is_starting(where):
+        if time.monotonic() >= again and not is_starting(where):
             start(where, variables)
-            started = time.monotonic()
+            again = time.monotonic() + _START_AGAIN
         time.sleep(_LOOK_AGAIN)
 
 
@@ -344,6 +364,76 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     if parts:
         found["PYTHONPATH"] = os.pathsep.join(parts)
     return found
+
+
+# --- calls -----------------------------------------------------------------------------------------------------
+
+
+class Caller:
+    """Calls operations of a running service, one after the other; `connect` first, or let `call` do so.
+
+    What was sent and not answered is sent again to the next service, by the same key: it is carried out once.
+    """
+
+    def __init__(self, where: Address, variables: Mapping[str, str], cwd: str, starts: bool = True) -> None:
+        self._where, self._variables, self._starts = where, variables, starts
+        self._surroundings = surroundings(cwd, variables)
+        self._stream: Stream | None = None
+        self._sent = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def connect(self) -> None:
+        """Connect to the service, starting one if need be and allowed; ServiceUnavailable where none answers."""
+        hello = {"want": "calls"}
+        if self._starts:
+            self._stream = ensure_service(self._where, self._variables, hello)
+        else:
+            self._stream = connect(self._where, hello)
+
+    def call(
+        self, operation: str, request: Mapping[str, Any], key: str | None = None, tell: Tell | None = None
+    ) -> dict[str, Any]:
+        """Return the service's answer: `{"result": …}` or `{"error": {"kind": …, "message": …}}`, as `wire` writes it.
+
+        `tell` is told of every message before it, with `progress` or a `notice`. Raises ServiceUnavailable where no
+        service answers, or where one was lost that may have carried out a call without a key.
+        """
+        self._sent += 1
+        asked = {"id": self._sent, "operation": operation, "request": request, "surroundings": self._surroundings}
+        while True:
+            if self._stream is None:
+                self.connect()
+            try:
+                return self._answer(asked if key is None else {**asked, "key": key}, tell)
+            except (OSError, ValueError) as error:
+                self.close()
+                if key is None or not self._starts:
+                    raise ServiceUnavailable(f"The service of {self._where.palace} was lost ({error}).") from error
+
+    def close(self) -> None:
+        """Let go of the connection; what is being carried out is finished."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def _answer(self, asked: Mapping[str, Any], tell: Tell | None) -> dict[str, Any]:
+        assert self._stream is not None  # noqa: S101 - `call` has connected
+        self._stream.send(asked)
+        while True:
+            message = self._stream.read()
+            if message is None:
+                raise ConnectionError("it has ended")
+            if message.get("id") != asked["id"]:
+                continue
+            if "result" in message or "error" in message:
+                return message
+            if tell is not None:
+                tell(message)
 
 
 # --- what is said ----------------------------------------------------------------------------------------------

@@ -69,6 +69,12 @@ class Stream:
                 return None
             self._read += more
 
+    def taken(self) -> bytes:
+        """Return what was received and not read yet; whoever takes it reads from the socket itself from now on."""
+        rest = bytes(self._read)
+        self._read.clear()
+        return rest
+
     def half_close(self) -> None:
         """Say that nothing more will be written."""
         import _socket

@@ -1,1 +1,5 @@
-"""Processes in the background. For now one: `embedding` makes the vectors that are pending, and exits."""
+"""Processes in the background.
+
+`service` is the warm process of one palace, which serves calls and MCP to clients (`palazzo.client`); `embedding`
+makes the vectors that are pending, and exits.
+"""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from palazzo.palace import Palace
     from palazzo.scope.identity import ProjectIdentity
     from palazzo.store.database import Database
+    from palazzo.store.opening import Mode
 
 
 _THREADS_FOR_ONE, _THREADS_FOR_MANY = 1, 2
@@ -44,6 +45,7 @@ class Context:
     """One caller's surroundings. Close it, or use `with`.
 
     `trust` is whom to believe for what this caller states: a person, unless a face for agents says otherwise.
+    `opened` gives a palace that somebody keeps open for many callers, in place of one that is closed with this.
     """
 
     def __init__(
@@ -56,11 +58,13 @@ class Context:
         on_notice: Callable[[str], None] | None = None,
         on_event: Callable[[object], None] | None = None,
         trust: Trust = "user",
+        opened: Callable[[Context, Mode], Palace] | None = None,
     ) -> None:
         self.cwd = (cwd or Path.cwd()).absolute()
         self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
         self._named, self._clock, self._on_event = palace, clock, on_event
         self.trust: Trust = trust
+        self._opened = opened
         self.on_writing: Callable[[Database], None] | None = None
         """Told of the palace's database whenever somebody is about to write (`calling`)."""
         self.interrupted_at: Micros | None = None
@@ -76,10 +80,10 @@ class Context:
         self.close()
 
     def close(self) -> None:
-        """Close the palace if it was opened."""
-        if self._palace is not None:
+        """Close the palace if it was opened here."""
+        if self._palace is not None and self._opened is None:
             self._palace.close()
-            self._palace = None
+        self._palace = None
 
     # --- the palace ----------------------------------------------------------------------------------------
 
@@ -116,21 +120,23 @@ class Context:
 
         return (self._clock or system_clock)()
 
-    def _open(self, mode: str) -> Palace:
+    def _open(self, mode: Mode) -> Palace:
+        self._palace = self._open_own(mode) if self._opened is None else self._opened(self, mode)
+        for name in ("placing", "project", "home"):  # they asked the palace that was open before
+            self.__dict__.pop(name, None)
+        return self._palace
+
+    def _open_own(self, mode: Mode) -> Palace:
         from palazzo.palace import Palace, system_clock
 
         threads = _THREADS_FOR_MANY if mode == "write" else _THREADS_FOR_ONE
-        opened = Palace.open(
+        return Palace.open(
             self.palace_path,
-            "write" if mode == "write" else "read",
+            mode,
             lambda: self.open_embedder(threads),
             self._clock or system_clock,
             self.settings.flag("redact"),
         )
-        self._palace = opened
-        for name in ("placing", "project", "home"):  # they asked the palace that was open before
-            self.__dict__.pop(name, None)
-        return opened
 
     # --- settings ------------------------------------------------------------------------------------------
 

@@ -56,9 +56,12 @@ class Watched:
         return max(above, key=lambda root: len(root.parts), default=None)
 
 
-def places(context: Context, paths: Sequence[Path] = ()) -> Watched:
-    """Return where sources lie: what `paths` name, every history there is, and projects that documents came from."""
-    histories = histories_here(context)
+def places(context: Context, paths: Sequence[Path] = (), only_known: bool = False) -> Watched:
+    """Return where sources lie: what `paths` name, every history there is, and projects that documents came from.
+
+    With `only_known` histories are only those of hosts of which the palace holds something.
+    """
+    histories = histories_here(context, only_known)
     trees = frozenset(history.path for history in histories if history.path.is_dir())
     beside = frozenset(history.path.parent for history in histories if not history.path.is_dir())
     named = [path.resolve() for path in paths]
@@ -68,11 +71,17 @@ def places(context: Context, paths: Sequence[Path] = ()) -> Watched:
     return Watched(histories, roots, files, trees, directories)
 
 
-def histories_here(context: Context) -> tuple[History, ...]:
-    """Return the hosts' histories that there are now."""
+def histories_here(context: Context, only_known: bool = False) -> tuple[History, ...]:
+    """Return the hosts' histories that there are now; with `only_known`, of hosts that were read before."""
     from palazzo.mining.histories import histories
+    from palazzo.store import sources
 
-    return histories(context.variables, (), context.project_root)
+    found = histories(context.variables, (), context.project_root)
+    if not only_known:
+        return found
+    with context.reading().database.snapshot() as connection:
+        used = sources.feeders_used(connection)
+    return tuple(one for one in found if any(one.host == kind or one.host == f"{kind}-cli" for kind in used))
 
 
 def everything(context: Context, watched: Watched) -> Iterator[MineRequest]:

@@ -70,10 +70,22 @@ class _Said:
 
 
 class Watching:
-    """Watches, reads and tells. One palace has one watcher; its caller holds the lock."""
+    """Watches, reads and tells. One palace has one watcher; its caller holds the lock.
 
-    def __init__(self, context: Context, tell: Callable[[WatchEvent], None], paths: Sequence[Path] = ()) -> None:
+    One that nobody asked for keeps to what is known (`only_known`): it takes in no host's history of its own accord.
+    `heed` is called while sources are read, and may raise what is no Exception to end it there.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        tell: Callable[[WatchEvent], None],
+        paths: Sequence[Path] = (),
+        only_known: bool = False,
+        heed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._context, self._tell, self._paths = context, tell, tuple(paths)
+        self._only_known, self._heed = only_known, heed
         self._heard: SimpleQueue[Path] = SimpleQueue()
         self._said = _Said()
         self._listeners: list[Listener] = []
@@ -121,7 +133,7 @@ class Watching:
 
     def _listen(self, anew: bool = False) -> None:
         """Listen to where sources lie now. What is listened to already goes on; `anew` if directories were replaced."""
-        self._watched = places(self._context, self._paths)
+        self._watched = places(self._context, self._paths, self._only_known)
         before = {(listener.places, listener.recursive): listener for listener in self._listeners}
         replaced = [before.pop(key) for key in list(before) if anew and not key[1]]
         looking = self._context.settings.flag("watch.polling")
@@ -137,7 +149,7 @@ class Watching:
     def _look_round(self) -> None:
         """Notice a history that is new on this machine, and take it in."""
         before = {history.path for history in self._watched.histories}
-        now = {history.path for history in histories_here(self._context)}
+        now = {history.path for history in histories_here(self._context, self._only_known)}
         if now != before:
             self._listen()
         if now - before:
@@ -188,7 +200,7 @@ class Watching:
         (path,) = request.paths
         try:
             palace = self._context.writing()
-            report = mine(palace.database, palace.clock, request)
+            report = mine(palace.database, palace.clock, request, lambda _: self._heed())
         except NotFound:
             return None  # it was taken away again
         except (PalazzoError, OSError) as error:

@@ -212,6 +212,11 @@ class _WithoutErased(dict[str, FileState]):
         return super().get(self._address(uri), default)
 
 
+def feeders_used(connection: Connection) -> frozenset[str]:
+    """Return the names of the feeders that files were read by."""
+    return frozenset(str(feeder) for (feeder,) in connection.execute("SELECT DISTINCT feeder FROM file_state"))
+
+
 def read_file_state(connection: Connection, uri: str) -> FileState | None:
     """Return what is remembered of one file."""
     rows = connection.execute(

@@ -1,0 +1,143 @@
+"""Carries operations out for all connections of one service: the palace, the threads, and how much is being done.
+
+It knows no sockets. What it notes of a call is its name, how long it took and what kind of error it ended with: never
+a word of what was asked or answered.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from palazzo.daemon.lanes import Lanes
+from palazzo.daemon.pool import Pool
+from palazzo.errors import PalazzoError, UsageError
+from palazzo.mcp.calls import Stopped
+from palazzo.model import Trust
+from palazzo.operations import calling, registry
+from palazzo.operations.context import Context, Progress
+from palazzo.operations.operation import Operation
+
+_log = logging.getLogger("palazzo.service")
+_NEVER_HERE = frozenset(["watch", "service_start", "service_stop", "service_status"])
+"""Operations that a service does not carry out: one goes on for ever, the others are about the service itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An operation to be carried out, and for whom. `on_progress` may raise Stopped when nobody waits any more."""
+
+    operation: Operation[Any, Any]
+    request: Any
+    key: str | None
+    cwd: Path
+    variables: Mapping[str, str]
+    trust: Trust
+    on_progress: Callable[[Progress], None]
+    on_notice: Callable[[str], None]
+
+
+class Engine:
+    """Runs jobs in the lanes, on palaces of the pool."""
+
+    def __init__(self, palace: Path) -> None:
+        self.palace = palace
+        self.pool, self._lanes = Pool(), Lanes()
+        self.stopping = threading.Event()
+        """Set when long jobs are to end at their next report."""
+        self.done = 0
+        self.last_call = float("-inf")
+        """When a call last came in or ended, by the monotonic clock."""
+        self._running: dict[int, str] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def running(self) -> int:
+        """How many jobs have been taken and are not done."""
+        return len(self._running)
+
+    def submit(self, job: Job) -> Future[Any]:
+        """Begin a job; its result, or what it raised, is the future's."""
+        with self._lock:
+            number = self.done + len(self._running) + 1
+            while number in self._running:
+                number += 1
+            self._running[number] = job.operation.name
+        self.last_call = time.monotonic()
+        try:
+            future = self._lanes.submit(job.operation, lambda: self._run(job))
+        except RuntimeError:
+            self._end(number)
+            raise
+        future.add_done_callback(lambda _: self._end(number))
+        return future
+
+    def close(self) -> None:
+        """Wait for what runs, and let go of the palace."""
+        self._lanes.close()
+        self.pool.close()
+
+    def _end(self, number: int) -> None:
+        with self._lock:
+            del self._running[number]
+            self.done += 1
+        self.last_call = time.monotonic()
+
+    def _run(self, job: Job) -> Any:
+        began = time.perf_counter()
+        how = "interrupted"
+        try:
+            result = self._carried_out(job)
+            how = "done"
+        except PalazzoError as error:
+            how = type(error).__name__
+            raise
+        except Stopped:
+            how = "stopped"
+            raise
+        except Exception as error:
+            how = f"bug: {type(error).__name__} at {_place(error)}"
+            raise
+        finally:
+            _log.info("%s %.0f ms, %s", job.operation.name, (time.perf_counter() - began) * 1000, how)
+        return result
+
+    def _carried_out(self, job: Job) -> Any:
+        def report(progress: Progress) -> None:
+            if self.stopping.is_set():
+                raise Stopped
+            job.on_progress(progress)
+
+        with (
+            self.pool.lease() as opened,
+            Context(
+                self.palace,
+                job.cwd,
+                job.variables,
+                on_progress=report,
+                on_notice=job.on_notice,
+                trust=job.trust,
+                opened=opened,
+            ) as context,
+        ):
+            return calling.call(context, job.operation, job.request, job.key)
+
+
+def operation_called(name: object) -> Operation[Any, Any]:
+    """Return the operation that a client names; UsageError for one that there is not, or that is not for a service."""
+    if not isinstance(name, str) or name not in registry.MODULES or name in _NEVER_HERE:
+        raise UsageError(f"The service has no operation {name!r}.")
+    return registry.operation(name)
+
+
+def _place(error: Exception) -> str:
+    """Where in the package an error came from; its message may hold words, and is not told."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "palazzo" in frame.filename]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"

@@ -1,0 +1,84 @@
+"""Takes in what changes while the service runs: histories of hosts that were fed before, documents that were mined.
+
+Nobody's history is read unasked. Where a `palazzo watch` runs, it is left to that; where one ends, this goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from palazzo import locks
+from palazzo.daemon.pool import Pool
+from palazzo.errors import PalazzoError
+from palazzo.mcp.calls import Stopped
+from palazzo.operations.context import Context
+from palazzo.operations.watch import lock_file
+from palazzo.operations.watching import WatchEvent, Watching
+
+_log = logging.getLogger("palazzo.service")
+_LOOK_AGAIN = 15.0
+"""Seconds until it is looked again whether there is a palace to watch for, and nobody else who does."""
+
+
+class Following:
+    """A thread that watches for a palace until it is ended."""
+
+    def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool) -> None:
+        self._palace, self._variables, self._pool = palace, variables, pool
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="palazzo-following", daemon=True)
+        self.is_watching = False
+
+    def begin(self) -> None:
+        """Begin to watch, unless the settings say no."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop, and wait for what is being read."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._watch()
+            except Stopped:
+                return
+            except PalazzoError as error:
+                _log.info("watching ended: %s", type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - a bug in watching must not end the service
+                _log.info("watching ended by a bug: %s", type(error).__name__)
+            self.is_watching = False
+            self._stop.wait(_LOOK_AGAIN)
+
+    def _go_on(self) -> None:
+        if self._stop.is_set():
+            raise Stopped  # what was read up to here is committed, the rest is read next time
+
+    def _watch(self) -> None:
+        with (
+            self._pool.lease() as opened,
+            Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
+        ):
+            settings = context.settings
+            if not context.has_palace or settings.flag("off") or not settings.flag("watch.background"):
+                return
+            context.writing()
+            lock = locks.try_lock(lock_file(self._palace))
+            if lock is None:
+                return
+            with lock:
+                self.is_watching = True
+                Watching(context, _note, only_known=True, heed=self._go_on).run(self._stop)
+
+
+def _note(event: WatchEvent) -> None:
+    """What was read is in the palace; the log says how much and how long, never what or where."""
+    if event.event in ("read", "caught-up") and event.items:
+        _log.info("watch %s: %d items in %.1f s", event.event, event.items, event.took_s)
+    elif event.event == "failed":
+        _log.info("watch: a source could not be read")

@@ -1,0 +1,194 @@
+"""Connections that carry MCP: one event loop on a thread of its own, started for the first of them.
+
+The SDK is imported then, or before, when nothing else is to be done (`warm_up`); a service that no agent asks never
+pays for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from palazzo.daemon.engine import Engine, Job, operation_called
+from palazzo.lines import LONGEST_LINE, Stream
+
+if TYPE_CHECKING:
+    from palazzo.mcp.calls import Asked
+
+_INVALID_REQUEST = -32600
+
+
+class McpConnections:
+    """Serves MCP on streams that said hello. `serve` blocks the calling thread, the work is done on the loop's."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+        self._open: set[_Connection] = set()
+
+    def warm_up(self) -> None:
+        """Import the SDK and build the server that most clients ask for."""
+        from palazzo.mcp.server import build
+
+        build("palazzo", "core")
+
+    def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
+        """Serve one client until it has gone; after `finish`, until it waits for nothing."""
+        around = hello.get("surroundings")
+        around = around if isinstance(around, dict) else {}
+        told = around.get("variables")
+        variables = {str(name): str(value) for name, value in (told if isinstance(told, dict) else {}).items()}
+        cwd = Path(str(around.get("cwd") or self._engine.palace.parent))
+        connection = _Connection(stream, self._engine, cwd, variables)
+        self._open.add(connection)
+        try:
+            serving = connection.serve(str(hello.get("profile") or "palazzo"), str(hello.get("toolset") or "core"))
+            asyncio.run_coroutine_threadsafe(serving, self._running()).result()
+        finally:
+            self._open.discard(connection)
+
+    def finish(self) -> None:
+        """Let every connection end as soon as its client waits for nothing."""
+        for connection in list(self._open):
+            self._running().call_soon_threadsafe(connection.finish)
+
+    def close(self) -> None:
+        """End the loop."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="palazzo-mcp", daemon=True).start()
+            return self._loop
+
+
+class _Connection:
+    def __init__(
+        self,
+        stream: Stream,
+        engine: Engine,
+        cwd: Path,
+        variables: Mapping[str, str],
+    ) -> None:
+        self._stream, self._engine, self._cwd, self._variables = stream, engine, cwd, variables
+        self._calls = 0
+        self._is_finishing = False
+        self._end_of_input: Callable[[], None] | None = None
+
+    def finish(self) -> None:
+        """Read nothing more once no call is being carried out; to be called on the loop."""
+        self._is_finishing = True
+        self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self._is_finishing and not self._calls and self._end_of_input is not None:
+            self._end_of_input()
+
+    async def serve(self, profile: str, toolset: str) -> None:
+        from palazzo.mcp.calls import Surroundings
+        from palazzo.mcp.lines import serve_lines
+
+        early = self._stream.taken()
+        reader, writer = await asyncio.open_connection(sock=self._stream.socket, limit=LONGEST_LINE)
+
+        async def write(line: bytes) -> None:
+            writer.write(line)
+            await writer.drain()
+
+        def end() -> None:
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            reader.feed_eof()
+
+        self._end_of_input = end
+        self._end_if_done()
+        try:
+            await serve_lines(
+                self._lines(reader, writer, early),
+                write,
+                profile=profile,
+                toolset=toolset,
+                surroundings=Surroundings(self._cwd, self._variables, self._engine.palace),
+                call=self._call,
+            )
+        finally:
+            self._end_of_input = None
+            writer.close()
+
+    async def _call(self, asked: Asked) -> Any:
+        """Carry an operation out in a lane of the engine: the `Call` of a server that a service runs."""
+        import anyio
+
+        around = asked.surroundings
+        job = Job(
+            operation_called(asked.operation),
+            asked.request,
+            asked.key,
+            around.cwd,
+            around.variables,
+            around.trust,
+            asked.on_progress,
+            asked.on_notice,
+        )
+        self._calls += 1
+        try:
+            future: Future[Any] = self._engine.submit(job)
+            waiting = asyncio.wrap_future(future)
+            try:
+                return await asyncio.shield(waiting)
+            except asyncio.CancelledError:
+                if not future.cancel():
+                    with anyio.CancelScope(shield=True):
+                        await asyncio.wait([waiting])
+                raise
+        finally:
+            self._calls -= 1
+            self._end_if_done()
+
+    async def _lines(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, early: bytes
+    ) -> AsyncIterator[bytes]:
+        """What the client sends, line by line; `early` is what it sent behind its hello."""
+        *whole, rest = early.split(b"\n")
+        for line in whole:
+            yield line
+        while True:
+            try:
+                line = await reader.readuntil(b"\n")
+            except asyncio.IncompleteReadError:
+                return
+            except OSError:
+                return
+            except asyncio.LimitOverrunError:
+                if not await _passed_over(reader):
+                    return
+                writer.write(_refused(f"A line may have {LONGEST_LINE:,} bytes. Send less."))
+                rest = b""
+                continue
+            yield rest + line[:-1]
+            rest = b""
+
+
+async def _passed_over(reader: asyncio.StreamReader) -> bool:
+    """Read on to the end of a line that is too long; False where the client ends before."""
+    while True:
+        try:
+            await reader.readuntil(b"\n")
+            return True
+        except asyncio.LimitOverrunError as error:
+            await reader.readexactly(error.consumed)
+        except asyncio.IncompleteReadError:
+            return False
+
+
+def _refused(sentence: str) -> bytes:
+    error = {"code": _INVALID_REQUEST, "message": sentence}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n"

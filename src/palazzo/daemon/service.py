@@ -1,0 +1,281 @@
+"""The warm process of one palace: `python -m palazzo.daemon.service PALACE`.
+
+It listens on a socket that is its user's alone, and serves calls and MCP. The one that holds the lock beside the
+socket may listen; the others end at once. It ends when nobody has needed it for a while, when it is told to, when it
+has grown too large, and when somebody comes who is newer: then it stops listening and lets go of the lock at once, so
+that the next one serves while this one finishes what it has begun.
+
+    main thread      accepts, looks after itself, ends
+    one per client   reads what it says (`calls`), or waits for the event loop that does (`mcp_connections`)
+    lanes            carry operations out
+    following        takes in what changes
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from palazzo import __version__, client, locks
+from palazzo.client import Address
+from palazzo.daemon.listening import Listener, is_own_user
+from palazzo.daemon.memory import resident_mb
+from palazzo.errors import PalazzoError, ServiceUnavailable
+
+if TYPE_CHECKING:
+    import logging
+
+    from palazzo.daemon.engine import Engine
+    from palazzo.daemon.following import Following
+    from palazzo.daemon.guests import Guest
+    from palazzo.daemon.mcp_connections import McpConnections
+
+_LOOK_AROUND = 5.0
+"""Seconds between two looks at memory, idleness and the socket."""
+_AT_LEAST = 3.0
+"""Seconds without a client after which an idle service may end at the earliest: its starter has yet to connect."""
+_WARM_MCP_AFTER = 2.0
+"""Seconds without a call after which the MCP SDK is imported: it takes a second of one core."""
+_LEAST_MB = 256
+"""What a fresh service may need: a lower bound would end each as soon as it is warm."""
+_TRIES, _PAUSE = 5, 0.05
+"""A lock that somebody only looked at is free again within a moment."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve the palace named by the only argument until there is no need to; return the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    stays = "--stay" in given
+    named = [argument for argument in given if argument != "--stay"]
+    if len(named) != 1:
+        print("usage: python -m palazzo.daemon.service [--stay] PALACE", file=sys.stderr)
+        return 2
+    if os.name == "posix":
+        os.closerange(3, 1024)  # what a host left open to its children: nobody waits for a pipe that is held here
+    where = client.address(named[0], os.environ)
+    try:
+        client.make_directory(where)
+    except ServiceUnavailable as error:
+        print(error, file=sys.stderr)
+        return 1
+    lock = _lock(where)
+    if lock is None:
+        return 0
+    try:
+        return Service(where, os.environ, lock, stays).run()
+    finally:
+        lock.release()
+
+
+def _lock(where: Address) -> locks.FileLock | None:
+    for attempt in range(_TRIES):
+        lock = locks.try_lock(where.lock)
+        if lock is not None:
+            return lock
+        if attempt + 1 < _TRIES:
+            time.sleep(_PAUSE)
+    return None
+
+
+class Service:
+    """One service, from listening to its end. With `stays` it does not end for being idle."""
+
+    def __init__(self, where: Address, variables: Mapping[str, str], lock: locks.FileLock, stays: bool = False) -> None:
+        self._where, self._variables, self._stays = where, dict(variables), stays
+        self._palace = Path(where.palace)
+        self.build, self.began = client.build(), time.time_ns() // 1000
+        self._guests: dict[int, Guest] = {}
+        self._guard = threading.Lock()
+        self.ending = threading.Event()
+        self._last_guest = time.monotonic()
+        self._wake_read, self._wake_write = socket.socketpair()
+        self.listener = Listener(where, lock)
+
+    def run(self) -> int:
+        """Serve, and return the exit code once all is finished."""
+        # Listening already: who comes now waits a moment for what takes one to import.
+        with contextlib.suppress(OSError):
+            os.chdir(self._palace.parent if self._palace.parent.is_dir() else Path("/"))
+        self._heed_signals()
+        self._start()
+        try:
+            self._accept()
+        finally:
+            self.listener.close()
+            self._finish()
+        return 0
+
+    def state(self) -> dict[str, Any]:
+        """Return what a person may want to know of it."""
+        return {
+            "palace": self._where.palace,
+            "build": self.build,
+            "since": self.began,
+            "guests": len(self._guests) - 1,
+            "running": self.engine.running,
+            "calls": self.engine.done,
+            "memory_mb": resident_mb(),
+            "watching": self._following.is_watching,
+        }
+
+    def _start(self) -> None:
+        from palazzo.daemon import journal
+        from palazzo.daemon.engine import Engine
+        from palazzo.daemon.following import Following
+        from palazzo.daemon.mcp_connections import McpConnections
+        from palazzo.operations.context import Context
+
+        self._log: logging.Logger = journal.begin(self._palace, self._variables)
+        self._log.info("service %s (%s) begins", __version__, self.build)
+        self.engine: Engine = Engine(self._palace)
+        self.mcp: McpConnections = McpConnections(self.engine)
+        self._following: Following = Following(self._palace, self._variables, self.engine.pool)
+        settings = Context(self._palace, self._palace.parent, self._variables).settings
+        self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
+        self._most_mb = max(_LEAST_MB, settings.number("service_memory_mb"))
+        threading.Thread(target=self._warm_up, name="palazzo-warming", daemon=True).start()
+
+    def _heed_signals(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._told_to_end)
+        if hasattr(signal, "SIGHUP"):
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def _told_to_end(self, number: int, frame: FrameType | None) -> None:
+        self.end(long_ones_too=True)
+
+    # --- while it serves -----------------------------------------------------------------------------------
+
+    def _accept(self) -> None:
+        looked = time.monotonic()
+        while not self.ending.is_set():
+            ready, _, _ = select.select([self.listener.socket, self._wake_read], [], [], _LOOK_AROUND)
+            if self.listener.socket in ready:
+                with contextlib.suppress(OSError):  # who came has gone again
+                    self._welcome(self.listener.socket.accept()[0])
+            if time.monotonic() - looked >= _LOOK_AROUND:
+                looked = time.monotonic()
+                self._look_around()
+
+    def _welcome(self, connection: socket.socket) -> None:
+        from palazzo.daemon.guests import Guest
+
+        connection.setblocking(True)
+        if not is_own_user(connection):
+            connection.close()
+            return
+        one = Guest(self, connection)
+        with self._guard:
+            self._guests[id(one)] = one
+        threading.Thread(target=one.serve, name="palazzo-guest", daemon=True).start()
+
+    def left(self, one: Guest) -> None:
+        """Forget a client that has gone."""
+        with self._guard:
+            del self._guests[id(one)]
+            self._last_guest = time.monotonic()
+        if self.ending.is_set():
+            self._wake()
+
+    def _look_around(self) -> None:
+        """End where there is no need to go on: nobody asks, the socket is another's, or too much memory is held."""
+        if not self.listener.is_there():
+            self._log.info("its socket is gone")
+            self.end()
+        elif not self._is_busy() and resident_mb() > self._most_mb:
+            self._log.info("more than %d MB are held", self._most_mb)
+            self.end()
+        elif not self._stays and self._is_idle():
+            self._log.info("idle")
+            self.end()
+
+    def _is_busy(self) -> bool:
+        return self.engine.running > 0 or self._is_embedding()
+
+    def _is_idle(self) -> bool:
+        if self._guests or self._is_busy():
+            return False
+        return time.monotonic() - max(self._last_guest, self.engine.last_call) >= self._idle_seconds
+
+    def _is_embedding(self) -> bool:
+        from palazzo.operations.background import lock_file
+
+        return locks.is_held(lock_file(self._palace))
+
+    def _warm_up(self) -> None:
+        """Load what the first search needs, then the SDK, so that nobody has to wait for them."""
+        from palazzo.operations.background import start_embedding
+        from palazzo.operations.context import Context
+        from palazzo.recall.query import Query
+
+        try:
+            with (
+                self.engine.pool.lease() as opened,
+                Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
+            ):
+                if context.has_palace:
+                    context.reading().search(Query("what was decided"))
+                    start_embedding(context, insist=False)
+            self._following.begin()
+            while not self.ending.wait(_WARM_MCP_AFTER):
+                if time.monotonic() - self.engine.last_call >= _WARM_MCP_AFTER:
+                    self.mcp.warm_up()
+                    return
+        except PalazzoError as error:
+            self._log.info("warming up: %s", type(error).__name__)
+        except ImportError as error:
+            self._log.info("warming up: %s cannot be imported", error.name)
+
+    # --- its end -------------------------------------------------------------------------------------------
+
+    def end(self, long_ones_too: bool = False) -> None:
+        """Begin to end: take no new client, finish what has begun. Long calls stop at their next report if told to."""
+        if long_ones_too and hasattr(self, "engine"):
+            self.engine.stopping.set()
+        self.ending.set()
+        self._wake()
+
+    def give_way(self) -> None:
+        """Stop listening and let go of the lock, before the newer one is told that it may have both."""
+        with self._guard:
+            if not self.ending.is_set():
+                self._log.info("gives way to a newer one")
+            self.ending.set()
+            self.listener.close()
+        self._wake()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):
+            self._wake_write.send(b"!")
+
+    def _finish(self) -> None:
+        self._following.end()
+        self.mcp.finish()
+        while True:
+            with self._guard:
+                waiting = list(self._guests.values())
+            if not waiting:
+                break
+            for one in waiting:
+                one.finish()
+            select.select([self._wake_read], [], [], 1.0)
+            self._wake_read.recv(64)
+        self.engine.close()
+        self.mcp.close()
+        self._log.info("service ends")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
