@@ -36,7 +36,7 @@ def test_a_token_is_known_until_it_is_revoked(palazzo: Command, shop: Path) -> N
     def holder(said: str) -> str | None:
         with Palace.open(shop, "read") as palace, palace.database.snapshot() as connection:
             found = tokens.holder(connection, said)
-            return found and found.name
+            return None if found is None else found.name
 
     assert holder(secret) == "laptop"
     assert [holder(said) for said in ("", "palazzo_", secret[:-1], secret + "A", secret.lower())] == [None] * 5
