@@ -24,7 +24,7 @@ import zstandard
 from palazzo.archive import deeds
 from palazzo.archive.erased_words import at_moment, spelled
 from palazzo.model import Micros
-from palazzo.store import calls, changes, drawers, items, packs, sources, tombstones, wake_blocks, wording
+from palazzo.store import calls, changes, drawers, items, ledger, packs, sources, tombstones, wake_blocks, wording
 from palazzo.store.database import Connection
 from palazzo.store.wording import Wording
 from palazzo.text.hashed import (
@@ -271,6 +271,7 @@ def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, ac
     _forget_covered(connection, bare, actor, now)
     wake_blocks.drop_all(connection)
     calls.forget_words(connection)
+    ledger.forget_words(connection, bare)
     sources.forget_files(connection, {_source_of(connection, row) for row in bare})
     changes.append(connection, "erased", sorted({*bare, *_items_named(connection, renamed)}))
     told = tuple((uid.hex(), tuple(found.texts.get(row, ()))) for row, uid in items.uids_of(connection, bare))

@@ -1,0 +1,82 @@
+"""Sessions as hooks know them: which epoch they are in, when a save was last asked for, what was said to the person.
+
+An epoch is the stretch of a session in which the agent still has what it was told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class HookSession:
+    """One session. `saved_at` is the count of the human's messages at the last save; `noticed` says that the person was
+    told that memory is not whole."""
+
+    row: int
+    host: str
+    session: str
+    epoch: int
+    saved_at: int
+    held_back: bool
+    noticed: bool
+    began_at: Micros
+    heard_at: Micros
+
+
+def find(connection: Connection, host: str, session: str) -> HookSession | None:
+    """Return a session; None when no hook of it was heard yet."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE host = ? AND session = ?", (host, session))
+    return next((_session(row) for row in rows), None)
+
+
+def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[HookSession]:
+    """Return the sessions whose id begins so, the one heard last first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM hook_session WHERE substr(session, 1, length(?1)) = ?1 ORDER BY heard_at DESC LIMIT ?2",
+        (prefix, at_most),
+    )
+    return [_session(row) for row in rows]
+
+
+def heard(connection: Connection, host: str, session: str, at: Micros, new_epoch: bool = False) -> HookSession:
+    """Note that a hook of a session was heard, and with it that a new epoch began; return the session as it is now."""
+    connection.execute(
+        "INSERT INTO hook_session(host, session, epoch, saved_at, held_back, noticed, began_at, heard_at)"
+        " VALUES(?1, ?2, 0, 0, 0, 0, ?3, ?3) ON CONFLICT(host, session) DO UPDATE SET"
+        " heard_at = max(heard_at, ?3), epoch = epoch + ?4, held_back = CASE WHEN ?4 THEN 0 ELSE held_back END",
+        (host, session, at, int(new_epoch)),
+    )
+    ((row,),) = connection.execute("SELECT id FROM hook_session WHERE host = ? AND session = ?", (host, session))
+    return next(
+        _session(found) for found in connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE id = ?", (row,))
+    )
+
+
+def saved(connection: Connection, row: int, humans: int) -> None:
+    """Note that a save was asked for, or made, when the human had sent so many messages."""
+    connection.execute("UPDATE hook_session SET saved_at = max(saved_at, ?) WHERE id = ?", (humans, row))
+
+
+def hold_back(connection: Connection, row: int) -> None:
+    """Note that a compaction of this epoch was held back."""
+    connection.execute("UPDATE hook_session SET held_back = 1 WHERE id = ?", (row,))
+
+
+def notice(connection: Connection, row: int) -> None:
+    """Note that the person was told, in this session, that memory is not whole."""
+    connection.execute("UPDATE hook_session SET noticed = 1 WHERE id = ?", (row,))
+
+
+_COLUMNS = "id, host, session, epoch, saved_at, held_back, noticed, began_at, heard_at"
+
+
+def _session(row: Any) -> HookSession:
+    own, host, session, epoch, saved_at, held_back, noticed, began_at, heard_at = row
+    return HookSession(
+        int(own), host, session, int(epoch), int(saved_at), bool(held_back), bool(noticed), began_at, heard_at
+    )

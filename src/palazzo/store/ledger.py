@@ -1,0 +1,184 @@
+"""The ledger: what agents were given, when and why, byte for byte; and what they then used of it.
+
+An injection is its rendered text, the ids that the text has words of, and what it cost. An erase takes the text of
+every injection that quotes what went; that there was one, and what it cited, stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+PartKind = Literal["drawer", "item", "fact", "task"]
+Use = Literal["fetched", "cited", "touched"]
+"""What an agent did with something it was given: read it whole, wrote its id, opened the file that it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that an injection has words of: its id, and a short hash of those words."""
+
+    kind: PartKind
+    uid: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What an agent was given once. `text` is None where an erase took it; `took` is in microseconds."""
+
+    row: int
+    event: str
+    reason: str
+    epoch: int
+    at: Micros
+    tokens: int
+    took: int
+    hash: str
+    text: str | None
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What was injected altogether: how often, how many tokens, how many things and how many of them were used."""
+
+    injections: int
+    tokens: int
+    given: int
+    used: int
+    took_p50: int
+    took_p95: int
+
+
+def record(
+    connection: Connection,
+    session: int,
+    epoch: int,
+    event: str,
+    reason: str,
+    text: str,
+    parts: Sequence[Part],
+    tokens: int,
+    took: int,
+    at: Micros,
+) -> int:
+    """Enter an injection for a session (its row); return its own."""
+    body = text.encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(body).digest()
+    connection.execute(
+        "INSERT INTO injection(session, epoch, event, reason, at, tokens, took, hash, text)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (session, epoch, event, reason, at, tokens, took, digest, body),
+    )
+    ((row,),) = connection.execute("SELECT last_insert_rowid()")
+    connection.executemany(
+        "INSERT INTO injection_part(injection, n, kind, uid, words) VALUES(?, ?, ?, ?, ?)",
+        [(row, n, part.kind, bytes.fromhex(part.uid), part.words) for n, part in enumerate(parts)],
+    )
+    return int(row)
+
+
+def told(connection: Connection, session: int, epoch: int) -> frozenset[tuple[str, str]]:
+    """Return what a session was told in an epoch: ids, and the hashes of their words."""
+    rows = connection.execute(
+        "SELECT p.uid, p.words FROM injection i JOIN injection_part p ON p.injection = i.id"
+        " WHERE i.session = ? AND i.epoch = ?",
+        (session, epoch),
+    )
+    return frozenset((bytes(uid).hex(), str(words)) for uid, words in rows)
+
+
+def injections(connection: Connection, session: int) -> list[Injection]:
+    """Return all that a session was given, in order."""
+    parts: dict[int, list[Part]] = {}
+    for row, kind, uid, words in connection.execute(
+        "SELECT p.injection, p.kind, p.uid, p.words FROM injection_part p JOIN injection i ON i.id = p.injection"
+        " WHERE i.session = ? ORDER BY p.injection, p.n",
+        (session,),
+    ):
+        parts.setdefault(int(row), []).append(Part(kind, bytes(uid).hex(), words))
+    rows = connection.execute(
+        "SELECT id, event, reason, epoch, at, tokens, took, hash, text FROM injection WHERE session = ? ORDER BY id",
+        (session,),
+    )
+    return [_injection(row, tuple(parts.get(int(row[0]), ()))) for row in rows]
+
+
+def note_use(connection: Connection, session: int, uid: str, how: Use, at: Micros) -> bool:
+    """Note that a session used something it was given; return whether it was given it."""
+    rows = list(
+        connection.execute(
+            "SELECT p.injection, p.n FROM injection_part p JOIN injection i ON i.id = p.injection"
+            " WHERE i.session = ? AND p.uid = ?",
+            (session, bytes.fromhex(uid)),
+        )
+    )
+    connection.executemany(
+        "INSERT INTO injection_use(injection, n, how, at) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(injection, n, how, at) for injection, n in rows],
+    )
+    return bool(rows)
+
+
+def uses(connection: Connection, session: int) -> Iterator[tuple[int, int, Use, Micros]]:
+    """Yield what a session used: the injection, the part's number in it, how and when."""
+    return (
+        (int(injection), int(n), how, Micros(at))
+        for injection, n, how, at in connection.execute(
+            "SELECT u.injection, u.n, u.how, u.at FROM injection_use u JOIN injection i ON i.id = u.injection"
+            " WHERE i.session = ? ORDER BY u.injection, u.n, u.at",
+            (session,),
+        )
+    )
+
+
+def totals(connection: Connection) -> Totals:
+    """Return the totals of the ledger."""
+    ((count, tokens),) = connection.execute("SELECT count(*), coalesce(sum(tokens), 0) FROM injection")
+    ((given,),) = connection.execute("SELECT count(*) FROM injection_part")
+    ((used,),) = connection.execute("SELECT count(*) FROM (SELECT DISTINCT injection, n FROM injection_use)")
+    p50, p95 = (_took(connection, int(count), share) for share in (0.5, 0.95))
+    return Totals(int(count), int(tokens), int(given), int(used), p50, p95)
+
+
+def forget_words(connection: Connection, items: Iterable[int]) -> None:
+    """Take the text of every injection that quotes one of these items (rows), a fact or a task."""
+    touched = {uid for item in items for uid in _uids(connection, item)}
+    gone = [
+        (int(injection), int(n))
+        for injection, n, kind, uid in connection.execute("SELECT injection, n, kind, uid FROM injection_part")
+        if kind in ("fact", "task") or bytes(uid) in touched
+    ]
+    connection.executemany("UPDATE injection_part SET words = '' WHERE injection = ? AND n = ?", gone)
+    connection.executemany("UPDATE injection SET text = NULL, hash = x'' WHERE id = ?", [(row,) for row, _ in gone])
+
+
+def _uids(connection: Connection, item: int) -> Iterator[bytes]:
+    """An item's id, and those of all drawers that ever showed it."""
+    return (
+        bytes(uid)
+        for (uid,) in connection.execute(
+            "SELECT uid FROM item WHERE id = ?1"
+            " UNION SELECT d.uid FROM drawer_span s JOIN drawer d ON d.id = s.drawer WHERE s.item = ?1",
+            (item,),
+        )
+    )
+
+
+def _took(connection: Connection, count: int, share: float) -> int:
+    rows = connection.execute("SELECT took FROM injection ORDER BY took LIMIT 1 OFFSET ?", (int(count * share),))
+    return next((int(took) for (took,) in rows), 0)
+
+
+def _injection(row: Any, parts: tuple[Part, ...]) -> Injection:
+    own, event, reason, epoch, at, tokens, took, digest, body = row
+    text = None if body is None else bytes(body).decode("utf-8", "surrogatepass")
+    return Injection(
+        int(own), event, reason, int(epoch), Micros(at), int(tokens), int(took), bytes(digest).hex(), text, parts
+    )
