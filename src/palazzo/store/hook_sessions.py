@@ -37,7 +37,7 @@ def find(connection: Connection, host: str, session: str) -> HookSession | None:
 def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[HookSession]:
     """Return the sessions whose id begins so, the one heard last first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM hook_session WHERE substr(session, 1, length(?1)) = ?1 ORDER BY heard_at DESC LIMIT ?2",
+    """Note that a hook of a session was heard, and whether an epoch began with it; return the session as it is."""
         (prefix, at_most),
     )
     return [_session(row) for row in rows]
