@@ -125,30 +125,9 @@ class _Connection:
 
     async def _call(self, asked: Asked) -> Any:
         """Carry an operation out in a lane of the engine: the `Call` of a server that a service runs."""
-        import anyio
-
-        around = asked.surroundings
-        job = Job(
-            operation_called(asked.operation),
-            asked.request,
-            asked.key,
-            around.cwd,
-            around.variables,
-            around.trust,
-            asked.on_progress,
-            asked.on_notice,
-        )
         self._calls += 1
         try:
-            future: Future[Any] = self._engine.submit(job)
-            waiting = asyncio.wrap_future(future)
-            try:
-                return await asyncio.shield(waiting)
-            except asyncio.CancelledError:
-                if not future.cancel():
-                    with anyio.CancelScope(shield=True):
-                        await asyncio.wait([waiting])
-                raise
+            return await carried_out(self._engine, asked)
         finally:
             self._calls -= 1
             self._end_if_done()
@@ -175,6 +154,32 @@ class _Connection:
                 continue
             yield rest + line[:-1]
             rest = b""
+
+
+async def carried_out(engine: Engine, asked: Asked) -> Any:
+    """Carry out in a lane of the engine what a connection asks; when it is cancelled, return once that has ended."""
+    import anyio
+
+    around = asked.surroundings
+    job = Job(
+        operation_called(asked.operation),
+        asked.request,
+        asked.key,
+        around.cwd,
+        around.variables,
+        around.trust,
+        asked.on_progress,
+        asked.on_notice,
+    )
+    future: Future[Any] = engine.submit(job)
+    waiting = asyncio.wrap_future(future)
+    try:
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        if not future.cancel():
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([waiting])
+        raise
 
 
 async def _passed_over(reader: asyncio.StreamReader) -> bool:
