@@ -132,7 +132,7 @@ class _Handlers:
         if permit is not None and (refused := permit(tool, context.request)):
             return _failure(refused)
         try:
-            given = tool.given(params.arguments or {}, host_of(context))
+            given = tool.given(params.arguments or {}, host_of(context), context.lifespan_context.surroundings.cwd)
         except ValueError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from None
         async with reporting(context) as reports:

@@ -66,6 +66,7 @@ def _run(asked: Asked) -> Any:
         palace=around.palace,
         cwd=around.cwd,
         variables=around.variables,
+        trust=around.trust,
         on_progress=asked.on_progress,
         on_notice=asked.on_notice,
     ) as context:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from palazzo.mcp import schema
@@ -42,10 +43,11 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What one call gave: its arguments with the defaults of those left out, and which client calls (`codex`)."""
+    """What one call gave: its arguments with the defaults of those left out; which host calls, and where."""
 
     arguments: Mapping[str, Any]
     host: str = ""
+    cwd: Path = Path()
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments[name]
@@ -109,6 +111,10 @@ class Tool:
     always: bool = False
     title: str = ""
 
+    def widened(self, *arguments: Argument) -> Tool:
+        """Return the same tool with more arguments."""
+        return dataclasses.replace(self, arguments=(*self.arguments, *arguments))
+
     @cached_property
     def input(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
@@ -117,9 +123,9 @@ class Tool:
         told: dict[str, Any] = {"type": "object", "properties": properties}
         if required:
             told["required"] = required
-        return told | {"additionalProperties": False}
+        return told
 
-    def given(self, arguments: Mapping[str, Any], host: str) -> Given:
+    def given(self, arguments: Mapping[str, Any], host: str = "", cwd: Path = Path()) -> Given:
         """Return what a call gives; ValueError, naming it, for what is unknown, missing, mistyped or too large."""
         known = self.input["properties"]
         if strange := [name for name in arguments if name not in known]:
@@ -140,7 +146,7 @@ class Tool:
             if wrong := next(schema.problems(known[one.name], told[one.name], one.name), None):
                 raise ValueError(f"{self.name}: {wrong}")
         defaults = {one.name: self._default_of(one) for one in self.arguments}
-        return Given(defaults | told, host)
+        return Given(defaults | told, host, cwd)
 
     def wanted(self, given: Given) -> Sequence[Step]:
         """Return the operations that a call asks for."""

@@ -9,7 +9,7 @@ from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros
 from palazzo.operations import past
 from palazzo.operations.facts import FactView
-from palazzo.operations.hits import HitSource, SupersededView, source_of, superseded, title_of
+from palazzo.operations.hits import HitSource, SupersededView, TurnView, source_of, superseded, title_of
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.past import AsOf
 from palazzo.text.times import to_iso
@@ -79,6 +79,8 @@ class Shown:
     """Drawers instead of which a note was filed."""
     truncated: bool = False
     """Whether words are left out that were said after the moment as of which was asked."""
+    turns: tuple[TurnView, ...] = ()
+    """Who says each part of a drawer's text, where several do."""
     later: Annotated[int, PERSON_ONLY] = 0
     """How many characters those are."""
 
@@ -199,9 +201,13 @@ def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResul
     return ShowResult(
         "drawer",
         found.id,
-        (replace(_of_drawer(found, later), superseded=told.get(found.id), **_of_note(found.kind, connection, item)),),
-        tuple(_of_drawer(reading.read_drawer(connection, one)) for one in before),
-        tuple(_of_drawer(reading.read_drawer(connection, one)) for one in after),
+        (
+            replace(
+                _spoken(connection, row, later), superseded=told.get(found.id), **_of_note(found.kind, connection, item)
+            ),
+        ),
+        tuple(_spoken(connection, one) for one in before),
+        tuple(_spoken(connection, one) for one in after),
         _raw_of_items(connection, list(dict.fromkeys(span.item for span in found.spans))) if request.raw else None,
     )
 
@@ -272,6 +278,18 @@ def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
         raw = items.read_raw(connection, row)
         parts.append(items.read_item(connection, row).text.encode("utf-8", "surrogatepass") if raw is None else raw)
     return b"".join(parts)
+
+
+def _spoken(connection: Connection, row: int, later: int = 0) -> Shown:
+    """A drawer, with who says what in it."""
+    from palazzo.archive import reading
+    from palazzo.recall.present import Hit
+    from palazzo.recall.window import with_speakers
+
+    drawer = reading.read_drawer(connection, row)
+    (hit,) = with_speakers(connection, [Hit(drawer, 0.0, drawer.text, False, row=row)])
+    turns = tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in hit.turns)
+    return replace(_of_drawer(drawer, later), turns=turns)
 
 
 def _of_drawer(drawer: Drawer, later: int = 0) -> Shown:

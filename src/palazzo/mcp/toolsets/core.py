@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from palazzo.mcp.toolsets import recalling
+from palazzo.mcp.toolsets import facts, keeping, recalling, tending
 
-CORE = (recalling.SEARCH, recalling.READ)
+CORE = (
+    recalling.SEARCH,
+    recalling.READ,
+    keeping.REMEMBER,
+    keeping.FORGET,
+    keeping.CHECKPOINT,
+    recalling.WAKE_UP,
+    keeping.DIARY_WRITE,
+    recalling.DIARY_READ,
+    facts.KG_QUERY,
+    facts.KG_ADD,
+    facts.KG_END,
+    tending.STATUS,
+)

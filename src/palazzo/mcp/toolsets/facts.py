@@ -1,0 +1,240 @@
+"""kg_query, kg_add, kg_end and the others about facts: what holds, since when, until when, and who said so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from palazzo.guard.fences import fenced
+from palazzo.mcp.telling import FLAG, LIST, NOTICE, OBJECT, TEXT, shape
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.operations.facts import FactView
+from palazzo.operations.kg_add import KgAddResult
+from palazzo.operations.kg_end import KgEndResult
+from palazzo.operations.kg_query import KgQueryResult
+from palazzo.operations.kg_supersede import KgSupersedeResult
+from palazzo.operations.kg_timeline import KgTimelineResult
+
+_MOST_FACTS = 50
+_LONGEST = 2000
+"""Characters of one part of a fact that are shown."""
+
+
+def told_fact(one: FactView) -> dict[str, Any]:
+    """Return a fact as JSON has it: what is known of it, and nothing that is null."""
+    speakers = list(dict.fromkeys(source.stated_by for source in one.provenance))
+    told = {
+        "id": one.id,
+        "subject": one.subject[:_LONGEST],
+        "predicate": one.predicate[:_LONGEST],
+        "object": one.object[:_LONGEST],
+        "from": one.valid_from and _short(one.valid_from),
+        "to": one.valid_to and _short(one.valid_to),
+        "current": one.current,
+        "wing": one.scope,
+        "stated_by": ", ".join(speakers),
+        "superseded_by": one.superseded_by,
+    }
+    return {name: value for name, value in told.items() if value not in (None, "")}
+
+
+def fact_line(told: Mapping[str, Any]) -> str:
+    """Return a told fact as a line."""
+    since = f"since {told['from']}" if "from" in told else ""
+    until = f"until {told['to']}" if "to" in told else ""
+    remarks = filter(
+        None,
+        (
+            since,
+            until,
+            "" if told["current"] else "not now",
+            f"in {told['wing']}" if "wing" in told else "",
+            told["stated_by"],
+        ),
+    )
+    return f"[{told['id']}] {told['subject']} · {told['predicate']} · {told['object']} ({', '.join(remarks)})"
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _short(iso: str) -> str:
+    """A time as it was meant: a day where it is the beginning of one."""
+    return iso[:10] if iso[10:19] == "T00:00:00" else f"{iso[:16]}Z"
+
+
+def _several(notice: str, facts: Iterable[FactView], **others: Any) -> Answer:
+    told = [told_fact(one) for one in facts]
+    fields = {"notice": notice, "facts": told, **{name: one for name, one in others.items() if one}}
+    return Answer(fields, fenced("\n".join([notice, *map(fact_line, told)])) if told else notice)
+
+
+_WHO = Argument("subject", "Who or what.")
+_HOW = Argument("predicate", "uses, listens on, is owned by.")
+_WHAT = Argument("object")
+_WING = Argument("wing", "Only there, not everywhere.")
+_FACTS = shape(notice=TEXT, facts=LIST)
+
+
+def _by_host(given: Given) -> Mapping[str, Any]:
+    return {"stated_by": given.host or "agent"}
+
+
+# --- asking ------------------------------------------------------------------------------------------------
+
+
+def _asked(result: KgQueryResult, given: Given) -> Answer:
+    if result.matched is None:
+        return _several(f"Nothing is known of '{result.entity}'. Try another name of it, or search.", ())
+    what = (
+        "of all times" if given["all"] else "now" if given["as_of"] is None else f"as of {_short(result.as_of or '')}"
+    )
+    guess = f" '{given['entity']}' is not known itself; this is near." if result.matched == "near" else ""
+    more = " There are more." if result.truncated else ""
+    notice = f"{NOTICE}: {counted(result.count, 'fact')} about {result.entity}, {what}.{guess}{more}"
+    return _several(notice, result.facts)
+
+
+KG_QUERY = Tool(
+    name="kg_query",
+    operation="kg_query",
+    description="What is known of a person, service or thing: facts that hold now, or held then.",
+    arguments=(
+        Argument("entity", "Its name."),
+        Argument("as_of", "What held then."),
+        Argument("all", "Also what has ended."),
+    ),
+    fields=lambda given: {"limit": _MOST_FACTS} if "limit" not in given.arguments else {},
+    answer=_asked,
+    output=_FACTS,
+)
+
+KG_QUERY_IN_FULL = KG_QUERY.widened(
+    Argument("known_at", "What was believed then."),
+    Argument("direction"),
+    Argument("wing", "Only there, and what holds everywhere."),
+    Argument("limit", schema={"minimum": 1, "maximum": 100}, default=_MOST_FACTS),
+)
+
+
+def _over_time(result: KgTimelineResult, given: Given) -> Answer:
+    whose = f" of {result.entity}" if result.entity else ""
+    if given["entity"] is not None and result.matched is None:
+        return _several(f"Nothing is known of '{given['entity']}'.", ())
+    start = given["offset"]
+    shown = (
+        f"{start + 1} to {start + len(result.timeline)} of {result.count}"
+        if result.timeline
+        else f"0 of {result.count}"
+    )
+    return _several(f"{NOTICE}: facts{whose} in order of time, {shown}.", result.timeline)
+
+
+KG_TIMELINE = Tool(
+    name="kg_timeline",
+    operation="kg_timeline",
+    description="Facts in the order in which they began, ended ones too: how something came to be as it is.",
+    arguments=(
+        Argument("entity", "About this alone."),
+        Argument("known_at", "As believed then."),
+        Argument("wing", "Only there, and what holds everywhere."),
+        Argument("limit", schema={"minimum": 1, "maximum": 100}, default=_MOST_FACTS),
+        Argument("offset", "How many to skip.", schema={"minimum": 0}),
+    ),
+    answer=_over_time,
+    output=_FACTS,
+)
+
+
+# --- stating -----------------------------------------------------------------------------------------------
+
+
+def _added(result: KgAddResult, given: Given) -> Answer:
+    fact = told_fact(result.fact)
+    done = (
+        "New"
+        if result.new
+        else f"Known already; better now: {', '.join(result.changed)}"
+        if result.changed
+        else "Known"
+    )
+    notes = []
+    if result.conflicts:
+        notes.append(f"It conflicts with {', '.join(result.conflicts)}: end one, or kg_supersede.")
+    for name, others in result.near.items():
+        notes.append(f"'{name}' is new here; like it: {', '.join(others)}.")
+    told = {"id": result.id, "new": result.new, "fact": fact, "notes": notes}
+    return Answer(
+        {name: one for name, one in told.items() if one != []}, "\n".join([f"{done}: {fact_line(fact)}", *notes])
+    )
+
+
+KG_ADD = Tool(
+    name="kg_add",
+    operation="kg_add",
+    description="State a fact for later sessions: short names, one fact a call.",
+    arguments=(
+        _WHO,
+        _HOW,
+        _WHAT,
+        Argument("valid_from", "When it began, if known."),
+        Argument("valid_to", "When it ended."),
+        _WING,
+        Argument("sources", "Ids that say so."),
+    ),
+    hints=ADDS,
+    fields=_by_host,
+    answer=_added,
+    output=shape(id=TEXT, new=FLAG, fact=OBJECT),
+)
+
+
+def _ended(result: KgEndResult, given: Given) -> Answer:
+    facts = [told_fact(one) for one in result.ended]
+    said = f"Ended at {_short(result.at)}:"
+    return Answer({"at": result.at, "ended": facts}, "\n".join([said, *map(fact_line, facts)]))
+
+
+KG_END = Tool(
+    name="kg_end",
+    operation="kg_end",
+    description="Say that a fact holds no longer.",
+    arguments=(_WHO, _HOW, _WHAT, Argument("at", "When, if not now."), Argument("wing")),
+    hints=CHANGES,
+    answer=_ended,
+    output=shape(at=TEXT, ended=LIST),
+)
+
+
+def _superseded(result: KgSupersedeResult, given: Given) -> Answer:
+    closed, opened = [told_fact(one) for one in result.closed], told_fact(result.opened)
+    notes = [f"It conflicts with {', '.join(result.conflicts)}."] if result.conflicts else []
+    told = {"at": result.at, "closed": closed, "opened": opened}
+    text = [
+        f"Since {_short(result.at)}: {fact_line(opened)}",
+        *(f"Until then: {fact_line(one)}" for one in closed),
+        *notes,
+    ]
+    return Answer({**told, "notes": notes} if notes else told, "\n".join(text))
+
+
+KG_SUPERSEDE = Tool(
+    name="kg_supersede",
+    operation="kg_supersede",
+    description="Replace a fact's value: the old one ends, the new one begins at the same moment.",
+    arguments=(
+        _WHO,
+        _HOW,
+        Argument("old", "The object until now."),
+        Argument("new", "The object from now on."),
+        Argument("at", "When, if not now."),
+        Argument("wing", "The fact of this wing."),
+        Argument("sources", "Ids that say so."),
+    ),
+    hints=CHANGES,
+    fields=_by_host,
+    answer=_superseded,
+    output=shape(at=TEXT, closed=LIST, opened=OBJECT),
+)

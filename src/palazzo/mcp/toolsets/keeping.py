@@ -1,0 +1,175 @@
+"""remember, forget, checkpoint, diary_write: words that are to be found again, and those that are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from palazzo.mcp.telling import FLAG, LIST, TEXT, minute, shape
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.toolsets.facts import counted
+from palazzo.mcp.toolsets.recalling import AGENT
+from palazzo.operations.checkpoint import CheckpointResult
+from palazzo.operations.diary_write import DiaryWriteResult
+from palazzo.operations.forget import ForgetResult
+from palazzo.operations.remember import RememberResult
+
+_MOST_IDS = 100
+"""Ids that an answer names: of what was forgotten all at once there may be thousands."""
+
+
+# --- remember ----------------------------------------------------------------------------------------------
+
+
+def _remembered(result: RememberResult, given: Given) -> Answer:
+    place = f"{result.wing}/{result.room}"
+    told: dict[str, Any] = {"id": result.id, "where": place, "filed": result.filed}
+    text = f"Filed as {result.id} in {place}." if result.filed else f"It was there already: {result.id} in {place}."
+    if result.duplicate_of is not None and result.filed:
+        told["like"] = result.duplicate_of
+        text += f" {result.duplicate_of} says nearly the same: forget one if both are not needed."
+    return Answer(told, text)
+
+
+REMEMBER = Tool(
+    name="remember",
+    operation="remember",
+    description=(
+        "Keep one thing for later sessions, to the word: a decision and its reason, a finding, a preference. "
+        "Files and transcripts are kept anyway."
+    ),
+    arguments=(
+        Argument("text", "Understood without this session."),
+        Argument("wing", "Another project than this one."),
+        Argument("room", "Topic, if not the one that fits."),
+        Argument("kind", "decision, learning, error, task, or your word."),
+        Argument("tags"),
+        Argument("anchors", "Files it is about: PATH[:L1-L2]."),
+    ),
+    hints=ADDS,
+    fields=lambda given: {"by": given.host, "once": True},
+    answer=_remembered,
+    output=shape(id=TEXT, where=TEXT, filed=FLAG),
+    always=True,
+)
+
+
+# --- forget ------------------------------------------------------------------------------------------------
+
+
+def _forgotten(result: ForgetResult, given: Given) -> Answer:
+    count = len(result.forgotten)
+    begins = [f"{uid}: {text}" for uid, text in result.sample]
+    what = counted(count, "drawer")
+    if result.dry_run:
+        said = f"Nothing is forgotten yet. dry_run=false would make search leave out {what}:"
+    else:
+        said = f"Search finds {what} no more; undo brings back what was forgotten last:"
+    told = {"dry_run": result.dry_run, "count": count, "ids": list(result.forgotten[:_MOST_IDS]), "begins": begins}
+    return Answer(told, "\n".join([said, *begins]))
+
+
+FORGET = Tool(
+    name="forget",
+    operation="forget",
+    description="Make search leave out what is wrong or unwanted. Only shows what it would do unless dry_run is false.",
+    arguments=(
+        Argument("ids", "Of drawers or notes.", required=True),
+        Argument("dry_run", default=True),
+    ),
+    hints=CHANGES,
+    answer=_forgotten,
+    output=shape(dry_run=FLAG, count={"type": "integer"}, ids=LIST),
+)
+
+
+# --- checkpoint --------------------------------------------------------------------------------------------
+
+
+def _texts(*names: str) -> dict[str, Any]:
+    return dict.fromkeys(names, TEXT)
+
+
+_TEXTS = {"type": "array", "items": TEXT}
+_ITEM = {
+    "type": "object",
+    "properties": {**_texts("content", "wing", "room", "kind"), "tags": _TEXTS},
+    "required": ["content"],
+}
+_ENTRY = {
+    "type": "object",
+    "properties": _texts("entry", "topic"),
+    "required": ["entry"],
+}
+_FACT = {
+    "type": "object",
+    "properties": {**_texts("subject", "predicate", "object", "valid_from", "valid_to", "wing"), "sources": _TEXTS},
+    "required": ["subject", "predicate", "object"],
+}
+
+
+def _document(given: Given) -> Mapping[str, Any]:
+    parts = {name: given[name] for name in ("items", "diary", "facts") if given[name] is not None}
+    if "diary" in parts:
+        parts["diary"] = {"agent": given.host or "agent", **parts["diary"]}
+    return {"document": json.dumps(parts, ensure_ascii=False)}
+
+
+def _saved(result: CheckpointResult, given: Given) -> Answer:
+    added = [{"part": one.part, "id": one.id, "where": f"{one.wing}/{one.room}"} for one in result.added]
+    facts = [{"id": one.id, "new": one.new, "conflicts": list(one.conflicts)} for one in result.facts]
+    like = [
+        {"part": one.part, "number": one.number, "id": one.id, "filed": one.filed, "text": one.text}
+        for one in result.duplicates
+    ]
+    lines = [f"Saved: {counted(len(added), 'note')}, {counted(len(facts), 'fact')}."]
+    lines += [f"{one['part']} {one['id']} in {one['where']}" for one in added]
+    lines += [f"fact {one['id']}{'' if one['new'] else ' (known)'}" for one in facts]
+    for one in like:
+        what = "filed, though it is nearly" if one["filed"] else "not filed again: it is"
+        lines.append(f"{one['part']} {one['number']} was {what} {one['id']}: {one['text']}")
+    told = {"added": added, "facts": facts, "duplicates": like}
+    return Answer({name: one for name, one in told.items() if one or name == "added"}, "\n".join(lines))
+
+
+CHECKPOINT = Tool(
+    name="checkpoint",
+    operation="checkpoint",
+    description="Save what a session came to, all of it or nothing: notes, a diary entry, facts.",
+    arguments=(
+        Argument("items", "Notes, as for remember.", None, {"type": "array", "items": _ITEM}),
+        Argument("diary", "", None, _ENTRY),
+        Argument("facts", "As for kg_add.", None, {"type": "array", "items": _FACT}),
+    ),
+    hints=ADDS,
+    fields=_document,
+    answer=_saved,
+    output=shape(added=LIST),
+)
+
+
+# --- diary_write -------------------------------------------------------------------------------------------
+
+
+def _written(result: DiaryWriteResult, given: Given) -> Answer:
+    told = {"id": result.id, "agent": result.agent, "when": minute(result.timestamp)}
+    return Answer(told, f"Entry {result.id} in the diary of {result.agent}.")
+
+
+DIARY_WRITE = Tool(
+    name="diary_write",
+    operation="diary_write",
+    description="Write in your diary what you did, learned and left open, for the next of you.",
+    arguments=(
+        Argument("entry", "", "text"),
+        AGENT,
+        Argument("topic", "In a word or two."),
+    ),
+    hints=ADDS,
+    fields=lambda given: {"agent": given["agent"] or given.host or "agent"},
+    answer=_written,
+    output=shape(id=TEXT, agent=TEXT, when=TEXT),
+)
+
+DIARY_WRITE_IN_FULL = DIARY_WRITE.widened(Argument("project", "Another wing than this one."))
