@@ -192,5 +192,34 @@ def verifier(path: str, *_: str) -> None:
             say(f"raised {type(error).__name__} {error}".replace("\n", " "))
 
 
+def caller(path: str, key: str, name: str, request: str, dies: str) -> None:
+    """Make a call by its key, and die before it is committed, or after and before it is answered."""
+    import json
+    import os
+    import signal
+
+    from tests.operations.keyed_calls import context
+
+    from palazzo.model import Micros
+    from palazzo.operations.calling import call
+    from palazzo.operations.registry import operation
+    from palazzo.operations.wire import from_wire
+    from palazzo.store import calls
+    from palazzo.store.database import Connection
+
+    keep = calls._keep
+
+    def keep_and_die(connection: Connection, asked: calls.Call, result: str, now: Micros, bare: bool) -> None:
+        keep(connection, asked, result, now, bare)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if dies == "before the commit":
+        calls._keep = keep_and_die
+    found = operation(name)
+    with context(Path(path)) as surroundings:
+        call(surroundings, found, from_wire(found.request, json.loads(request)), key)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](*sys.argv[2:])
