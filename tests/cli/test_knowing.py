@@ -30,7 +30,7 @@ def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
     assert set(added["fact"]) == FACT
     assert added["fact"]["provenance"][1] == {"stated_by": "bob", "item": None, "start": None, "end": None}
     found = palazzo.json("kg", "query", "api", "--as-of", "2026-03-01")
-    assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated"}
+    assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated", "mentioned"}
     assert set(found["facts"][0]) == FACT | {"direction", "hop"}
     assert (found["as_of"], found["known_at"], found["count"]) == ("2026-03-01T23:59:59.999Z", None, 3)
     done = palazzo.json("kg", "supersede", "api", "uses", "Redis", "Valkey", "--at", "2026-05-01")
@@ -179,3 +179,37 @@ def test_the_list_of_changes_says_which_fact(palazzo: Command, home: Path) -> No
     palazzo.json("kg", "end", "api", "runs_on_port", "8080")
     told = [(change["verb"], change["summary"]) for change in palazzo.json("undo", "--list")["changes"]]
     assert told == [("kg end", "api runs_on_port 8080"), ("kg add", "api runs_on_port 8080")]
+
+
+def test_a_query_says_in_how_many_drawers_and_rooms_an_entity_is_mentioned_by_any_name(palazzo: Command) -> None:
+    palazzo.json("kg", "add", "auth-service", "uses", "retry_budget")
+    palazzo.json("kg", "alias", "retries_left", "retry_budget")
+    for room, text in (
+        ("limits", "`retry_budget` is ten."),
+        ("limits", "`retries_left`, too."),
+        ("ops", "`retry_budget`!"),
+    ):
+        palazzo.json("remember", text, "--room", room)
+    told = palazzo.json("kg", "query", "Retry Budget")
+    assert told["mentioned"] == {"drawers": 3, "rooms": 2, "most": {"shop/limits": 2, "shop/ops": 1}}
+    assert "Mentioned in 3 drawers: shop/limits 2, shop/ops 1" in palazzo("kg", "query", "retry_budget").out
+    assert palazzo.json("kg", "query", "retry_budget", "--as-of", "yesterday")["mentioned"] is None
+    unknown = palazzo.json("kg", "query", "lease_seconds")
+    assert (unknown["matched"], unknown["mentioned"]["drawers"]) == (None, 0)
+    stats = palazzo.json("graph-stats")["top_names"]
+    assert stats[0] == {"name": "retry_budget", "kind": "identifier", "drawers": 2, "rooms": 2}
+    assert "retries_left" in palazzo("graph-stats").out
+    palazzo.json("settings", "set", "entities", "false")
+    assert palazzo.json("kg", "query", "retry_budget")["mentioned"] is None
+
+
+def test_status_counts_entities_and_mentions(palazzo: Command) -> None:
+    palazzo.json("kg", "add", "auth-service", "uses", "retry_budget")
+    palazzo.json("remember", "Priya set `retry_budget` to ten.")
+    palazzo.json("kg", "query", "retry_budget")
+    status = palazzo.json("status")
+    assert (status["entities"], status["mentions"]) == (2, 2)
+    assert "1 fact about 2 entities" in palazzo("status").out
+    assert "2 mentions of names" in palazzo("status").out
+    past = palazzo.json("status", "--as-of", "2020-01-01")
+    assert (past["entities"], past["mentions"]) == (0, None)

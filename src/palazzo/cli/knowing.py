@@ -80,6 +80,11 @@ def kg_query(screen: Screen, result: KgQueryResult) -> None:
     screen.say((", ".join(parts), "dim"))
     if result.truncated:
         screen.say(("There are more; raise --limit.", "yellow"))
+    if result.mentioned is not None and result.mentioned.drawers:
+        told = result.mentioned
+        most = ", ".join(f"{room} {drawers:,}" for room, drawers in told.most.items())
+        more = f", and {told.rooms - len(told.most):,} more" if told.rooms > len(told.most) else ""
+        screen.say((f"Mentioned in {count(told.drawers, 'drawer')}: {most}{more}", "dim"))
 
 
 def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:

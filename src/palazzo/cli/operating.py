@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from palazzo.cli.screen import Part, Screen, count
 from palazzo.operations.doctor import DoctorResult
@@ -24,10 +24,10 @@ def status(screen: Screen, result: StatusResult) -> None:
         (
             "holds",
             f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')} in {count(len(result.wings), 'wing')}"
-            + (f", {count(result.facts, 'fact')}" if result.facts else "")
             + (f", {count(result.open_todos, 'open to-do')}" if result.open_todos else "")
             + (f", {count(result.tunnels, 'tunnel')}" if result.tunnels else ""),
         ),
+        *([("knows", ", ".join(known))] if (known := list(_known(result))) else []),
         ("vectors", _vectors(result)),
         ("version", result.version),
     ]
@@ -40,6 +40,14 @@ def status(screen: Screen, result: StatusResult) -> None:
         screen.gap()
         rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]
         screen.table(("wing", "drawers", "rooms"), rows, right=(1,))
+
+
+def _known(result: StatusResult) -> Iterator[str]:
+    if result.facts:
+        entities = "entity" if result.entities == 1 else "entities"
+        yield f"{count(result.facts, 'fact')} about {result.entities:,} {entities}"
+    if result.mentions:
+        yield f"{count(result.mentions, 'mention')} of names"
 
 
 def _vectors(result: StatusResult) -> str:

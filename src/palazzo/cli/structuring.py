@@ -182,6 +182,12 @@ def graph_stats(screen: Screen, result: GraphStatsResult) -> None:
     if result.top_sharing:
         screen.gap()
         _sharing(screen, result.top_sharing)
+    if result.top_names:
+        screen.gap()
+        names = [
+            ((one.name, "cyan"), (one.kind, "dim"), f"{one.drawers:,}", f"{one.rooms:,}") for one in result.top_names
+        ]
+        screen.table(("mentioned most", "", "drawers", "rooms"), names, right=(2, 3))
 
 
 # --- parts -------------------------------------------------------------------------------------------------

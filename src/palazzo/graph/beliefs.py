@@ -111,6 +111,12 @@ class Beliefs:
             self._names.update(entities.names_of(self.connection, [root]))
         return self._names[root]
 
+    def called(self, entity: int) -> list[str]:
+        """Return all names of the entity: its own, its aliases, and those of what was merged into it."""
+        group = self.group(entity)
+        aliases = [one.name for one in entities.links(self.connection, "alias", self.known_at) if one.entity in group]
+        return list(dict.fromkeys([*entities.names_of(self.connection, group).values(), *aliases]))
+
     def _only(self, name: str, rows: Sequence[int], how: How) -> Match:
         roots = dict.fromkeys(map(self.root, rows))
         if len(roots) > 1:

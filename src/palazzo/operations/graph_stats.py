@@ -20,8 +20,21 @@ class GraphStatsRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class MentionedName:
+    """A name that drawers mention, its kind, and in how many drawers and rooms."""
+
+    name: str
+    kind: str
+    drawers: int
+    rooms: int
+
+
+@dataclass(frozen=True, slots=True)
 class GraphStatsResult:
-    """Rooms in all, those with a tunnel, tunnels that were made and found, rooms by wing, and the largest found."""
+    """Rooms in all, those with a tunnel, tunnels made and found, rooms by wing, the largest found, and names.
+
+    `top_names` are those that most drawers mention.
+    """
 
     total_rooms: int
     tunnel_rooms: int
@@ -29,19 +42,27 @@ class GraphStatsResult:
     rooms_per_wing: dict[str, int]
     top_tunnels: tuple[TogetherView, ...]
     top_sharing: tuple[SharingView, ...]
+    top_names: tuple[MentionedName, ...]
 
 
 def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResult:
-    """Count rooms and the tunnels between them."""
+    """Count rooms and the tunnels between them, and say which names are mentioned most."""
     from palazzo.graph.tunnelling import Rooms
     from palazzo.operations.structure import read_names, sharing_view, together_view
+    from palazzo.store import mentions
 
     read_names(context)
     with context.reading().database.snapshot() as connection:
         stats = Rooms(connection).stats()
         top = tuple(together_view(one) for one in stats.found[:TOP])
         sharing = tuple(sharing_view(connection, one) for one in stats.sharing[:TOP])
-    return GraphStatsResult(stats.rooms, stats.joined, stats.tunnels, stats.by_wing, top, sharing)
+        names = []
+        most = mentions.most_mentioned(connection, TOP)
+        spelled = mentions.spelled(connection, most)
+        for kind, name in most:
+            found = mentions.mentioned(connection, [name])
+            names.append(MentionedName(spelled[kind, name], kind, found.drawers, len(found.rooms)))
+    return GraphStatsResult(stats.rooms, stats.joined, stats.tunnels, stats.by_wing, top, sharing, tuple(names))
 
 
 OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats)

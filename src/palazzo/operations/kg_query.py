@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,9 +13,11 @@ from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
 
 Direction = Literal["subject", "object", "both"]
 MOST_FACTS = 1000
+_ROOMS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,20 @@ class QueriedFact(FactView):
 
 
 @dataclass(frozen=True, slots=True)
+class MentionedView:
+    """In how many drawers and rooms something is mentioned, whatever it is called, and how often in most of them."""
+
+    drawers: int
+    rooms: int
+    most: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class KgQueryResult:
-    """What is known. `matched` says how the entity was found (null: it was not), the times what was resolved."""
+    """What is known. `matched` says how the entity was found (null: it was not), the times what was resolved.
+
+    `mentioned` is of now: null where another time was asked for, or the setting `entities` is off.
+    """
 
     entity: str
     matched: How | None
@@ -52,6 +67,7 @@ class KgQueryResult:
     facts: tuple[QueriedFact, ...]
     count: int
     truncated: bool
+    mentioned: MentionedView | None
 
 
 def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
@@ -63,6 +79,7 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
     from palazzo.operations.search import check_place
+    from palazzo.operations.structure import read_names
     from palazzo.store.entities import LATEST
     from palazzo.text.times import parse_as_of
 
@@ -76,12 +93,16 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     known_at = moment("--known-at", request.known_at, parse_as_of, now)
     at = as_of if as_of is not None else now
     name = name_to_find(context, request.entity)
+    read_names(context, tell=False)
     with context.reading().database.snapshot() as connection:
         wing, _ = check_place(connection, request.wing, None, context.notice)
         beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
         match = beliefs.find(name, nearby=True)
+        mentioned = None
+        if as_of is None and known_at is None and context.settings.flag("entities"):
+            mentioned = _mentioned(connection, [name] if match is None else beliefs.called(match.entity), wing)
         if match is None:
-            return KgQueryResult(name, None, None if request.all else iso(at), iso(known_at), (), 0, False)
+            return KgQueryResult(name, None, None if request.all else iso(at), iso(known_at), (), 0, False, mentioned)
         hops, whole = beliefs.around(
             match.entity,
             request.direction,
@@ -98,8 +119,17 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
         )
         found = beliefs.name(match.entity)
     return KgQueryResult(
-        found, match.how, None if request.all else iso(at), iso(known_at), facts, len(facts), not whole
+        found, match.how, None if request.all else iso(at), iso(known_at), facts, len(facts), not whole, mentioned
     )
+
+
+def _mentioned(connection: Connection, called: Sequence[str], wing: str | None) -> MentionedView:
+    from palazzo.store import mentions
+    from palazzo.text.names import fold
+
+    found = mentions.mentioned(connection, sorted({fold(name) for name in called}), wing)
+    most = {f"{place.wing}/{place.room}": drawers for place, drawers in list(found.rooms.items())[:_ROOMS_SHOWN]}
+    return MentionedView(found.drawers, len(found.rooms), most)
 
 
 def check_limit(limit: int) -> None:

@@ -65,7 +65,10 @@ class FiledStatus:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult:
-    """What the palace holds, and how it is."""
+    """What the palace holds, and how it is. `entities` are those of facts, `mentions` are of names in drawers.
+
+    `mentions` are of now, and null where another day was asked for.
+    """
 
     palace: str
     version: str
@@ -79,6 +82,8 @@ class StatusResult:
     service: ServiceStatus
     open_todos: int
     tunnels: int
+    entities: int
+    mentions: int | None
     filed: FiledStatus | None
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
@@ -92,7 +97,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
     from palazzo import locks
     from palazzo.operations.background import lock_file
-    from palazzo.store import facts, overview, schema, tasks, tunnels, vectors
+    from palazzo.store import entities, facts, mentions, overview, schema, tasks, tunnels, vectors
 
     when = past.as_of(request.as_of, context.now)
     with past.reading(context, when) as connection:
@@ -114,6 +119,8 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             service=ServiceStatus(False, None),
             open_todos=tasks.count_open(connection, "todo"),
             tunnels=tunnels.count(connection, when.before),
+            entities=entities.count_known(connection, entities.LATEST if when.before is None else when.before),
+            mentions=mentions.count(connection) if when.before is None else None,
             filed=_filed(connection),
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),

@@ -99,8 +99,8 @@ def sharing_view(connection: Connection, found: Sharing) -> SharingView:
     return SharingView(rooms, names, len(found.names))
 
 
-def read_names(context: Context) -> None:
-    """Let what was filed lately be read for names where that is quickly done; else say that some waits for it."""
+def read_names(context: Context, tell: bool = True) -> None:
+    """Let what was filed lately be read for names where that is quickly done; else `tell` that some waits for it."""
     from palazzo.derive import lagging
     from palazzo.derive.naming import NAMING
 
@@ -111,7 +111,7 @@ def read_names(context: Context) -> None:
         behind = lagging.behind(connection, NAMING)
     if behind <= AT_ONCE:
         palace.follow_mentions()
-    else:
+    elif tell:
         context.notice("Not all drawers have been read for names yet; that goes on in the background.")
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from palazzo.model import Place
 from palazzo.store import items
 from palazzo.store.database import Connection
 
@@ -120,6 +121,34 @@ def spelled(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tu
             places[kind, name] = int(item), int(start), int(end)
     texts = items.read_texts(connection, sorted({item for item, _, _ in places.values()}))
     return {key: texts[item][start:end] for key, (item, start, end) in places.items()}
+
+
+class Mentioned(NamedTuple):
+    """In how many live drawers something is mentioned, and in how many of each room, most first."""
+
+    drawers: int
+    rooms: dict[Place, int]
+
+
+def mentioned(connection: Connection, folded: Sequence[str], wing: str | None = None) -> Mentioned:
+    """Return where any of these folded names is mentioned, whatever its kind; in one wing."""
+    rows = connection.execute(
+        "SELECT wing.name, room.name, count(DISTINCT d.id) AS n FROM mention m"
+        " JOIN drawer d ON d.id = m.drawer JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
+        " WHERE m.name IN (SELECT value FROM json_each(?1)) AND d.retired_at IS NULL"
+        " AND (?2 IS NULL OR wing.name = ?2) GROUP BY wing.name, room.name ORDER BY n DESC, 1, 2",
+        (json.dumps(list(folded)), wing),
+    )
+    rooms = {Place(wing_name, room): int(n) for wing_name, room, n in rows}
+    return Mentioned(sum(rooms.values()), rooms)
+
+
+def most_mentioned(connection: Connection, limit: int) -> list[tuple[str, str]]:
+    """Return the names, as (kind, folded name), that most drawers mention."""
+    rows = connection.execute(
+        "SELECT kind, name FROM mention GROUP BY name, kind ORDER BY count(*) DESC, name LIMIT ?", (limit,)
+    )
+    return [(str(kind), str(name)) for kind, name in rows]
 
 
 def count(connection: Connection) -> int:
