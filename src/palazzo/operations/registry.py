@@ -19,6 +19,7 @@ MODULES = {
     "watch": "palazzo.operations.watch",
     "restore_session": "palazzo.operations.restore_session",
     "wake_up": "palazzo.operations.wake_up",
+    "proactive_context": "palazzo.operations.proactive_context",
     "digest": "palazzo.operations.digest",
     "remember": "palazzo.operations.remember",
     "update_drawer": "palazzo.operations.update_drawer",
@@ -70,6 +71,9 @@ MODULES = {
     "token_add": "palazzo.operations.token_add",
     "token_list": "palazzo.operations.token_list",
     "token_revoke": "palazzo.operations.token_revoke",
+    "service_start": "palazzo.operations.service_start",
+    "service_stop": "palazzo.operations.service_stop",
+    "service_status": "palazzo.operations.service_status",
     "status": "palazzo.operations.status",
     "doctor": "palazzo.operations.doctor",
     "verify": "palazzo.operations.verify",
@@ -86,6 +90,7 @@ GROUPS = {
     "wing": "Wings: projects, people and agents; their names.",
     "room": "Rooms: topics within wings; their names, and where they stand.",
     "tunnel": "Tunnels: links between rooms.",
+    "service": "The background service: one warm process that answers quickly and takes in what changes.",
     "token": "Tokens: who may use the palace over HTTP, and for what.",
 }
 """First words of operations that are commands of a command (`kg_add` is typed `kg add`): what each is about."""

@@ -6,6 +6,7 @@ that counted then; `LATEST` is now.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
@@ -68,6 +69,17 @@ def known_folded(connection: Connection, folded: str, at: Micros) -> list[tuple[
         (at, folded),
     )
     return [(int(row), str(name)) for row, name in rows]
+
+
+def known_among(connection: Connection, folded: Iterable[str], at: Micros) -> list[int]:
+    """Return the entities known at `at` whose name folds to one of these, also by an alias."""
+    rows = connection.execute(
+        f"SELECT e.id FROM json_each(?2) AS asked CROSS JOIN entity e ON e.folded = asked.value WHERE {_KNOWN}"
+        f" UNION SELECT l.entity FROM json_each(?2) AS asked CROSS JOIN entity_link l ON l.folded = asked.value"
+        f" WHERE l.kind = 'alias' AND {_LIVE} ORDER BY 1",
+        (at, json.dumps(sorted(folded))),
+    )
+    return [int(row) for (row,) in rows]
 
 
 def known_names(connection: Connection, at: Micros) -> Iterator[tuple[int, str, str]]:

@@ -1,0 +1,222 @@
+"""proactive_context: what the words at hand call for, of all that is remembered; mostly nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.operations.facts import FactView
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.tasks import ReminderView, TodoView
+
+if TYPE_CHECKING:
+    from palazzo.attention.proactive import Asked
+    from palazzo.operations.context import Context
+    from palazzo.recall.present import Hit
+    from palazzo.store.database import Connection
+
+BUDGET, LIMIT = 500, 5
+_MOST = 50
+_LOOKED_AT = 30
+"""Hits of each wing that are looked at: of the best, few are above the floor."""
+_LONGEST = 20_000
+"""Characters of the words at hand that are looked at, the last: a prompt ends with what it asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProactiveContextRequest:
+    """The words at hand, for whom, and how much may be told."""
+
+    context: Annotated[
+        str, About("What is being said or done; - reads it from standard input.", positional=True, stdin=True)
+    ]
+    wing: Annotated[str | None, About("The wing to look in instead of the project's.")] = None
+    agent: Annotated[str | None, About("Who is told: its own wing is looked at as well.", metavar="NAME")] = None
+    files: Annotated[
+        tuple[str, ...], About("A file that is opened; may be given several times.", option="--file", metavar="PATH")
+    ] = ()
+    filed_as: Annotated[
+        tuple[str, ...],
+        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
+    ] = ()
+    floor: Annotated[
+        float | None, About("The score that a memory must have, where that is more than the least, 0.7.")
+    ] = None
+    limit: Annotated[int, About("How many of each kind at most.")] = LIMIT
+    budget: Annotated[int, About("How many tokens all of it may take.", metavar="TOKENS")] = BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """A drawer that is likely to help. `text` is its beginning where it is `truncated`."""
+
+    id: str
+    text: str
+    truncated: bool
+    wing: str
+    room: str
+    kind: str
+    filed_as: str
+    tags: tuple[str, ...]
+    title: str
+    created_at: Micros
+    role: str
+    author: str
+    trust: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProactiveContextResult:
+    """What is called for; all of it empty where nothing is. `floor` is what a memory had to score."""
+
+    memories: tuple[MemoryView, ...]
+    reminders: tuple[ReminderView, ...]
+    todos: tuple[TodoView, ...]
+    facts: tuple[FactView, ...]
+    wings: tuple[str, ...]
+    floor: float
+    tokens: int
+    index: Literal["ready", "keyword-only", "building"] | None
+    """What was searched; null where the words say too little to search by."""
+
+
+def proactive_context(context: Context, request: ProactiveContextRequest) -> ProactiveContextResult:
+    """Say what the words at hand call for: memories, due reminders, to-dos and facts. Mostly that is nothing.
+
+    Looks in the project's wing, the agent's and the one called 'user', at what may be put before an agent unasked
+    (setting auto_inject_trust). A memory must score above a floor that ordinary prompts hardly ever reach.
+    """
+    from palazzo.attention import proactive
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations import facts
+    from palazzo.operations.tasks import reminder_view, todo_view
+    from palazzo.recall.score import PROACTIVE_FLOOR
+    from palazzo.text.tokens import estimate_tokens
+
+    _check(request)
+    floor = max(PROACTIVE_FLOOR, request.floor or 0.0)
+    with context.reading().database.snapshot() as connection:
+        asked = _asked(context, connection, request)
+        calls = proactive.calls_for_memories(connection, asked.words)
+    found, index = _found(context, request, asked) if calls else ([], None)
+    with context.reading().database.snapshot() as connection:
+        beliefs = Beliefs(connection)
+        hits = _standing(connection, proactive.worth_telling(connection, found, asked, floor, request.limit), asked.now)
+        called = proactive.called_for(connection, asked)
+        said = [f"{one.subject} {one.predicate} {one.object}" for one in beliefs.tell(called.facts)]
+        told, shown = proactive.within(called, hits, said, request.limit, request.budget)
+        views = facts.views(beliefs, told.facts, asked.now)
+        memories = _memories(connection, shown)
+    words = [
+        *(one.text for one in memories),
+        *(due.task.text for due in told.reminders),
+        *(task.text for task in told.todos),
+        *(f"{one.subject} {one.predicate} {one.object}" for one in views),
+    ]
+    return ProactiveContextResult(
+        memories=memories,
+        reminders=tuple(reminder_view(due.task, due.causes) for due in told.reminders),
+        todos=tuple(todo_view(task, asked.now) for task in told.todos),
+        facts=views,
+        wings=asked.wings,
+        floor=floor,
+        tokens=sum(estimate_tokens(text) + proactive.LINE for text in words),
+        index=index,
+    )
+
+
+def _check(request: ProactiveContextRequest) -> None:
+    if not request.context.strip():
+        raise UsageError("There is nothing at hand: the context is empty.")
+    if request.floor is not None and not 0 <= request.floor <= 1:
+        raise UsageError(f"--floor is {request.floor:g}; it must be between 0 and 1.")
+    if not 1 <= request.limit <= _MOST:
+        raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")
+    if request.budget < 1:
+        raise UsageError(f"The budget is {request.budget} tokens; it must be at least 1.")
+
+
+def _asked(context: Context, connection: Connection, request: ProactiveContextRequest) -> Asked:
+    """The words at hand, and the wings that there are."""
+    from palazzo.archive import diaries
+    from palazzo.attention.proactive import USERS_WING, Asked
+    from palazzo.operations.search import check_place
+    from palazzo.operations.tasks import file_names
+    from palazzo.settings.keys import TRUSTS
+    from palazzo.store import places
+
+    named, _ = check_place(connection, request.wing, None, context.notice)
+    own = [] if request.agent is None else [diaries.wing_of(diaries.agent_name(request.agent))]
+    there = set(places.wing_names(connection))
+    wings = [wing for wing in dict.fromkeys((named or context.home, *own, USERS_WING)) if wing in there]
+    trusts = TRUSTS[: TRUSTS.index(context.settings.text("auto_inject_trust")) + 1]
+    files = tuple(name for file in request.files for name in file_names(context, file))
+    words = request.context[-_LONGEST:]
+    return Asked(words, tuple(wing for wing in wings if wing), context.now, frozenset(trusts), files)
+
+
+def _found(
+    context: Context, request: ProactiveContextRequest, asked: Asked
+) -> tuple[list[Hit], Literal["ready", "keyword-only", "building"]]:
+    """The best of each wing, each searched by itself: what is nearest elsewhere must not stand before it."""
+    from palazzo.operations.tag import label
+    from palazzo.recall.query import Query
+    from palazzo.store import labels
+
+    palace = context.reading()
+    kinds = [label("--filed-as", one) for one in request.filed_as]
+    among = None
+    if kinds:
+        with palace.database.snapshot() as connection:
+            among = labels.drawers_labelled(connection, kinds)
+    found: list[Hit] = []
+    index: Literal["ready", "keyword-only", "building"] = "ready"
+    for wing in asked.wings:
+        query = Query(asked.words, wing, kind="note" if kinds else None, limit=_LOOKED_AT, budget=1, among=among)
+        answer = palace.search(query)
+        found += answer.hits
+        index = answer.index if answer.index != "ready" else index
+    return found, index
+
+
+def _standing(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[Hit]:
+    """Those that nothing has superseded; to-dos and reminders are told of by themselves."""
+    from palazzo.operations.hits import superseded
+
+    over = superseded(connection, [hit.drawer.id for hit in hits], now)
+    return [hit for hit in hits if hit.drawer.id not in over and hit.drawer.kind not in ("todo", "reminder")]
+
+
+def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, ...]:
+    from palazzo.operations.hits import title_of
+    from palazzo.store import labels
+
+    said = labels.labels_of(connection, [hit.row for hit in hits])
+    return tuple(
+        MemoryView(
+            id=hit.drawer.id,
+            text=hit.text,
+            truncated=hit.truncated,
+            wing=hit.drawer.place.wing,
+            room=hit.drawer.place.room,
+            kind=hit.drawer.kind,
+            filed_as=said.get(hit.row, labels.NO_LABEL).filed_as,
+            tags=hit.drawer.tags,
+            title=title_of(hit.drawer),
+            created_at=hit.drawer.created_at,
+            role=hit.drawer.role,
+            author=hit.drawer.author,
+            trust=hit.drawer.trust,
+            score=round(hit.score, 4),
+        )
+        for hit in hits
+    )
+
+
+OPERATION = Operation(
+    "proactive_context", ProactiveContextRequest, ProactiveContextResult, proactive_context, warm=True
+)
