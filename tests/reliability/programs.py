@@ -201,7 +201,7 @@ def caller(path: str, key: str, name: str, request: str, dies: str) -> None:
     from tests.operations.keyed_calls import context
 
     from palazzo.model import Micros
-    from palazzo.operations.calling import call
+    from palazzo.operations import calling
     from palazzo.operations.registry import operation
     from palazzo.operations.wire import from_wire
     from palazzo.store import calls
@@ -209,15 +209,15 @@ def caller(path: str, key: str, name: str, request: str, dies: str) -> None:
 
     keep = calls._keep
 
-    def keep_and_die(connection: Connection, asked: calls.Call, result: str, now: Micros, bare: bool) -> None:
-        keep(connection, asked, result, now, bare)
+    def keep_and_die(connection: Connection, call: calls.Call, result: str, now: Micros, bare: bool) -> None:
+        keep(connection, call, result, now, bare)
         os.kill(os.getpid(), signal.SIGKILL)
 
     if dies == "before the commit":
         calls._keep = keep_and_die
     found = operation(name)
     with context(Path(path)) as surroundings:
-        call(surroundings, found, from_wire(found.request, json.loads(request)), key)
+        calling.call(surroundings, found, from_wire(found.request, json.loads(request)), key)
         os.kill(os.getpid(), signal.SIGKILL)
 
 
