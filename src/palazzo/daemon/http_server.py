@@ -1,0 +1,46 @@
+"""A process that serves MCP over HTTP, with the palace and the model warm: `palazzo mcp --http`.
+
+python -m palazzo.daemon.http_server [HOST:PORT] [--profile NAME] [--toolset NAME] [--palace PATH]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from palazzo.daemon.engine import Engine
+from palazzo.daemon.mcp_connections import carried_out
+from palazzo.errors import PalazzoError, UsageError
+from palazzo.mcp import http, http_socket
+from palazzo.mcp.calls import Surroundings
+from palazzo.operations.context import Context
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until a signal ends it; return the exit code."""
+    parser = argparse.ArgumentParser(prog="palazzo mcp --http", add_help=False)
+    parser.add_argument("address", nargs="?", default=http_socket.DEFAULT)
+    parser.add_argument("--profile", default="palazzo")
+    parser.add_argument("--toolset", default="core")
+    parser.add_argument("--palace", type=Path)
+    told = parser.parse_args(arguments)
+    with Context(told.palace) as context:
+        engine = Engine(context.palace_path)
+    around = Surroundings(Path.cwd(), dict(os.environ), engine.palace)
+    with contextlib.closing(engine):
+        try:
+            return http.serve(
+                told.address, told.profile, told.toolset, around, lambda asked: carried_out(engine, asked)
+            )
+        except PalazzoError as error:
+            print(f"palazzo: {error}", file=sys.stderr)
+            return 2 if isinstance(error, UsageError) else 1
+        finally:
+            engine.stopping.set()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

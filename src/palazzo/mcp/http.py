@@ -1,0 +1,127 @@
+"""Serves MCP over HTTP: the SDK's streamable HTTP under uvicorn, behind our own guard.
+
+A request is let in by the guard (`http_guard`), which asks the palace what its token allows (`http_tokens`); what is
+asked for is held to that (`http_scopes`). Who serves hands in the `Call` that carries operations out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from types import FrameType
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from palazzo.errors import UsageError
+from palazzo.mcp import http_log, http_socket
+from palazzo.mcp.calls import Call, Surroundings
+from palazzo.mcp.http_guard import LARGEST_BODY, LARGEST_HEAD, PATH, Guard
+from palazzo.mcp.http_names import Authority, Names, authority
+from palazzo.mcp.http_protocol import HastyProtocol
+from palazzo.mcp.http_scopes import Scopes, checked_by_scope
+from palazzo.mcp.http_tokens import PalaceTokens
+from palazzo.mcp.profile import check_toolset, profile_called
+from palazzo.mcp.server import Connected, build
+from palazzo.operations.context import Context
+
+MOST_CONNECTIONS = 256
+"""Connections at once. An agent holds one or two; what comes on top of these is told 503 at once."""
+MOST_SESSIONS = 1_000
+SESSION_IDLE = 30 * 60.0
+"""Seconds after which a session that nobody uses ends; its client begins another when it is next told 404."""
+_FAREWELL = 2
+"""Seconds that answers which are on their way get when the server is stopped."""
+_INTERRUPTED = 130
+
+
+def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, call: Call) -> int:
+    """Serve at `address` until a signal ends it, in the main thread; return the exit code.
+
+    Raises as `HttpServer` and `http_socket.bound` do.
+    """
+    http_log.discreet()
+    ended_by: list[int] = []
+    with contextlib.closing(http_socket.bound(address)) as bound:
+        server = HttpServer(bound, profile, toolset, surroundings, call)
+
+        def end(number: int, frame: FrameType | None) -> None:
+            ended_by.append(number)
+            server.stop()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, end)  # uvicorn puts its own in place while it serves, and then tells these
+        print(f"Serving {server.palace} at {server.url}. ^C ends it.", file=sys.stderr, flush=True)
+        asyncio.run(server.run())
+    return _INTERRUPTED if signal.SIGINT in ended_by else 0
+
+
+class HttpServer:
+    """A server, from the sockets that it listens at to the tools of a profile.
+
+    Raises UsageError for an unknown profile, for a setting that names no host, and for sockets that others can reach
+    while there is no token.
+    """
+
+    def __init__(
+        self, bound: http_socket.Bound, profile: str, toolset: str, surroundings: Surroundings, call: Call
+    ) -> None:
+        check_toolset(toolset)
+        self.url = bound.url + PATH.decode()
+        with Context(surroundings.palace, surroundings.cwd, surroundings.variables) as context:
+            self.palace = context.palace_path
+            names = Names(_hosts(context, bound.host), frozenset(context.settings.texts("http.origins")))
+        self._bound = bound
+        self._tokens = PalaceTokens(self.palace, needs_token=not bound.is_loopback)
+        if not bound.is_loopback and not self._tokens.has_good_token():
+            raise UsageError(
+                f"Others can reach {bound.host}, so a token is needed: make one with 'palazzo token add NAME --scope"
+                " write', or serve at 127.0.0.1."
+            )
+        server = build(profile, toolset, Connected(surroundings, checked_by_scope(call)))
+        server.middleware.append(Scopes({tool.name: tool for tool in profile_called(profile).tools(toolset)}))
+        self._manager = StreamableHTTPSessionManager(
+            server,
+            max_request_body_size=LARGEST_BODY,
+            session_idle_timeout=SESSION_IDLE,
+            max_sessions=MOST_SESSIONS,
+        )
+        config = uvicorn.Config(
+            Guard(self._manager.handle_request, names, self._tokens),
+            http=HastyProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
+            timeout_graceful_shutdown=_FAREWELL,
+        )
+        self._uvicorn = uvicorn.Server(config)
+
+    async def run(self) -> None:
+        """Serve until a signal or `stop` ends it."""
+        try:
+            async with self._manager.run():
+                await self._uvicorn.serve(sockets=self._bound.sockets)
+        finally:
+            self._tokens.close()
+
+    def stop(self) -> None:
+        """Let `run` end, from any thread."""
+        self._uvicorn.should_exit = True
+
+
+def _hosts(context: Context, host: str) -> frozenset[Authority]:
+    """The names that the settings allow, and the one that was bound."""
+    found = set()
+    for said in (*context.settings.texts("http.hosts"), *([] if ":" in host else [host])):
+        named = authority(said)
+        if named is None:
+            raise UsageError(f"The setting 'http.hosts' holds '{said}', which is no host: write 'name' or 'name:port'.")
+        found.add(named)
+    return frozenset(found)

@@ -1,0 +1,82 @@
+"""Where a server listens: an address as it is typed, and the sockets that are bound to it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+
+from palazzo.errors import PalazzoError, UsageError
+
+DEFAULT = "127.0.0.1:8377"
+_PORT = 8377
+_ADDRESS = re.compile(
+    r":?(?P<alone>\d{1,5})|(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:\s/@]+))(?::(?P<port>\d{1,5}))?"
+)
+_ABSENT = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+_WAITING = 128
+"""Connections that the system keeps until they are accepted."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Sockets that listen, all at one port; `host` is as it was typed."""
+
+    host: str
+    port: int
+    sockets: list[socket.socket]
+    is_loopback: bool
+
+    def close(self) -> None:
+        """Listen no more."""
+        for one in self.sockets:
+            one.close()
+
+    @property
+    def url(self) -> str:
+        """The address for a browser's line."""
+        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+
+def bound(address: str) -> Bound:
+    """Listen at `HOST:PORT`, `HOST`, `PORT` or `[IPv6]:PORT`; UsageError for what is none, or is not to be had.
+
+    Port 0 takes one that is free. A name is listened at wherever it leads.
+    """
+    found = _ADDRESS.fullmatch(address.strip())
+    if found is None:
+        raise UsageError(f"'{address}' is no address to serve at; write HOST:PORT, such as {DEFAULT}.")
+    host = found["v6"] or found["name"] or "127.0.0.1"
+    port = int(found["port"] or found["alone"] or _PORT)
+    if port > 65_535:
+        raise UsageError(f"There is no port {port}; the highest is 65535.")
+    try:
+        leads_to = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise UsageError(f"'{host}' leads to no address of this machine ({error}).") from None
+    with contextlib.ExitStack() as opened:
+        sockets: list[socket.socket] = []
+        missing: OSError | None = None
+        for family, *_, name in dict.fromkeys(leads_to):
+            try:
+                one = socket.create_server((str(name[0]), port), family=family, backlog=_WAITING)
+            except OSError as error:
+                if error.errno not in _ABSENT:
+                    raise PalazzoError(
+                        f"{address} cannot be listened at ({error.strerror}); choose another port."
+                    ) from None
+                missing = error  # `localhost` often leads to ::1 also where there is no IPv6
+                continue
+            sockets.append(opened.enter_context(one))
+            port = int(one.getsockname()[1])
+        if not sockets:
+            raise PalazzoError(f"'{host}' is no address of this machine ({missing}); serve at 127.0.0.1 or 0.0.0.0.")
+        opened.pop_all()
+    return Bound(host, port, sockets, all(_is_loopback(one) for one in sockets))
+
+
+def _is_loopback(one: socket.socket) -> bool:
+    return ipaddress.ip_address(one.getsockname()[0].partition("%")[0]).is_loopback

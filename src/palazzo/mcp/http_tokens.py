@@ -1,0 +1,63 @@
+"""Who may come in over HTTP, as the palace knows it: asked anew for each request, so that revoking counts at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import anyio.to_thread
+
+from palazzo.mcp.http_guard import Granted
+from palazzo.palace import Palace
+from palazzo.store import tokens
+from palazzo.store.database import Connection
+from palazzo.store.tokens import Token
+
+_T = TypeVar("_T")
+
+
+class PalaceTokens:
+    """Knows the palace's tokens, as they are at each request: of the file that is at its place then."""
+
+    def __init__(self, palace: Path, needs_token: bool) -> None:
+        """`needs_token` asks everybody for one, also where none was ever made."""
+        self._path, self._needs_token = palace, needs_token
+        self._lock = threading.Lock()
+        self._palace: Palace | None = None
+        self._file: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Let go of the palace."""
+        if self._palace is not None:
+            self._palace.close()
+            self._palace = None
+
+    def has_good_token(self) -> bool:
+        """Whether anybody could come in with a token."""
+        nobody: list[Token] = []
+        return any(one.revoked_at is None for one in self._read(tokens.tokens, nobody))
+
+    async def granted(self, secret: str | None) -> Granted | None:
+        """Return what the bearer of this secret may do; who has none may all as long as no token was ever made."""
+        return await anyio.to_thread.run_sync(self._granted, secret)
+
+    def _granted(self, secret: str | None) -> Granted | None:
+        if secret is None:
+            return None if self._needs_token or self._read(tokens.any_ever, False) else Granted("admin")
+        found = self._read(lambda connection: tokens.holder(connection, secret), None)
+        return None if found is None else Granted(found.scope, found.uid, found.name)
+
+    def _read(self, question: Callable[[Connection], _T], without: _T) -> _T:
+        """Ask the palace; `without` is the answer where there is none yet."""
+        with self._lock:
+            try:
+                status = self._path.stat()
+            except FileNotFoundError:
+                return without
+            if self._palace is None or self._file != (status.st_dev, status.st_ino):
+                self.close()
+                self._palace, self._file = Palace.open(self._path, "read"), (status.st_dev, status.st_ino)
+            with self._palace.database.snapshot() as connection:
+                return question(connection)
