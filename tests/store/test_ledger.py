@@ -29,19 +29,19 @@ def give(palace: Palace, session: hook_sessions.HookSession, text: str, *parts: 
 def test_an_injection_is_kept_to_the_byte(palace: Palace) -> None:
     session = begin(palace)
     text = "<palazzo-memory>\n\ud800 words\r\n</palazzo-memory>"
-    give(palace, session, text, Part("drawer", "ab" * 16, "1234"), Part("fact", "cd" * 16))
+    give(palace, session, text, Part("drawer", "ab" * 16), Part("other", "cd" * 16))
     with palace.database.snapshot() as connection:
         (kept,) = ledger.injections(connection, session.row)
     assert (kept.text, kept.tokens, kept.took, kept.at) == (text, 10, 900, AT)
-    assert kept.parts == (Part("drawer", "ab" * 16, "1234"), Part("fact", "cd" * 16))
+    assert kept.parts == (Part("drawer", "ab" * 16), Part("other", "cd" * 16))
 
 
 def test_what_was_told_belongs_to_its_epoch(palace: Palace) -> None:
     session = begin(palace)
-    give(palace, session, "words", Part("drawer", "ab" * 16, "1234"))
+    give(palace, session, "words", Part("drawer", "ab" * 16))
     later = begin(palace, new_epoch=True)
     with palace.database.snapshot() as connection:
-        assert ledger.told(connection, session.row, session.epoch) == {("ab" * 16, "1234")}
+        assert ledger.told(connection, session.row, session.epoch) == {"ab" * 16}
         assert ledger.told(connection, later.row, later.epoch) == frozenset()
     assert (later.row, later.epoch) == (session.row, session.epoch + 1)
 
@@ -63,8 +63,8 @@ def test_erased_words_are_in_no_injection(palace: Palace) -> None:
     (drawer,) = palace.remember(f"a note of {words}", PLACE).drawers
     (other,) = palace.remember("a note of something else", PLACE).drawers
     session = begin(palace)
-    give(palace, session, f"{drawer}: a note of {words[:9]}…", Part("drawer", drawer, "1234"))
-    give(palace, session, f"{other}: a note of something else", Part("drawer", other, "5678"))
+    give(palace, session, f"{drawer}: a note of {words[:9]}…", Part("drawer", drawer))
+    give(palace, session, f"{other}: a note of something else", Part("drawer", other))
     erase(palace, words)
     with palace.database.snapshot() as connection:
         first, second = ledger.injections(connection, session.row)

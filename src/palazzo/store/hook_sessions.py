@@ -25,6 +25,7 @@ class HookSession:
     held_back: bool
     noticed: bool
     began_at: Micros
+    epoch_at: Micros
     heard_at: Micros
 
 
@@ -37,18 +38,20 @@ def find(connection: Connection, host: str, session: str) -> HookSession | None:
 def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[HookSession]:
     """Return the sessions whose id begins so, the one heard last first."""
     rows = connection.execute(
-    """Note that a hook of a session was heard, and whether an epoch began with it; return the session as it is."""
+        f"SELECT {_COLUMNS} FROM hook_session WHERE substr(session, 1, length(?1)) = ?1 ORDER BY heard_at DESC"
+        " LIMIT ?2",
         (prefix, at_most),
     )
     return [_session(row) for row in rows]
 
 
 def heard(connection: Connection, host: str, session: str, at: Micros, new_epoch: bool = False) -> HookSession:
-    """Note that a hook of a session was heard, and with it that a new epoch began; return the session as it is now."""
+    """Note that a hook of a session was heard, and whether an epoch began with it; return the session as it is."""
     connection.execute(
-        "INSERT INTO hook_session(host, session, epoch, saved_at, held_back, noticed, began_at, heard_at)"
-        " VALUES(?1, ?2, 0, 0, 0, 0, ?3, ?3) ON CONFLICT(host, session) DO UPDATE SET"
-        " heard_at = max(heard_at, ?3), epoch = epoch + ?4, held_back = CASE WHEN ?4 THEN 0 ELSE held_back END",
+        "INSERT INTO hook_session(host, session, epoch, saved_at, held_back, noticed, began_at, epoch_at, heard_at)"
+        " VALUES(?1, ?2, 0, 0, 0, 0, ?3, ?3, ?3) ON CONFLICT(host, session) DO UPDATE SET"
+        " heard_at = max(heard_at, ?3), epoch = epoch + ?4, epoch_at = CASE WHEN ?4 THEN ?3 ELSE epoch_at END,"
+        " held_back = CASE WHEN ?4 THEN 0 ELSE held_back END",
         (host, session, at, int(new_epoch)),
     )
     ((row,),) = connection.execute("SELECT id FROM hook_session WHERE host = ? AND session = ?", (host, session))
@@ -72,11 +75,11 @@ def notice(connection: Connection, row: int) -> None:
     connection.execute("UPDATE hook_session SET noticed = 1 WHERE id = ?", (row,))
 
 
-_COLUMNS = "id, host, session, epoch, saved_at, held_back, noticed, began_at, heard_at"
+_COLUMNS = "id, host, session, epoch, saved_at, held_back, noticed, began_at, epoch_at, heard_at"
 
 
 def _session(row: Any) -> HookSession:
-    own, host, session, epoch, saved_at, held_back, noticed, began_at, heard_at = row
+    own, host, session, epoch, saved_at, held_back, noticed, *moments = row
     return HookSession(
-        int(own), host, session, int(epoch), int(saved_at), bool(held_back), bool(noticed), began_at, heard_at
+        int(own), host, session, int(epoch), int(saved_at), bool(held_back), bool(noticed), *map(Micros, moments)
     )

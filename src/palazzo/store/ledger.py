@@ -14,18 +14,18 @@ from typing import Any, Literal
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
-PartKind = Literal["drawer", "item", "fact", "task"]
+PartKind = Literal["drawer", "item", "other"]
+"""`other` are facts, tasks, sessions: an erase takes the text of whatever quotes one, since it may name what went."""
 Use = Literal["fetched", "cited", "touched"]
 """What an agent did with something it was given: read it whole, wrote its id, opened the file that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something that an injection has words of: its id, and a short hash of those words."""
+    """Something that an injection has words of, by its id. A drawer's words never change under one id."""
 
     kind: PartKind
     uid: str
-    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +78,30 @@ def record(
     )
     ((row,),) = connection.execute("SELECT last_insert_rowid()")
     connection.executemany(
-        "INSERT INTO injection_part(injection, n, kind, uid, words) VALUES(?, ?, ?, ?, ?)",
-        [(row, n, part.kind, bytes.fromhex(part.uid), part.words) for n, part in enumerate(parts)],
+        "INSERT INTO injection_part(injection, n, kind, uid) VALUES(?, ?, ?, ?)",
+        [(row, n, part.kind, bytes.fromhex(part.uid)) for n, part in enumerate(parts)],
     )
     return int(row)
 
 
-def told(connection: Connection, session: int, epoch: int) -> frozenset[tuple[str, str]]:
-    """Return what a session was told in an epoch: ids, and the hashes of their words."""
+def told(connection: Connection, session: int, epoch: int) -> frozenset[str]:
+    """Return the ids of what a session was told in an epoch."""
     rows = connection.execute(
-        "SELECT p.uid, p.words FROM injection i JOIN injection_part p ON p.injection = i.id"
-        " WHERE i.session = ? AND i.epoch = ?",
+        "SELECT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ? AND i.epoch = ?",
         (session, epoch),
     )
-    return frozenset((bytes(uid).hex(), str(words)) for uid, words in rows)
+    return frozenset(bytes(uid).hex() for (uid,) in rows)
 
 
 def injections(connection: Connection, session: int) -> list[Injection]:
     """Return all that a session was given, in order."""
     parts: dict[int, list[Part]] = {}
-    for row, kind, uid, words in connection.execute(
-        "SELECT p.injection, p.kind, p.uid, p.words FROM injection_part p JOIN injection i ON i.id = p.injection"
+    for row, kind, uid in connection.execute(
+        "SELECT p.injection, p.kind, p.uid FROM injection_part p JOIN injection i ON i.id = p.injection"
         " WHERE i.session = ? ORDER BY p.injection, p.n",
         (session,),
     ):
-        parts.setdefault(int(row), []).append(Part(kind, bytes(uid).hex(), words))
+        parts.setdefault(int(row), []).append(Part(kind, bytes(uid).hex()))
     rows = connection.execute(
         "SELECT id, event, reason, epoch, at, tokens, took, hash, text FROM injection WHERE session = ? ORDER BY id",
         (session,),
@@ -148,15 +147,16 @@ def totals(connection: Connection) -> Totals:
 
 
 def forget_words(connection: Connection, items: Iterable[int]) -> None:
-    """Take the text of every injection that quotes one of these items (rows), a fact or a task."""
+    """Take the text of every injection that quotes one of these items (rows), or may do so."""
     touched = {uid for item in items for uid in _uids(connection, item)}
-    gone = [
-        (int(injection), int(n))
-        for injection, n, kind, uid in connection.execute("SELECT injection, n, kind, uid FROM injection_part")
-        if kind in ("fact", "task") or bytes(uid) in touched
-    ]
-    connection.executemany("UPDATE injection_part SET words = '' WHERE injection = ? AND n = ?", gone)
-    connection.executemany("UPDATE injection SET text = NULL, hash = x'' WHERE id = ?", [(row,) for row, _ in gone])
+    rows = {
+        int(injection)
+        for injection, kind, uid in connection.execute("SELECT injection, kind, uid FROM injection_part")
+        if kind == "other" or bytes(uid) in touched
+    }
+    connection.executemany(
+        "UPDATE injection SET text = NULL, hash = x'' WHERE id = ?", [(row,) for row in sorted(rows)]
+    )
 
 
 def _uids(connection: Connection, item: int) -> Iterator[bytes]:

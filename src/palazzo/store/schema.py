@@ -55,14 +55,14 @@ def m004_hooks(connection: Connection) -> None:
     for statement in (
         "CREATE TABLE hook_session(id INTEGER PRIMARY KEY, host TEXT NOT NULL, session TEXT NOT NULL,"
         " epoch INTEGER NOT NULL, saved_at INTEGER NOT NULL, held_back INTEGER NOT NULL, noticed INTEGER NOT NULL,"
-        " began_at INTEGER NOT NULL, heard_at INTEGER NOT NULL, UNIQUE(host, session))",
+        " began_at INTEGER NOT NULL, epoch_at INTEGER NOT NULL, heard_at INTEGER NOT NULL, UNIQUE(host, session))",
         "CREATE INDEX hook_session_id ON hook_session(session)",
         "CREATE TABLE injection(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES hook_session,"
         " epoch INTEGER NOT NULL, event TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL,"
         " tokens INTEGER NOT NULL, took INTEGER NOT NULL, hash BLOB NOT NULL, text BLOB)",
         "CREATE INDEX injection_session ON injection(session, epoch)",
         "CREATE TABLE injection_part(injection INTEGER NOT NULL REFERENCES injection, n INTEGER NOT NULL,"
-        " kind TEXT NOT NULL, uid BLOB NOT NULL, words TEXT NOT NULL, PRIMARY KEY(injection, n)) WITHOUT ROWID",
+        " kind TEXT NOT NULL, uid BLOB NOT NULL, PRIMARY KEY(injection, n)) WITHOUT ROWID",
         "CREATE INDEX injection_part_uid ON injection_part(uid)",
         "CREATE TABLE injection_use(injection INTEGER NOT NULL, n INTEGER NOT NULL, how TEXT NOT NULL,"
         " at INTEGER NOT NULL, PRIMARY KEY(injection, n, how)) WITHOUT ROWID",

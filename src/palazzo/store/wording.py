@@ -92,7 +92,6 @@ ELSEWHERE = {
     "mention": "names: those of touched drawers go, and are made anew (derive/erased)",
     "wake_block": "words, cut short: all blocks go with any erase (archive/erasing)",
     "injection": "what agents were given: it goes where it quotes what went (store/ledger)",
-    "injection_part": "ids, and hashes of words: these go with the text (store/ledger)",
     "call": "words, asked and answered: all rows lose them with any erase (archive/erasing)",
     **dict.fromkeys(("entity", "entity_link", "predicate", "fact_source"), "store/facts"),
 }
@@ -124,6 +123,7 @@ WORDLESS = {
     "task": "numbers and kinds: the words are the item's",
     "task_state": "states",
     "hook_session": "ids of sessions, and numbers",
+    "injection_part": "ids",
     "injection_use": "numbers and kinds",
     "erasure": "certificates, which hold no words",
     "erased_item": "ids",
