@@ -42,7 +42,7 @@ class Reports:
             return
         self._next, self._last = time.monotonic() + APART, done
         said = f"{progress.what} {progress.done:,} of {progress.total:,}" if progress.total else progress.what
-        told = (float(done), float(self._before + progress.total), f"{said} {progress.detail}".strip())
+        told = (float(done), float(self._before + progress.total), ", ".join(filter(None, (said, progress.detail))))
         self._loop.call_soon_threadsafe(self._pass_on, told)
 
     def notice(self, sentence: str) -> None:

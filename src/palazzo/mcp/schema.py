@@ -73,6 +73,8 @@ def _is(kind: str, value: object) -> bool:
 
 
 def _of_array(schema: Schema, value: Any, name: str) -> Iterator[str]:
+    if len(value) < schema.get("minItems", 0):
+        yield f"'{name}' is empty."
     items = schema.get("items", {})
     for n, one in enumerate(value):
         yield from problems(items, one, f"{name}[{n}]")

@@ -3,6 +3,7 @@
 from palazzo.mcp.profile import Profile
 from palazzo.mcp.tools import Tool
 from palazzo.mcp.toolsets.core import CORE
+from palazzo.mcp.toolsets.full import FULL
 
 INSTRUCTIONS = """\
 Palazzo is the memory of this project and of earlier sessions: exact words, with date, origin and id.
@@ -12,7 +13,7 @@ Palazzo is the memory of this project and of earlier sessions: exact words, with
 
 
 def _tools(toolset: str) -> tuple[Tool, ...]:
-    return CORE
+    return FULL if toolset == "full" else CORE
 
 
 PROFILE = Profile("palazzo", "Palazzo memory", INSTRUCTIONS, _tools)

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from palazzo.guard.fences import fenced
-from palazzo.mcp.telling import FLAG, LIST, NOTICE, OBJECT, TEXT, shape
+from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, OBJECT, TEXT, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
 from palazzo.operations.facts import FactView
 from palazzo.operations.kg_add import KgAddResult
+from palazzo.operations.kg_conflicts import KgConflictsResult, SideView
 from palazzo.operations.kg_end import KgEndResult
 from palazzo.operations.kg_query import KgQueryResult
+from palazzo.operations.kg_stats import KgStatsResult
 from palazzo.operations.kg_supersede import KgSupersedeResult
 from palazzo.operations.kg_timeline import KgTimelineResult
 
@@ -237,4 +239,67 @@ KG_SUPERSEDE = Tool(
     fields=_by_host,
     answer=_superseded,
     output=shape(at=TEXT, closed=LIST, opened=OBJECT),
+)
+
+
+# --- conflicts and counts ----------------------------------------------------------------------------------
+
+
+def _conflicting(result: KgConflictsResult, given: Given) -> Answer:
+    told = [
+        {
+            "id": one.id,
+            "kind": one.kind,
+            "found": one.found_at,
+            "standing": one.standing,
+            "earlier": _side(one.earlier),
+            "later": _side(one.later),
+        }
+        for one in result.conflicts[:_MOST_FACTS]
+    ]
+    more = f" The first {_MOST_FACTS} of {result.count}." if result.count > _MOST_FACTS else ""
+    notice = (
+        f"{NOTICE}: {counted(result.count, 'conflict')}.{more} One is settled when kg_end or kg_supersede ends a side."
+    )
+    lines = [
+        f"[{one['id']}] {one['kind']}\n  {_side_line(one['earlier'])}\n  {_side_line(one['later'])}" for one in told
+    ]
+    return Answer({"notice": notice, "conflicts": told}, fenced("\n".join([notice, *lines])) if told else notice)
+
+
+def _side(one: SideView) -> dict[str, Any]:
+    if one.fact is not None:
+        return told_fact(one.fact)
+    return {"item": one.item, "text": (one.text or "")[:_LONGEST]}
+
+
+def _side_line(told: Any) -> str:
+    return fact_line(told) if "predicate" in told else f"[{told['item']}] {told['text']}"
+
+
+KG_CONFLICTS = Tool(
+    name="kg_conflicts",
+    operation="kg_conflicts",
+    description="What cannot both hold: facts, and words of the record, with where each comes from.",
+    arguments=(Argument("all", "Also what is settled."),),
+    answer=_conflicting,
+    output=shape(notice=TEXT, conflicts=LIST),
+)
+
+
+def _counts(result: KgStatsResult, given: Given) -> Answer:
+    names = ("entities", "facts", "current", "ended", "planned", "aliases", "merges", "conflicts")
+    told: dict[str, Any] = {name: getattr(result, name) for name in names}
+    told["predicates"] = {one.name: one.facts for one in result.predicates[:_MOST_FACTS]}
+    most = ", ".join(f"{name} {number}" for name, number in told["predicates"].items())
+    lines = [", ".join(f"{name} {told[name]:,}" for name in names), most and f"Predicates: {most}"]
+    return Answer(told, "\n".join(filter(None, lines)))
+
+
+KG_STATS = Tool(
+    name="kg_stats",
+    operation="kg_stats",
+    description="How many facts, entities and conflicts there are, and which predicates are in use.",
+    answer=_counts,
+    output=shape(entities=NUMBER, facts=NUMBER, current=NUMBER, conflicts=NUMBER),
 )

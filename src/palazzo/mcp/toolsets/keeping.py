@@ -75,7 +75,7 @@ FORGET = Tool(
     operation="forget",
     description="Make search leave out what is wrong or unwanted. Only shows what it would do unless dry_run is false.",
     arguments=(
-        Argument("ids", "Of drawers or notes.", required=True),
+        Argument("ids", "Of drawers or notes.", required=True, schema={"minItems": 1}),
         Argument("dry_run", default=True),
     ),
     hints=CHANGES,

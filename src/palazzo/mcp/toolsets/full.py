@@ -1,0 +1,46 @@
+"""The full toolset: the core, with more arguments, and what looks after a palace."""
+
+from __future__ import annotations
+
+from palazzo.mcp.toolsets import facts, filed, keeping, recalling, structure, tasks, tending
+
+FULL = (
+    recalling.SEARCH_IN_FULL,
+    recalling.READ_IN_FULL,
+    keeping.REMEMBER,
+    keeping.FORGET,
+    keeping.CHECKPOINT,
+    recalling.WAKE_UP_IN_FULL,
+    keeping.DIARY_WRITE_IN_FULL,
+    recalling.DIARY_READ_IN_FULL,
+    facts.KG_QUERY_IN_FULL,
+    facts.KG_ADD,
+    facts.KG_END,
+    tending.STATUS,
+    filed.LIST_DRAWERS,
+    filed.UPDATE_DRAWER,
+    filed.CHECK_DUPLICATE,
+    facts.KG_SUPERSEDE,
+    facts.KG_TIMELINE,
+    facts.KG_CONFLICTS,
+    facts.KG_STATS,
+    tasks.TODO_ADD,
+    tasks.TODO_LIST,
+    tasks.TODO_DONE,
+    tasks.REMIND,
+    tasks.REMINDERS,
+    tasks.LIST_AGENTS,
+    structure.TAXONOMY,
+    structure.TUNNEL_ADD,
+    structure.TUNNEL_LIST,
+    structure.TUNNEL_FIND,
+    structure.TUNNEL_FOLLOW,
+    structure.TUNNEL_REMOVE,
+    structure.TRAVERSE,
+    structure.GRAPH_STATS,
+    tending.MINE,
+    tending.FEED,
+    tending.VERIFY,
+    tending.SETTINGS,
+    tending.UNDO,
+)
