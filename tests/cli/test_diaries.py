@@ -87,6 +87,25 @@ def test_entries_are_read_by_day_project_and_topic(
     assert palazzo(*read, "--limit", "0").code == 2
 
 
+def test_what_is_written_about_a_project_follows_it_through_renames_and_undo(palazzo: Command, home: Path) -> None:
+    def about(project: str) -> list[str]:
+        return contents(palazzo.json("diary", "read", "codex", "--project", project))
+
+    for wing in ("shop", "api"):
+        palazzo.json("remember", "words", "--wing", wing)
+    palazzo.json("diary", "write", "codex", "one", "--project", "shop")
+    palazzo.json("wing", "rename", "shop", "store")
+    palazzo.json("diary", "write", "codex", "two", "--project", "store")
+    assert about("store") == about("shop") == ["two", "one"]
+    palazzo.json("wing", "rename", "api", "shop")  # the name is another's now
+    palazzo.json("diary", "write", "codex", "three", "--project", "shop")
+    assert (about("store"), about("shop")) == (["two", "one"], ["three"])
+    renames = [one["id"] for one in palazzo.json("undo", "--list")["changes"] if one["verb"] == "wing rename"]
+    for one in renames:
+        palazzo.json("undo", one)
+    assert (about("shop"), about("api")) == (["two", "one"], ["three"])
+
+
 def test_a_day_is_that_of_the_clock_here(palazzo: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     palazzo.json("diary", "write", "codex", "one")
     dates = {}

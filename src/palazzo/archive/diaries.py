@@ -179,13 +179,19 @@ def entries(
     for row in diaries.entries(connection, None if agent is None else agent.spellings, since, until):
         if under is not None and fold(row.topic or GENERAL) != under:
             continue
-        if about is None or _called(connection, row.project) == about:
+        if about is None or _project(connection, row.project, row.at) == about:
             yield row.item
 
 
 def _called(connection: Connection, wing: str) -> str:
     """What a wing is called now."""
     row = places.wing_led_to(connection, wing) if wing else None
+    return wing if row is None else places.wing_name(connection, row)
+
+
+def _project(connection: Connection, wing: str, at: Micros) -> str:
+    """What a wing is called now that an entry named at a time."""
+    row = places.wing_called_then(connection, wing, at) if wing else None
     return wing if row is None else places.wing_name(connection, row)
 
 
@@ -199,7 +205,7 @@ def read(connection: Connection, row: int) -> Entry:
         agent=item.author,
         at=item.created_at,
         topic=str(told.get("topic") or GENERAL),
-        project=_called(connection, str(told.get("project") or "")),
+        project=_project(connection, str(told.get("project") or ""), item.created_at),
         text=_told(connection, row, item.text),
         trust=item.trust,
     )

@@ -20,9 +20,10 @@ class Writer(NamedTuple):
 
 
 class EntryRow(NamedTuple):
-    """An entry's item, and what is kept beside its words: its topic and its project, '' where there is none."""
+    """An entry's item, when it was written, and what is kept beside its words: topic and project, '' for none."""
 
     item: int
+    at: Micros
     topic: str
     project: str
 
@@ -45,7 +46,7 @@ def entries(
     `since` is inclusive, `until` is not.
     """
     rows = connection.execute(
-        "SELECT DISTINCT s.item, json_extract(item.meta, '$.topic'), json_extract(item.meta, '$.project')"
+        "SELECT DISTINCT s.item, d.created_at, json_extract(item.meta, '$.topic'), json_extract(item.meta, '$.project')"
         " FROM drawer d JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
         " WHERE d.kind = 'diary' AND d.retired_at IS NULL"
         " AND (?1 IS NULL OR d.author IN (SELECT value FROM json_each(?1)))"
@@ -53,5 +54,5 @@ def entries(
         " ORDER BY d.created_at DESC, s.item DESC",
         (None if names is None else json.dumps(list(names)), since, until),
     )
-    for item, topic, project in rows:
-        yield EntryRow(int(item), str(topic or ""), str(project or ""))
+    for item, at, topic, project in rows:
+        yield EntryRow(int(item), Micros(at), str(topic or ""), str(project or ""))

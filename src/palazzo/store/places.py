@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from palazzo.model import Place
+from palazzo.model import Micros, Place
 from palazzo.store import tombstones
 from palazzo.store.database import Connection
 
@@ -63,6 +63,23 @@ def wing_led_to(connection: Connection, name: str) -> int | None:
         (name,),
     )
     return next((int(found) for (found,) in rows), None)
+
+
+def wing_called_then(connection: Connection, name: str, at: Micros) -> int | None:
+    """Return the wing that was called `name` at a time, or what it is part of now; else the one the name leads to.
+
+    For names that were written down: what another wing is called since, or a renaming that was undone, is not meant.
+    """
+    rows = connection.execute(
+        "SELECT coalesce(wing.merged_into, wing.id) FROM wing WHERE id IN (SELECT wing FROM arrangement"
+        " WHERE kind = 'name' AND wing IS NOT NULL AND name = ?1 UNION SELECT id FROM wing WHERE first_name = ?1)"
+        " AND coalesce((SELECT name FROM arrangement WHERE kind = 'name' AND arrangement.wing = wing.id"
+        " AND recorded_at <= ?2 AND (retired_at IS NULL OR retired_at > ?2) ORDER BY arrangement.id DESC LIMIT 1),"
+        " first_name) = ?1 ORDER BY wing.id DESC LIMIT 1",
+        (name, at),
+    )
+    found = next((int(row) for (row,) in rows), None)
+    return wing_led_to(connection, name) if found is None else found
 
 
 def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
@@ -297,6 +314,16 @@ def roots_of_project(connection: Connection, identity: str) -> list[str]:
     for (roots,) in connection.execute("SELECT roots FROM project WHERE identity = ?", (identity,)):
         return list(json.loads(roots))
     return []
+
+
+def roots_of_wing(connection: Connection, wing: str) -> list[str]:
+    """Return the local directories that were seen to hold the projects of a wing."""
+    rows = connection.execute(
+        "SELECT DISTINCT json_each.value FROM project JOIN wing ON wing.id = project.wing, json_each(project.roots)"
+        " WHERE wing.name = ? ORDER BY project.id, json_each.key",
+        (wing,),
+    )
+    return [str(root) for (root,) in rows]
 
 
 def all_roots(connection: Connection) -> list[str]:
