@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from palazzo.cli.screen import Screen
 
 RENDERERS = {
+    "sync_sources": "palazzo.cli.tidying:sync_sources",
     "search": "palazzo.cli.finding:search",
     "show": "palazzo.cli.finding:show",
     "list_drawers": "palazzo.cli.listing:list_drawers",

@@ -108,6 +108,12 @@ def settle(database: Database, clock: Callable[[], Micros], found: Settlement) -
                 deeds.act_on_items(connection, kind, rows, _ACTOR, clock(), detail)
 
 
+def not_left_out(connection: Connection, documents: Sequence[DocumentRow]) -> list[DocumentRow]:
+    """Return those of the documents that no rule left out before."""
+    marks = _marks(connection, documents)
+    return [document for document in documents if marks.get(document.item_uid) != "out"]
+
+
 class _Judge:
     """Says which rule leaves a file out; directories are judged once."""
 

@@ -12,6 +12,7 @@ MODULES = {
     "init": "palazzo.operations.init",
     "mine": "palazzo.operations.mine",
     "feed": "palazzo.operations.feed",
+    "sync_sources": "palazzo.operations.sync_sources",
     "search": "palazzo.operations.search",
     "show": "palazzo.operations.show",
     "list_drawers": "palazzo.operations.list_drawers",

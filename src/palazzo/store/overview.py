@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import apsw
@@ -155,6 +157,24 @@ def documents_at(connection: Connection, uri: str) -> list[DocumentRow]:
         (uri.rstrip("/"),),
     )
     return [DocumentRow(int(source), at, int(item), bytes(uid)) for source, at, item, uid in rows]
+
+
+def wings_of_items(connection: Connection, items: Sequence[int]) -> dict[int, str]:
+    """Return the wing that each item stands in now, by row id."""
+    rows = connection.execute(
+        "SELECT item.id, wing.name FROM item JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing"
+        " WHERE item.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(items)),),
+    )
+    return {int(row): str(wing) for row, wing in rows}
+
+
+def branches_of_items(connection: Connection, items: Sequence[int]) -> dict[int, str]:
+    """Return the branch that each item was written on, by row id."""
+    rows = connection.execute(
+        "SELECT id, branch FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(items)),)
+    )
+    return {int(row): str(branch) for row, branch in rows}
 
 
 def any_passages(connection: Connection) -> bool:
