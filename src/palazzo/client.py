@@ -109,7 +109,7 @@ def make_directory(where: Address) -> None:
     """Make the directory that a service listens in; ServiceUnavailable where it is not the user's own alone (0700)."""
     try:
         os.makedirs(where.directory, mode=0o700, exist_ok=True)
-        _check_directory(where)
+        check_directory(where)
         if not _WINDOWS:
             os.chmod(where.directory, 0o700)
     except OSError as error:
@@ -119,7 +119,8 @@ def make_directory(where: Address) -> None:
         ) from error
 
 
-def _check_directory(where: Address) -> None:
+def check_directory(where: Address) -> None:
+    """Raise ServiceUnavailable where the directory is somebody else's, OSError where there is none."""
     import stat
 
     if _WINDOWS:
@@ -176,7 +177,7 @@ def build() -> str:
     """
     package = os.path.dirname(os.path.abspath(__file__))
     if os.path.basename(os.path.dirname(package)) in ("site-packages", "dist-packages"):
-        return f"{os.stat(__file__).st_mtime_ns}-1"
+        return f"{os.stat(__file__).st_mtime_ns}.1"
     newest = count = 0
     waiting = [package]
     while waiting:
@@ -186,7 +187,7 @@ def build() -> str:
                     newest, count = max(newest, entry.stat().st_mtime_ns), count + 1
                 elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
                     waiting.append(entry.path)
-    return f"{newest}-{count}"
+    return f"{newest}.{count}"
 
 
 def is_newer(version: str, stamp: str, than_version: str, than_stamp: str) -> bool:
@@ -195,10 +196,10 @@ def is_newer(version: str, stamp: str, than_version: str, than_stamp: str) -> bo
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """The numbers in a version or stamp; a version that is yet to be released (`1.2.dev3`) comes before it."""
-    last = "".join(one if one.isdecimal() else " " for one in text).split()
-    before = any(mark in text for mark in ("dev", "a", "b", "rc"))
-    return (*(int(one) for one in last[: len(last) - before]), *((-1, int(last[-1])) if before and last else (0,)))
+    """The numbers in a version or a stamp, to be compared; what comes before a release counts down to it."""
+    for before, mark in enumerate(("dev", "a", "b", "rc")):
+        text = text.replace(mark, f".{before - 4}.")
+    return (*(int(one) for one in text.split(".") if one.lstrip("-").isdecimal()), 0)
 
 
 # --- a connection ----------------------------------------------------------------------------------------------
@@ -211,14 +212,15 @@ def connect(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_
     unless it names others; with `"any": true` an older service is as good. Raises GivingWay where the service is
     older, ServiceUnavailable where none answers.
     """
-    stream, _ = _greeted(where, hello, seconds)
+    stream, _ = greet(where, hello, seconds)
     stream.socket.settimeout(None)
     return stream
 
 
-def _greeted(where: Address, hello: Mapping[str, Any], seconds: float) -> tuple[Stream, dict[str, Any]]:
+def greet(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN) -> tuple[Stream, dict[str, Any]]:
+    """Return a connection as `connect` does, with the service's answer; reading from it gives up after `seconds`."""
     try:
-        _check_directory(where)
+        check_directory(where)
         stream = Stream(_windows_socket(where) if _WINDOWS else _unix_socket(where, seconds))
     except OSError as error:
         raise ServiceUnavailable(f"No service runs for {where.palace} ({error.strerror or error}).") from error
@@ -235,13 +237,6 @@ def _greeted(where: Address, hello: Mapping[str, Any], seconds: float) -> tuple[
     if reason == GIVING_WAY:
         raise GivingWay(f"The service of {where.palace} is older than this, and gives way.")
     raise ServiceUnavailable(f"The service of {where.palace} refuses: {reason}.")
-
-
-def ask(where: Address, want: str) -> dict[str, Any]:
-    """Return what the service says to `"state"` or `"stop"`; ServiceUnavailable where none answers."""
-    stream, answer = _greeted(where, {"want": want}, _ANSWERS_WITHIN)
-    stream.close()
-    return answer
 
 
 def _unix_socket(where: Address, seconds: float) -> _socket.socket:
@@ -387,13 +382,14 @@ class Caller:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def connect(self) -> None:
+    def connect(self) -> Stream:
         """Connect to the service, starting one if need be and allowed; ServiceUnavailable where none answers."""
         hello = {"want": "calls"}
-        if self._starts:
+        if self._stream is None and self._starts:
             self._stream = ensure_service(self._where, self._variables, hello)
-        else:
+        elif self._stream is None:
             self._stream = connect(self._where, hello)
+        return self._stream
 
     def call(
         self, operation: str, request: Mapping[str, Any], key: str | None = None, tell: Tell | None = None
@@ -405,14 +401,16 @@ class Caller:
         """
         self._sent += 1
         asked = {"id": self._sent, "operation": operation, "request": request, "surroundings": self._surroundings}
+        asked = asked if key is None else {**asked, "key": key}
         while True:
-            if self._stream is None:
-                self.connect()
+            stream, sent = self.connect(), False
             try:
-                return self._answer(asked if key is None else {**asked, "key": key}, tell)
+                stream.send(asked)
+                sent = True
+                return self._answer(stream, asked["id"], tell)
             except (OSError, ValueError) as error:
                 self.close()
-                if key is None or not self._starts:
+                if not self._starts or (sent and key is None):
                     raise ServiceUnavailable(f"The service of {self._where.palace} was lost ({error}).") from error
 
     def close(self) -> None:
@@ -421,19 +419,15 @@ class Caller:
             self._stream.close()
             self._stream = None
 
-    def _answer(self, asked: Mapping[str, Any], tell: Tell | None) -> dict[str, Any]:
-        assert self._stream is not None  # noqa: S101 - `call` has connected
-        self._stream.send(asked)
-        while True:
-            message = self._stream.read()
-            if message is None:
-                raise ConnectionError("it has ended")
-            if message.get("id") != asked["id"]:
+    def _answer(self, stream: Stream, number: object, tell: Tell | None) -> dict[str, Any]:
+        while (message := stream.read()) is not None:
+            if message.get("id") != number:
                 continue
             if "result" in message or "error" in message:
                 return message
             if tell is not None:
                 tell(message)
+        raise ConnectionError("it has ended")
 
 
 # --- what is said ----------------------------------------------------------------------------------------------

@@ -68,6 +68,10 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
         would = operation.run(context, replace(request, dry_run=True))
         bar.close()
         confirm(lambda: _render(operation, would, to_error=True))
+    if operation.warm:
+        from palazzo.cli.warmth import carried_out
+
+        return carried_out(operation, request, context)
     return operation.run(context, request)
 
 

@@ -25,15 +25,15 @@ class Guest:
     """One connection. `serve` runs on a thread of its own, and returns when the connection has ended."""
 
     def __init__(self, service: Service, connection: socket.socket) -> None:
-        self._service, self._stream = service, Stream(connection)
+        self._service, self.stream = service, Stream(connection)
         self._calls: Calls | None = None
         self._is_mcp = False
 
     def serve(self) -> None:
         """Greet, and serve what is wanted."""
         try:
-            self._stream.socket.settimeout(_GREETING_WITHIN)
-            hello = self._stream.read()
+            self.stream.socket.settimeout(_GREETING_WITHIN)
+            hello = self.stream.read()
             if hello is not None:
                 self._greet(hello)
         except (OSError, ValueError):
@@ -41,7 +41,6 @@ class Guest:
         except Exception as error:  # noqa: BLE001 - what one client brings out must not end the others
             _log.info("a connection ended by a bug: %s", type(error).__name__)
         finally:
-            self._stream.close()
             self._service.left(self)
 
     def finish(self) -> None:
@@ -58,6 +57,7 @@ class Guest:
             self._say(True, state=self._service.state())
         elif want == "stop":
             self._say(True)
+            self._service.hold(self.stream)
             self._service.end(long_ones_too=True)
         elif self._is_newer(hello):
             self._service.give_way()
@@ -65,12 +65,12 @@ class Guest:
         elif want == "mcp":
             self._is_mcp = True
             self._say(True)
-            self._stream.socket.settimeout(None)
-            self._service.mcp.serve(self._stream, hello)
+            self.stream.socket.settimeout(None)
+            self._service.mcp.serve(self.stream, hello)
         else:
-            self._calls = Calls(self._stream, self._service.engine)
+            self._calls = Calls(self.stream, self._service.engine)
             self._say(True)
-            self._stream.socket.settimeout(None)
+            self.stream.socket.settimeout(None)
             self._calls.serve()
 
     def _refusal(self, hello: Mapping[str, Any]) -> str:
@@ -91,4 +91,4 @@ class Guest:
         return hello.get("any") is not True and client.is_newer(version, build, __version__, self._service.build)
 
     def _say(self, ok: bool, **more: object) -> None:
-        self._stream.send({"palazzo": client.PROTOCOL, "ok": ok, "version": __version__, "pid": os.getpid(), **more})
+        self.stream.send({"palazzo": client.PROTOCOL, "ok": ok, "version": __version__, "pid": os.getpid(), **more})

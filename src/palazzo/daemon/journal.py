@@ -8,19 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from palazzo import paths
+from palazzo.operations.service_state import log_file
 
 _LARGEST, _OLD = 1_000_000, 2
 """Bytes of a file, and how many older ones are kept beside it."""
-
-
-def log_file(palace: Path, variables: Mapping[str, str]) -> Path:
-    """Return the log of the service of `palace`; that of another than the default palace has its name in it."""
-    from palazzo.client import address
-
-    directory = paths.state_directory(variables)
-    if palace == Path(paths.default_palace(variables)).resolve():
-        return directory / "service.log"
-    return directory / f"service-{Path(address(str(palace), variables).lock).stem[:8]}.log"
 
 
 def begin(palace: Path, variables: Mapping[str, str]) -> logging.Logger:

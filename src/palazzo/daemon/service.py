@@ -31,6 +31,7 @@ from palazzo.client import Address
 from palazzo.daemon.listening import Listener, is_own_user
 from palazzo.daemon.memory import resident_mb
 from palazzo.errors import PalazzoError, ServiceUnavailable
+from palazzo.lines import Stream
 
 if TYPE_CHECKING:
     import logging
@@ -95,6 +96,7 @@ class Service:
         self._palace = Path(where.palace)
         self.build, self.began = client.build(), time.time_ns() // 1000
         self._guests: dict[int, Guest] = {}
+        self._held: list[Stream] = []
         self._guard = threading.Lock()
         self.ending = threading.Event()
         self._last_guest = time.monotonic()
@@ -181,9 +183,15 @@ class Service:
             self._guests[id(one)] = one
         threading.Thread(target=one.serve, name="palazzo-guest", daemon=True).start()
 
+    def hold(self, stream: Stream) -> None:
+        """Keep a connection until the process ends: that is what the client waits for."""
+        self._held.append(stream)
+
     def left(self, one: Guest) -> None:
-        """Forget a client that has gone."""
+        """Forget a client that has gone, or has nothing more to say."""
         with self._guard:
+            if one.stream not in self._held:
+                one.stream.close()
             del self._guests[id(one)]
             self._last_guest = time.monotonic()
         if self.ending.is_set():

@@ -163,6 +163,37 @@ def _model(context: Context) -> Iterator[Finding]:
         embedder.close()
 
 
+def _service(context: Context) -> Iterator[Finding]:
+    from palazzo import client
+    from palazzo.errors import ServiceUnavailable
+    from palazzo.operations.service_state import address_of, state_of
+
+    where = address_of(context)
+    if not context.settings.flag("service"):
+        yield Finding("service", True, "off, by the setting `service`")
+        return
+    try:
+        client.check_directory(where)
+    except FileNotFoundError:
+        yield Finding("service", True, "not running; it is started when something needs it")
+        return
+    except (ServiceUnavailable, OSError) as error:
+        yield Finding("service", False, str(error), "palazzo settings set service false")
+        return
+    state = state_of(context)
+    if state.running and state.version != __version__:
+        told = f"process {state.pid} is version {state.version}, and this is {__version__}"
+        yield Finding("service", True, f"{told}; whoever is newer takes over")
+    elif state.running:
+        doing = "watching, " if state.watching else ""
+        yield Finding("service", True, f"process {state.pid}, {doing}{state.memory_mb:,} MB")
+    elif client.is_starting(where):
+        told = f"a process holds {where.lock}, but none answers at {where.socket}"
+        yield Finding("service", False, told, "palazzo service status, and if that stays: end that process")
+    else:
+        yield Finding("service", True, "not running; it is started when something needs it")
+
+
 def _background(context: Context) -> Iterator[Finding]:
     from palazzo.operations.background import failure_file
 
@@ -225,6 +256,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _palace,
     _filesystem,
     _model,
+    _service,
     _background,
     _settings,
     _hosts,

@@ -116,7 +116,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             wings=wings,
             embedder=_embedder(context, connection, pending),
             size_bytes=overview.size_in_bytes(connection),
-            service=ServiceStatus(False, None),
+            service=_service(context),
             open_todos=tasks.count_open(connection, "todo"),
             tunnels=tunnels.count(connection, when.before),
             entities=entities.count_known(connection, entities.LATEST if when.before is None else when.before),
@@ -128,6 +128,13 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             as_of=when.asked,
             note=when.note,
         )
+
+
+def _service(context: Context) -> ServiceStatus:
+    from palazzo.operations.service_state import state_of
+
+    state = state_of(context)
+    return ServiceStatus(state.running, state.pid)
 
 
 def _embedder(context: Context, connection: Connection, pending: int) -> EmbedderStatus:

@@ -1,0 +1,70 @@
+"""Letting a running service carry an operation out: it has the model and the vectors at hand.
+
+The result is the same either way, so whatever goes wrong on the way to the service, the work is done here. Where no
+service runs, one is started for the next time, and not waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from palazzo import client, errors
+from palazzo.errors import PalazzoError, ServiceUnavailable
+from palazzo.operations.context import Progress
+from palazzo.operations.operation import Operation
+from palazzo.operations.wire import from_wire, to_wire
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+
+def carried_out(operation: Operation[Q, R], request: Q, context: Context) -> R:
+    """Return the operation's result, from the service if one runs; raise what the operation raises."""
+    if not context.settings.flag("service") or not context.has_palace:
+        return operation.run(context, request)
+    where = client.address(str(context.palace_path), context.variables)
+    try:
+        with client.Caller(where, context.variables, str(context.cwd), starts=False) as caller:
+            caller.connect()
+            answer = caller.call(operation.name, to_wire(request), tell=lambda message: _pass_on(message, context))
+        if "result" in answer:
+            return from_wire(operation.result, answer["result"])
+        error = raised(answer["error"])
+        if error is not None:
+            raise error
+        # A bug shows itself again here, where it can be reported.
+    except client.GivingWay:
+        _start(where, context)
+    except ServiceUnavailable:
+        if not client.is_starting(where):
+            _start(where, context)
+    return operation.run(context, request)
+
+
+def raised(error: Mapping[str, Any]) -> PalazzoError | None:
+    """Return the error that the service tells of as it was raised there; None for a bug."""
+    kind = getattr(errors, str(error.get("kind")), None)
+    if not (isinstance(kind, type) and issubclass(kind, PalazzoError)):
+        return None
+    found = kind.__new__(kind)  # some are made of more than their message, which is all that a person is told
+    Exception.__init__(found, str(error.get("message")))
+    return found
+
+
+def _pass_on(message: Mapping[str, Any], context: Context) -> None:
+    if "notice" in message:
+        context.notice(str(message["notice"]))
+    elif "progress" in message:
+        told = Progress(**message["progress"])
+        context.report(told.what, told.done, told.total, told.detail)
+
+
+def _start(where: client.Address, context: Context) -> None:
+    try:
+        client.start(where, context.variables)
+    except ServiceUnavailable:
+        return  # `palazzo doctor` says why; the work is done here all the same

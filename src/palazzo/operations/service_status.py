@@ -1,0 +1,42 @@
+"""service status: whether the background process runs, and how it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.operations.operation import Operation
+from palazzo.operations.service_state import PrintUnit, ServiceState
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatusRequest:
+    """Whether to say how it is, or how a system would start it."""
+
+    print_unit: PrintUnit = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatusResult:
+    """The service, whether the settings allow one, where its log is, and the unit file that was asked for."""
+
+    service: ServiceState
+    wanted: bool
+    log: Path
+    unit: str = ""
+
+
+def service_status(context: Context, request: ServiceStatusRequest) -> ServiceStatusResult:
+    """Say whether the background service of this palace runs, and how it is."""
+    from palazzo.operations.service_state import log_file, state_of, unit
+
+    printed = unit(context, request.print_unit) if request.print_unit is not None else ""
+    log = log_file(context.palace_path, context.variables)
+    return ServiceStatusResult(state_of(context), context.settings.flag("service"), log, printed)
+
+
+OPERATION = Operation("service_status", ServiceStatusRequest, ServiceStatusResult, service_status)

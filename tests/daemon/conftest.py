@@ -1,0 +1,122 @@
+"""A user of their own: a home, a runtime directory whose name is short enough for a socket, and no service left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.command import SOURCES
+
+from palazzo import client
+from palazzo.client import Address, Caller
+from palazzo.errors import ServiceUnavailable
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait for something that another process does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@dataclass
+class User:
+    """Somebody with a palace, whose services end with the test."""
+
+    home: Path
+    runtime: Path
+    variables: dict[str, str]
+    started: set[int] = field(default_factory=set)
+
+    @property
+    def palace(self) -> Path:
+        return self.home / "palaces" / "palace.db"
+
+    def address(self, palace: Path | None = None) -> Address:
+        """Where the service of a palace listens."""
+        return client.address(str(palace or self.palace), self.variables)
+
+    def caller(self, palace: Path | None = None) -> Caller:
+        """A connected client that starts a service when there is none."""
+        caller = Caller(self.address(palace), self.variables, str(self.home))
+        caller.connect()
+        self.pid(palace)
+        return caller
+
+    def greet(self, want: str, palace: Path | None = None, **more: object) -> dict[str, Any]:
+        """What the service says to a client that wants something, and goes again."""
+        stream, answer = client.greet(self.address(palace), {"want": want, **more})
+        stream.close()
+        return answer
+
+    def pid(self, palace: Path | None = None) -> int:
+        """The process that serves now."""
+        pid = int(self.greet("state", palace)["pid"])
+        self.started.add(pid)
+        return pid
+
+    def end(self) -> None:
+        """End every service that this user may have."""
+        for lock in (self.runtime / "palazzo").glob("*.sock"):
+            where = client.address("/nowhere", self.variables)
+            where.socket = str(lock)
+            try:
+                stream, answer = client.greet(where, {"want": "stop"})
+            except ServiceUnavailable:
+                continue
+            self.started.add(int(answer["pid"]))
+            stream.close()
+        wait_until(lambda: not any(is_alive(pid) for pid in self.started))
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    """A user without a palace yet."""
+    yield from made_user(tmp_path / "a home")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
+    """A user for tests that leave the service as it is."""
+    yield from made_user(tmp_path_factory.mktemp("shared") / "a home")
+
+
+def made_user(home: Path) -> Iterator[User]:
+    """Make a user; afterwards, none of its processes and sockets is left."""
+    home.mkdir()
+    runtime = Path(tempfile.mkdtemp(prefix="pz", dir="/tmp"))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PALAZZO_", "XDG_"))}
+    variables = {
+        **kept,
+        "HOME": str(home),
+        "XDG_RUNTIME_DIR": str(runtime),
+        "PYTHONPATH": SOURCES,
+        "PALAZZO_WATCH_BACKGROUND": "off",
+    }
+    user = User(home, runtime, variables)
+    try:
+        yield user
+        user.end()
+        assert list(runtime.rglob("*.sock")) == []
+    finally:
+        for pid in user.started:
+            if is_alive(pid):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(runtime)
