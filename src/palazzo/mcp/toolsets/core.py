@@ -11,6 +11,7 @@ CORE = (
     keeping.FORGET,
     keeping.CHECKPOINT,
     recalling.WAKE_UP,
+    recalling.PROACTIVE_CONTEXT,
     keeping.DIARY_WRITE,
     recalling.DIARY_READ,
     facts.KG_QUERY,

@@ -184,12 +184,15 @@ KG_ADD = Tool(
         Argument("valid_from", "When it began, if known."),
         Argument("valid_to", "When it ended."),
         _WING,
-        Argument("sources", "Ids that say so."),
     ),
     hints=ADDS,
     fields=_by_host,
     answer=_added,
     output=shape(id=TEXT, new=FLAG, fact=OBJECT),
+)
+
+KG_ADD_IN_FULL = KG_ADD.widened(
+    Argument("sources", "Ids that say so."), Argument("confidence", schema={"minimum": 0, "maximum": 1})
 )
 
 

@@ -80,7 +80,7 @@ FORGET = Tool(
     ),
     hints=CHANGES,
     answer=_forgotten,
-    output=shape(dry_run=FLAG, count={"type": "integer"}, ids=LIST),
+    output=shape(dry_run=FLAG, ids=LIST),
 )
 
 

@@ -12,7 +12,9 @@ from palazzo.mcp import telling
 from palazzo.mcp.telling import ENTRIES, LIST, NOTICE, TEXT, Entry, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Tool
 from palazzo.mcp.toolsets.facts import fact_line, told_fact
+from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
 from palazzo.operations.diary_read import DiaryReadResult
+from palazzo.operations.proactive_context import ProactiveContextResult
 from palazzo.operations.search import SearchResult
 from palazzo.operations.show import ShowResult
 from palazzo.operations.wake_up import WakeUpResult
@@ -175,6 +177,53 @@ WAKE_UP = Tool(
 
 
 WAKE_UP_IN_FULL = WAKE_UP.widened(Argument("depth"), Argument("as_of", "As the memory was then."))
+
+
+# --- proactive_context -------------------------------------------------------------------------------------
+
+
+def _called_for(result: ProactiveContextResult, given: Given) -> Answer:
+    memories = [
+        Entry(
+            one.id,
+            telling.minute(one.created_at),
+            " · ".join(filter(None, (f"{one.wing}/{one.room}", one.title, one.filed_as))),
+            telling.who(one.role, one.author),
+            one.trust,
+            one.text,
+            f'cut: read("{one.id}")' if one.truncated else "",
+        )
+        for one in result.memories
+    ]
+    reminders, todos = [told_reminder(one) for one in result.reminders], [told_todo(one) for one in result.todos]
+    facts = [told_fact(one) for one in result.facts]
+    if not (memories or reminders or todos or facts):
+        notice = "Nothing recorded is called for by this. Use search to look for something."
+        return Answer({"notice": notice, "memories": []}, notice)
+    notice = f"{NOTICE}; a sample: search for more."
+    told: dict[str, Any] = {"notice": notice, "memories": [one.told for one in memories]}
+    told |= {name: rows for name, rows in (("reminders", reminders), ("todos", todos), ("facts", facts)) if rows}
+    lines = [*(f"reminder {task_line(one)}" for one in reminders), *(f"to-do {task_line(one)}" for one in todos)]
+    parts = [notice, *(one.lines for one in memories), "\n".join([*lines, *map(fact_line, facts)])]
+    return Answer(told, fenced("\n\n".join(filter(None, parts))))
+
+
+PROACTIVE_CONTEXT = Tool(
+    name="proactive_context",
+    operation="proactive_context",
+    description="What memory has for the words at hand: memories, due reminders, to-dos, facts. Mostly nothing.",
+    arguments=(Argument("context", "What is being said or done."), Argument("files", "Files at hand.")),
+    fields=lambda given: {"agent": given.host or None},
+    answer=_called_for,
+    output=shape(notice=TEXT, memories=LIST),
+)
+
+PROACTIVE_CONTEXT_IN_FULL = PROACTIVE_CONTEXT.widened(
+    Argument("wing", "Another project than this one."),
+    Argument("filed_as", "Only notes of these kinds: decision, learning, …"),
+    Argument("limit", "Of each kind.", schema={"minimum": 1, "maximum": 20}),
+    Argument("budget", "Tokens that all of it may take.", schema={"minimum": 1, "maximum": 4000}),
+)
 
 
 # --- diary_read --------------------------------------------------------------------------------------------

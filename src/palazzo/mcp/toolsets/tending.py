@@ -56,7 +56,7 @@ STATUS = Tool(
     operation="status",
     description="What the memory holds, by project, and whether it is in order.",
     answer=_status,
-    output=shape(palace=TEXT, drawers=NUMBER, facts=NUMBER, index=TEXT, wings=OBJECT),
+    output=shape(drawers=NUMBER, index=TEXT, wings=OBJECT),
 )
 
 
