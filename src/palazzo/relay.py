@@ -57,6 +57,10 @@ class Kept:
         self.sent, self.lost = False, 0
 
 
+class _Ended(ServiceUnavailable):
+    """A server went while it was told of the client; another may not."""
+
+
 class Relay:
     """One client's connection, over as many servers as it takes.
 
@@ -179,6 +183,11 @@ class Relay:
     def _connected(self) -> Stream:
         """Return a server that knows the client and was sent what waits: the service, or one that stands in for it."""
         try:
+            for _ in range(_LOST_TIMES - 1):
+                try:
+                    return self._introduced(self._reach())
+                except _Ended:
+                    continue  # there is time to go between two lines as at any other moment
             return self._introduced(self._reach())
         except (ServiceUnavailable, OSError, ValueError) as error:
             remark(f"{_sentence(error)} It goes on in a process of its own.")
@@ -208,15 +217,17 @@ class Relay:
         self._greetings += 1
         name = f"{self._name}:initialize:{self._greetings}"
         stream.socket.settimeout(_GREETED_WITHIN)
-        stream.send({**opening, "id": name})
-        while True:
-            line = stream.read_line()
-            if line is None:
-                raise ServiceUnavailable("The service ended while it was told of its client.")
-            if _message(line).get("id") == name:
-                break
-        if initialized is not None:
-            stream.send_line(initialized)
+        try:
+            stream.send({**opening, "id": name})
+            while (line := stream.read_line()) is not None:
+                if _message(line).get("id") == name:
+                    break
+            else:
+                raise _Ended("The service ended while it was told of its client.")
+            if initialized is not None:
+                stream.send_line(initialized)
+        except ConnectionError as error:
+            raise _Ended("The service ended while it was told of its client.") from error
         stream.socket.settimeout(None)
 
     def _follow(self, stream: Stream) -> None:

@@ -19,6 +19,12 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"palazzo {__version__}")
         return 0
+    if "mcp" in given:
+        from palazzo import start
+
+        asked = start.asked(given)
+        if asked is not None:
+            return start.run(asked)  # a relay has no use for the rest, and runs for hours
     from palazzo.cli.app import run
 
     return run(given)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from palazzo import client, start
 from palazzo.cli import binding, failing
-from palazzo.errors import PalazzoError
+from palazzo.errors import PalazzoError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def mcp(
@@ -19,13 +27,74 @@ def mcp(
     profile: Annotated[
         str, typer.Option("--profile", help="Whose tools: palazzo's, or those of mempalace or shodh.")
     ] = "palazzo",
+    print_config: Annotated[
+        str,
+        typer.Option(
+            "--print-config", metavar="HOST", help="Print what to put into a host's settings, and serve nothing."
+        ),
+    ] = "",
     palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP, show_default=False)] = None,
 ) -> None:
-    """Serve this memory to an agent as MCP tools, on standard input and output."""
-    from palazzo.mcp import stdio
+    """Serve this memory to an agent as MCP tools, on standard input and output.
 
+    Hosts start this by themselves; 'palazzo mcp --print-config HOST' says how they are told to.
+    """
     before = context.obj if isinstance(context.obj, binding.Common) else binding.Common()
+    chosen = palace or before.palace
     try:
-        stdio.serve_here(profile, toolset, palace or before.palace)
+        _check(profile, "profile", start.PROFILES)
+        _check(toolset, "toolset", start.TOOLSETS)
+        asked = start.Asked(None if chosen is None else str(chosen), profile, toolset)
+        code = _print_config(print_config, asked) if print_config else start.run(asked)
     except PalazzoError as error:
-        raise typer.Exit(failing.expected(error, before.debug)) from None
+        code = failing.expected(error, before.debug)
+    raise typer.Exit(code)
+
+
+def _check(value: str, kind: str, there: Sequence[str]) -> None:
+    if value not in there:
+        raise UsageError(f"There is no {kind} '{value}'; there are: {', '.join(there)}.")
+
+
+def _print_config(name: str, asked: start.Asked) -> int:
+    """Print the settings on standard output, and where they belong on standard error."""
+    from palazzo.mcp.configs import HOSTS
+
+    if name not in HOSTS:
+        raise UsageError(f"'{name}' is no host that is known here; there are: {', '.join(HOSTS)}.")
+    host = HOSTS[name]
+    program, *words = [*_program(host.has_shell), *_arguments(asked)]
+    sys.stdout.buffer.write(f"{host.form(program, words)}\n".encode())
+    sys.stdout.flush()
+    print(f"This goes into {host.file}, beside what is there.", file=sys.stderr)
+    if host.command:
+        print(f"Or: {host.command.format(shlex.join([program, *words]))}", file=sys.stderr)
+    return 0
+
+
+def _program(has_shell: bool) -> list[str]:
+    """How a host starts Palazzo: by name where it finds that, else by the path of the program that is found now."""
+    beside = Path(sys.executable).with_name("palazzo.exe" if sys.platform == "win32" else "palazzo")
+    found = shutil.which("palazzo")
+    if found is not None and has_shell:
+        return ["palazzo"]
+    if found is not None:
+        return [str(Path(found).absolute())]
+    return [str(beside)] if beside.exists() else [sys.executable, "-P", "-m", "palazzo"]
+
+
+def _arguments(asked: start.Asked) -> list[str]:
+    """The arguments of `palazzo`. The palace is named where a host that passes on few variables would take another."""
+    arguments = ["mcp"]
+    chosen = client.chosen_palace(asked.palace, os.environ)
+    bare = {
+        name: value for name, value in os.environ.items() if name in ("HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA")
+    }
+    if chosen != client.chosen_palace(None, bare):
+        arguments += ["--palace", chosen]
+    default = start.Asked()
+    if asked.profile != default.profile:
+        arguments += ["--profile", asked.profile]
+    if asked.toolset != default.toolset:
+        arguments += ["--toolset", asked.toolset]
+    return arguments
