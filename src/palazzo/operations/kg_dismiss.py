@@ -42,9 +42,10 @@ def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
 
     palace = context.writing()
     follow_claims(context)
-    with palace.database.transaction() as connection:
+    with palace.database.snapshot() as connection:  # all claims are read for it: not while others wait
         ours = [prefix for prefix in request.ids if not _names_conflict(connection, prefix)]
         suggested = choose(connection, tuple(ours))
+    with palace.database.transaction() as connection:
         found = dict(_resolve(connection, prefix) for prefix in request.ids if prefix not in ours)
         changing = change(context, connection, "kg dismiss")
         for one in suggested:
