@@ -25,6 +25,8 @@ MODULES = {
     "remember": "palazzo.operations.remember",
     "update_drawer": "palazzo.operations.update_drawer",
     "forget": "palazzo.operations.forget",
+    "cleanup": "palazzo.operations.cleanup",
+    "dedup": "palazzo.operations.dedup",
     "undo": "palazzo.operations.undo",
     "erase": "palazzo.operations.erase",
     "kg_add": "palazzo.operations.kg_add",
@@ -84,6 +86,9 @@ MODULES = {
 }
 """Each module defines `OPERATION`. The order is that of the command line's help."""
 
+INTERNAL = {"hook": "palazzo.operations.hook"}
+"""Operations that programs ask for and nobody types: they have no command and no tool."""
+
 GROUPS = {
     "kg": "Facts: what holds, since when, until when, and who said so.",
     "diary": "Diaries: what agents wrote down, day by day.",
@@ -106,7 +111,7 @@ def typed(name: str) -> tuple[str, ...]:
 
 def operation(name: str) -> Operation[Any, Any]:
     """Return the operation of that name; KeyError when there is none."""
-    found: Operation[Any, Any] = importlib.import_module(MODULES[name]).OPERATION
+    found: Operation[Any, Any] = importlib.import_module((MODULES | INTERNAL)[name]).OPERATION
     return found
 
 

@@ -1,0 +1,193 @@
+"""hook: what an agent is given, or asked, when something happens in its session. The same for every host.
+
+It says nothing rather than noise, never twice what a session was told in an epoch, and enters what it gave in the
+ledger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from palazzo.attention import dedup
+from palazzo.attention.happening import Beginning, Event, Happening, ToolKind, ToolUse
+from palazzo.attention.rendering import told
+from palazzo.operations.hook_answers import SILENCE, Asked, Told
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.palace import Palace
+    from palazzo.store.hook_sessions import HookSession
+    from palazzo.store.ledger import Part
+
+_HANDLERS: dict[Event, tuple[str, str]] = {
+    "session-start": ("hook_start", "session_start"),
+    "subagent-start": ("hook_start", "subagent_start"),
+    "prompt": ("hook_prompt", "prompt"),
+}
+_LONGEST_SESSION = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool, as a host tells of it."""
+
+    name: str
+    kind: ToolKind = "other"
+    given: dict[str, Any] = field(default_factory=dict)
+    output: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRequest:
+    """What happened in a session of a host. What the host does not tell is empty."""
+
+    host: Annotated[str, About("The program that the agent lives in.")]
+    event: Annotated[Event, About("What happened.")]
+    session: Annotated[str, About("The session's id, as the host has it.")]
+    cwd: Annotated[str, About("The directory that is worked in.")] = ""
+    transcript: Annotated[str, About("The file that the session is written to.")] = ""
+    beginning: Annotated[Beginning, About("How the session begins.")] = "startup"
+    prompt: Annotated[str, About("What the person sent.")] = ""
+    tool: Annotated[ToolCall | None, About("The tool's call.")] = None
+    agent: Annotated[str, About("The sub-agent's id.")] = ""
+    agent_kind: Annotated[str, About("What kind of sub-agent.")] = ""
+    last_message: Annotated[str, About("What the agent said last.")] = ""
+    trigger: Annotated[str, About("What brought it about.")] = ""
+    asked: Annotated[bool, About("The session goes on because a hook asked for it.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class HookResult:
+    """The answer: words for the agent, a reason for one more turn, a line for the person; and why, in our words."""
+
+    inject: str = ""
+    ask: str = ""
+    tell: str = ""
+    hold_back: bool = False
+    reason: str = ""
+
+
+def hook(context: Context, request: HookRequest) -> HookResult:
+    """Say what an agent is given, or asked, at this moment of its session; mostly nothing."""
+    if context.settings.flag("off") or not context.settings.flag(f"events.{request.event}"):
+        return HookResult(reason="off")
+    if request.event not in _HANDLERS or not context.has_palace:
+        return HookResult(reason="nothing to do")
+    began = time.perf_counter()
+    happening = _happening(request)
+    session = _session(context, happening)
+    answer = _handler(request.event)(Asked(context, happening, session))
+    return _given(context, happening, session, answer, began)
+
+
+def _happening(request: HookRequest) -> Happening:
+    tool = request.tool
+    used = None if tool is None else ToolUse(tool.name, tool.kind, tool.given, tool.output, tool.error)
+    return Happening(
+        host=request.host,
+        event=request.event,
+        session=_session_id(request.session),
+        cwd=request.cwd,
+        transcript=request.transcript,
+        beginning=request.beginning,
+        prompt=request.prompt,
+        tool=used,
+        agent=request.agent,
+        agent_kind=request.agent_kind,
+        last_message=request.last_message,
+        trigger=request.trigger,
+        asked=request.asked,
+    )
+
+
+def _session_id(said: str) -> str:
+    """The session's id as it is kept: as it is, or its hash where it is no id that anybody would give."""
+    if said.isprintable() and len(said) <= _LONGEST_SESSION:
+        return said or "unnamed"
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _handler(event: Event) -> Callable[[Asked], Told]:
+    module, name = _HANDLERS[event]
+    found: Callable[[Asked], Told] = getattr(importlib.import_module(f"palazzo.operations.{module}"), name)
+    return found
+
+
+# --- the session -------------------------------------------------------------------------------------------
+
+
+def _session(context: Context, happening: Happening) -> HookSession | None:
+    """The session, as far as a hook of it left a trace. One that begins leaves one: what it is told is its epoch's."""
+    from palazzo.store import hook_sessions
+
+    with context.reading().database.snapshot() as connection:
+        known = hook_sessions.find(connection, happening.host, happening.session)
+    if happening.event != "session-start":
+        return known
+    begins = known is not None and dedup.begins_epoch(happening.beginning)
+    with context.writing().database.transaction() as connection:
+        return hook_sessions.heard(connection, happening.host, happening.session, context.now, begins)
+
+
+# --- what is given -----------------------------------------------------------------------------------------
+
+
+def _given(
+    context: Context, happening: Happening, session: HookSession | None, answer: Told, began: float
+) -> HookResult:
+    """Leave out what the session was told, render the rest, and enter it in the ledger before it is handed over."""
+    palace = context.reading()
+    entries = list(dedup.untold(answer.entries, _told_before(palace, session)))
+    text = answer.text or told(answer.head, entries)
+    parts = answer.parts or tuple(entry.part for entry in entries)
+    reaction = answer.reaction
+    if text:
+        took = int((time.perf_counter() - began) * 1e6)
+        _enter(context, happening, session, replace(answer, text=text, parts=parts), took)
+    reason = answer.reason if text or reaction != SILENCE.reaction else "nothing to add"
+    return HookResult(text or reaction.inject, reaction.ask, reaction.tell, reaction.hold_back, reason)
+
+
+def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:
+    from palazzo.store import ledger
+
+    if session is None:
+        return frozenset()
+    with palace.database.snapshot() as connection:
+        return ledger.told(connection, session.row, session.epoch)
+
+
+def _enter(context: Context, happening: Happening, session: HookSession | None, answer: Told, took: int) -> None:
+    from palazzo.store import hook_sessions, ledger
+    from palazzo.text.tokens import estimate_tokens
+
+    tokens, parts = estimate_tokens(answer.text), _shown(answer.parts, answer.text)
+    with context.writing().database.transaction() as connection:
+        known = session or hook_sessions.heard(connection, happening.host, happening.session, context.now)
+        ledger.record(
+            connection,
+            known.row,
+            known.epoch,
+            happening.event,
+            answer.reason,
+            answer.text,
+            parts,
+            tokens,
+            took,
+            context.now,
+        )
+
+
+def _shown(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+    """Those that the text names; what was left out for its length may be told another time."""
+    return tuple(part for part in parts if part.kind == "other" or part.uid in text)
+
+
+OPERATION = Operation("hook", HookRequest, HookResult, hook, steps=True)

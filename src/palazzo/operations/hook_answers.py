@@ -1,0 +1,57 @@
+"""What the handlers of hooks share: what they are asked in, and what they answer with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from palazzo.attention.happening import NOTHING, Happening, Reaction
+from palazzo.attention.rendering import Entry
+from palazzo.model import Micros
+from palazzo.store.hook_sessions import HookSession
+from palazzo.store.ledger import Part
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+NAMED_BY = ("PALAZZO_AGENT_NAME", "MEMPALACE_AGENT_NAME")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What happened, in which session. `session` is None where no hook of it left a trace yet."""
+
+    context: Context
+    happening: Happening
+    session: HookSession | None
+
+    @property
+    def agent(self) -> str:
+        """Whose diary and to-dos are told of: who the surroundings say it is, else the host."""
+        named = (self.context.variables.get(name, "").strip() for name in NAMED_BY)
+        return next(filter(None, named), self.happening.host)
+
+    @property
+    def epoch_at(self) -> Micros | None:
+        """Since when the session has what it was told; None where that is not known."""
+        return None if self.session is None else self.session.epoch_at
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a handler answers.
+
+    `entries` are rendered under `head` and entered in the ledger, but for those that the session was told before.
+    `text` is injected as it is instead, with its `parts`. A `reason` is in words of ours alone: it is kept, and no
+    erase looks at it.
+    """
+
+    reason: str = ""
+    head: str = ""
+    entries: tuple[Entry, ...] = ()
+    text: str = ""
+    parts: tuple[Part, ...] = ()
+    reaction: Reaction = NOTHING
+
+
+SILENCE = Told()

@@ -1,0 +1,32 @@
+"""Whose memory may be put before an agent by itself, and down to which trust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The wings that are told of: the project's, the agent's own and the one called `user`; and whom to believe."""
+
+    wings: tuple[str, ...]
+    trusts: frozenset[str]
+
+
+def told_of(context: Context, agent: str | None, wing: str | None = None) -> Scope:
+    """Return what may be told to an agent that works here; `wing` stands for the project's."""
+    from palazzo.archive import diaries
+    from palazzo.attention.proactive import USERS_WING
+    from palazzo.settings.keys import TRUSTS
+    from palazzo.store import places
+
+    own = None if agent is None else diaries.wing_of(diaries.agent_name(agent))
+    with context.reading().database.snapshot() as connection:
+        there = set(places.wing_names(connection))
+    wings = dict.fromkeys(one for one in (wing or context.home, own, USERS_WING) if one in there)
+    trusts = TRUSTS[: TRUSTS.index(context.settings.text("auto_inject_trust")) + 1]
+    return Scope(tuple(one for one in wings if one is not None), frozenset(trusts))
