@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +33,7 @@ class Reply:
     def json(self) -> Any:
         """The body, which must be JSON, or the last message of its events."""
         if self.headers.get("content-type", "").startswith("text/event-stream"):
-            told = [line[5:] for line in self.body.decode().splitlines() if line.startswith("data:")]
+            told = [line[5:] for line in re.split("\r\n|\n|\r", self.body.decode()) if line.startswith("data:")]
             return json.loads(told[-1])
         return json.loads(self.body)
 

@@ -143,7 +143,7 @@ def test_no_request_makes_it_fail(
 def test_no_bytes_make_it_fail(served: Served, raw: bytes) -> None:
     told = served.address.exchange(raw, then_end=True)
     assert told == b"" or reply(told).status < 500, told
-    assert served.session("admin").post("ping").status == 200
+    assert _session(served)  # somebody else is answered as ever
 
 
 _begun: dict[int, str] = {}

@@ -33,11 +33,17 @@ def mcp(
             "--print-config", metavar="HOST", help="Print what to put into a host's settings, and serve nothing."
         ),
     ] = "",
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at ADDRESS, until ^C.")] = False,
+    address: Annotated[
+        str | None,
+        typer.Argument(help="With --http: HOST:PORT to serve at instead of 127.0.0.1:8377.", show_default=False),
+    ] = None,
     palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP, show_default=False)] = None,
 ) -> None:
     """Serve this memory to an agent as MCP tools, on standard input and output.
 
-    Hosts start this by themselves; 'palazzo mcp --print-config HOST' says how they are told to.
+    Hosts start this by themselves; 'palazzo mcp --print-config HOST' says how they are told to. With --http they call
+    it at an address; 'palazzo token add' says who may.
     """
     before = context.obj if isinstance(context.obj, binding.Common) else binding.Common()
     chosen = palace or before.palace
@@ -45,7 +51,12 @@ def mcp(
         _check(profile, "profile", start.PROFILES)
         _check(toolset, "toolset", start.TOOLSETS)
         asked = start.Asked(None if chosen is None else str(chosen), profile, toolset)
-        code = _print_config(print_config, asked) if print_config else start.run(asked)
+        if http:
+            code = _serve_http(address, asked)
+        elif address is not None:
+            raise UsageError(f"'{address}' is an address to serve at with --http; without it there is none.")
+        else:
+            code = _print_config(print_config, asked) if print_config else start.run(asked)
     except PalazzoError as error:
         code = failing.expected(error, before.debug)
     raise typer.Exit(code)
@@ -54,6 +65,14 @@ def mcp(
 def _check(value: str, kind: str, there: Sequence[str]) -> None:
     if value not in there:
         raise UsageError(f"There is no {kind} '{value}'; there are: {', '.join(there)}.")
+
+
+def _serve_http(address: str | None, asked: start.Asked) -> int:
+    """Become the process that serves; an address that begins with a dash is none, and not an option either."""
+    command = [sys.executable, "-P", "-m", "palazzo.daemon.http_server"]
+    command += ["--profile", asked.profile, "--toolset", asked.toolset]
+    command += [] if asked.palace is None else ["--palace", asked.palace]
+    return start.become([*command, *([] if address is None else ["--", address])])
 
 
 def _print_config(name: str, asked: start.Asked) -> int:

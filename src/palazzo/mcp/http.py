@@ -42,7 +42,6 @@ def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, 
 
     Raises as `HttpServer` and `http_socket.bound` do.
     """
-    http_log.discreet()
     ended_by: list[int] = []
     with contextlib.closing(http_socket.bound(address)) as bound:
         server = HttpServer(bound, profile, toolset, surroundings, call)
@@ -51,6 +50,7 @@ def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, 
             ended_by.append(number)
             server.stop()
 
+        http_log.discreet()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)  # uvicorn puts its own in place while it serves, and then tells these
         print(f"Serving {server.palace} at {server.url}. ^C ends it.", file=sys.stderr, flush=True)
