@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.text.similarity import containment, signature
+from palazzo.text.similarity import containment, copies, likeness, signature
 
 WORDS = st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta".split()), max_size=40)  # noqa: SIM905
 
@@ -49,3 +49,26 @@ def test_short_texts_are_compared_whole(text: str) -> None:
 def test_chinese_is_compared_by_characters() -> None:
     one, other = signature("他们在三月锁上了宫殿的大门"), signature("他们在四月锁上了宫殿的大门")
     assert 0.5 < containment(one, other) < 1.0
+
+
+@given(st.lists(st.frozensets(st.integers(0, 12), max_size=8), max_size=12), st.sampled_from([0.3, 0.5, 0.85, 1.0]))
+def test_copies_are_those_that_comparing_all_with_all_finds(signatures: list[frozenset[int]], threshold: float) -> None:
+    originals: list[int] = []
+    expected: dict[int, set[int]] = {}
+    for n, own in enumerate(signatures):
+        alike = {one: likeness(own, signatures[one]) for one in originals}
+        if alike and max(alike.values()) >= threshold:
+            best = [one for one in originals if alike[one] == max(alike.values())]
+            expected[n] = set(best)
+        else:
+            originals.append(n)
+    found = {copy: original for original, own in copies(dict(enumerate(signatures)), threshold).items() for copy in own}
+    assert found.keys() == expected.keys()
+    assert all(original in expected[copy] for copy, original in found.items())
+
+
+def test_likeness_is_of_the_text_that_has_less_of_the_other() -> None:
+    short, long = signature("the heron counts its eggs"), signature("the heron counts its eggs and signs the ledger")
+    assert likeness(short, short) == 1.0
+    assert likeness(short, long) == likeness(long, short) < containment(short, long) == 1.0
+    assert likeness(signature(""), short) == 0.0

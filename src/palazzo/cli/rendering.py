@@ -26,6 +26,8 @@ RENDERERS = {
     "remember": "palazzo.cli.filing:remember",
     "update_drawer": "palazzo.cli.listing:update_drawer",
     "forget": "palazzo.cli.filing:forget",
+    "cleanup": "palazzo.cli.tidying:cleanup",
+    "dedup": "palazzo.cli.tidying:dedup",
     "undo": "palazzo.cli.filing:undo",
     "erase": "palazzo.cli.keeping:erase",
     "kg_add": "palazzo.cli.knowing:kg_add",

@@ -1,10 +1,13 @@
-"""How sync-sources looks to a person."""
+"""How looking after documents and notes looks to a person."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from palazzo.cli.hits import day
 from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.cleanup import CleanupResult
+from palazzo.operations.dedup import DedupResult
 from palazzo.operations.sync_sources import DocumentState, SyncSourcesResult
 
 _SHOWN = 20
@@ -31,3 +34,33 @@ def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
 def _document(screen: Screen, document: DocumentState) -> None:
     screen.say((f"{document.state}  ", _STATES[document.state]), document.uri, hanging=len(INDENT))
     screen.say((f"{INDENT}{document.reason}", "dim"))
+
+
+def cleanup(screen: Screen, result: CleanupResult) -> None:
+    """Show notes that say little, and whether they were forgotten."""
+    for one in result.candidates[:_SHOWN]:
+        screen.say((f"{one.reason}  ", "yellow"), " ".join(one.text.split()), hanging=len(INDENT))
+        importance = "" if one.importance is None else f"  importance {one.importance:g}"
+        where = f"{one.wing}/{one.room}"
+        screen.say((f"{INDENT}{one.id}  {day(one.created_at)}  ", "dim"), (where, "cyan"), (importance, "dim"))
+    _more(screen, len(result.candidates))
+    verb = "would be forgotten" if result.dry_run else "forgotten"
+    screen.say((f"{count(len(result.forgotten), 'drawer')} {verb}", "bold"))
+
+
+def dedup(screen: Screen, result: DedupResult) -> None:
+    """Show notes that say the same, and which of each stays."""
+    for one in result.clusters[:_SHOWN]:
+        screen.say((f"{one.similarity:.2f}  ", "green"), " ".join(one.text.split()), hanging=len(INDENT))
+        for n, origin in enumerate(one.origins):
+            mark: tuple[str, str] = ("folded  ", "yellow") if n else ("stays   ", "green")
+            facts = f"  {day(origin.created_at)}  {origin.author or origin.trust}"
+            screen.say(INDENT, mark, (f"{origin.id}{facts}  ", "dim"), (f"{one.wing}/{origin.room}", "cyan"))
+    _more(screen, len(result.clusters))
+    verb = "would be folded" if result.dry_run else "folded"
+    screen.say((f"{count(len(result.folded), 'drawer')} {verb} into {len(result.clusters):,}", "bold"))
+
+
+def _more(screen: Screen, number: int) -> None:
+    if number > _SHOWN:
+        screen.say((f"{INDENT}and {number - _SHOWN:,} more", "dim"))

@@ -7,7 +7,9 @@ words, so asking costs as much as a search, whatever the palace's size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from palazzo.archive import reading
@@ -15,10 +17,12 @@ from palazzo.derive.cutting import DRAWER_CHARACTERS, PASSAGE_CHARACTERS
 from palazzo.derive.making import text_hash
 from palazzo.model import Drawer, DrawerKind
 from palazzo.recall.present import NEAR_COPY
-from palazzo.store import drawers, items, keywords, places
+from palazzo.settings.keys import TRUSTS
+from palazzo.store import drawers, items, keywords, listing, places
 from palazzo.store.database import Connection
+from palazzo.store.listing import Listing
 from palazzo.text.pieces import split_span
-from palazzo.text.similarity import containment, signature
+from palazzo.text.similarity import Signature, containment, copies, signature
 from palazzo.text.words import match_expression, terms
 
 _POSTINGS = 20_000
@@ -26,6 +30,8 @@ _POSTINGS = 20_000
 _JUDGED = 2_000
 """Characters of a text that its words are taken from."""
 _CANDIDATES = 50
+_WORDS = re.compile(r"[\w.:/'-]*\w")
+_DENIALS = frozenset({"not", "no", "never", "none", "nor", "without", "cannot"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,70 @@ def near(connection: Connection, text: str, wing: str | None = None, threshold: 
         if similarity >= threshold:
             found.setdefault(drawer.spans[0].item, Duplicate(drawer, similarity))
     return sorted(found.values(), key=lambda one: (-one.similarity, one.drawer.created_at))
+
+
+# --- all that say the same ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WholeNote:
+    """A note that is live, with its words and its drawers in order."""
+
+    text: str
+    drawers: tuple[Drawer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Notes that say the same: the oldest of the most trusted, the others, and how alike the least alike is."""
+
+    survivor: WholeNote
+    copies: tuple[WholeNote, ...]
+    similarity: float
+
+
+def clusters(connection: Connection, wing: str, threshold: float) -> list[Cluster]:
+    """Return the plain notes of a wing of which either has `threshold` of the other, the oldest first."""
+    alike: dict[Hashable, dict[int, Signature]] = {}
+    notes = _notes(connection, wing)
+    notes.sort(key=lambda note: (TRUSTS.index(note.drawers[0].trust), note.drawers[0].created_at))
+    for n, note in enumerate(notes):
+        alike.setdefault(_turning(note.text), {})[n] = signature(note.text)
+    told = [
+        Cluster(notes[n], tuple(notes[m] for m in sorted(own)), min(own.values()))
+        for signatures in alike.values()
+        for n, own in copies(signatures, threshold).items()
+    ]
+    return sorted(told, key=lambda cluster: cluster.survivor.drawers[0].created_at)
+
+
+def _turning(text: str) -> Hashable:
+    """What makes another statement of the same words: its figures, and whether it denies something."""
+    words = _WORDS.findall(text.casefold().replace("n\u2019t", "n't"))
+    figures = Counter(word for word in words if any(letter.isdigit() for letter in word))
+    denials = Counter(word for word in words if word in _DENIALS or word.endswith("n't"))
+    return frozenset(figures.items()), frozenset(denials.items())
+
+
+def _notes(connection: Connection, wing: str) -> list[WholeNote]:
+    """The notes of a wing that are live as a whole; of one that was forgotten in part, nothing is folded."""
+    rows = listing.page(connection, Listing(rooms=places.scope(connection, wing, None).rooms, kind="note"), -1)
+    read = reading.read_drawers(connection, rows)
+    by_item: dict[str, list[Drawer]] = {}
+    for row in reversed(rows):
+        by_item.setdefault(read[row].spans[0].item, []).append(read[row])
+    known = items.known_items(connection, [bytes.fromhex(item) for item in by_item])
+    texts = items.read_texts(connection, known.values())
+    notes = []
+    for item, own in by_item.items():
+        own.sort(key=lambda drawer: drawer.spans[0].start)
+        text = texts[known[bytes.fromhex(item)]]
+        if "".join("".join(drawer.text.split()) for drawer in own) == "".join(text.split()):
+            notes.append(WholeNote(text, tuple(own)))
+    return notes
+
+
+# --- parts -------------------------------------------------------------------------------------------------
 
 
 def _first_passage(text: str) -> str:

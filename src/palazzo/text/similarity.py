@@ -6,7 +6,10 @@ punctuation and white space. What to fold at which share is for the caller.
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 from palazzo.text import cjk
 
@@ -31,3 +34,33 @@ def containment(a: Signature, b: Signature) -> float:
     It is not symmetric: a quotation is contained in its source, and not the other way round.
     """
     return len(a & b) / len(a) if a else 0.0
+
+
+def likeness(a: Signature, b: Signature) -> float:
+    """Return how much either of two texts has of the other, whichever has less: 1.0 only where both say the same."""
+    common = len(a & b)
+    return common / max(len(a), len(b)) if common else 0.0
+
+
+def copies(signatures: Mapping[int, Signature], threshold: float) -> dict[int, dict[int, float]]:
+    """Return by text the later texts that are its copies, with how alike they are; texts without any are left out.
+
+    Earlier is who comes first. A text is the copy of the likest that is no copy itself, so whatever is called one is
+    at least `threshold` like what it is the copy of. Texts are compared that share one of
+    their rarest shingles, as two so much alike must (prefix filtering, Bayardo 2007).
+    """
+    rarity = Counter(shingle for signature in signatures.values() for shingle in signature)
+    originals: defaultdict[int, list[int]] = defaultdict(list)
+    found: dict[int, dict[int, float]] = {}
+    for key, own in signatures.items():
+        rarest = sorted(own, key=lambda shingle: (rarity[shingle], shingle))
+        prefix = rarest[: len(own) - math.ceil(threshold * len(own)) + 1]
+        near = dict.fromkeys(one for shingle in prefix for one in originals[shingle])
+        alike = {one: likeness(own, signatures[one]) for one in near}
+        best = max(alike, key=lambda one: alike[one], default=None)
+        if best is not None and alike[best] >= threshold:
+            found.setdefault(best, {})[key] = alike[best]
+            continue
+        for shingle in prefix:
+            originals[shingle].append(key)
+    return found
