@@ -44,7 +44,8 @@ class Around:
 
     def share(self, *rows: int) -> float:
         """Return the share of what the words asked for are worth that these drawers have together."""
-        return sum(self.worth[word] for word in frozenset().union(*(self.held.get(row, frozenset()) for row in rows)))
+        held = frozenset[str]().union(*(self.held.get(row, frozenset()) for row in rows))
+        return sum(value for word, value in self.worth.items() if word in held)  # a set's order is another each time
 
 
 def look_around(

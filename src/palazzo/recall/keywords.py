@@ -6,11 +6,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from palazzo.recall import postings
 from palazzo.recall.lexicon import Lexicon
+from palazzo.recall.postings import Scored
 from palazzo.recall.query import Understood
 from palazzo.store import keywords
 from palazzo.store.database import Connection
-from palazzo.text.words import match_expression
+from palazzo.text.words import any_of, literals
 
 POSTINGS_BUDGET = 100_000
 """Summed document frequency, in the scope, of the words that may bring drawers forward. Scoring a drawer takes
@@ -37,6 +39,8 @@ class KeywordCandidates:
     total: int = 0
     near: frozenset[int] = frozenset()
     """Those of a narrower scope that were asked for besides."""
+    scored: Scored | None = None
+    """Where the words stand, if that is held in memory."""
 
 
 def find(
@@ -64,19 +68,40 @@ def find(
     if sum(frequencies.values()) > budget:
         share = lexicon.drawers(connection, filters) / total if total else 1.0
         each = _PASSED_OVER + (1 - _PASSED_OVER) * share
-    leading, following = _within_budget(frequencies, each, budget)
-    expression = _any_of(asked, leading)
-    ranked = dict(keywords.matches(connection, expression, filters, limit))
-    if following:
-        both = f"({expression}) AND ({_any_of(asked, following)})"
-        ranked.update(keywords.matches(connection, both, filters, limit))
-    best = dict(sorted(ranked.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
+    leading, following = (_strings(asked, chosen) for chosen in _within_budget(frequencies, each, budget))
     narrower, more = also
-    near = dict(keywords.matches(connection, expression, narrower, more)) if narrower else {}
+    scored = lexicon.postings.score(connection, leading, following, filters, narrower)
+    if scored is None:
+        ranked, near = _by_index(connection, leading, following, filters, limit, also)
+    else:
+        ranked = postings.best(scored.leading, limit)
+        if scored.both is not None:
+            ranked |= postings.best(scored.both, limit)
+        near = {} if scored.narrower is None else postings.best(scored.leading, more, scored.narrower)
+    best = dict(sorted(ranked.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
     best |= near
     words = {term: frequencies[term] for term in asked.terms}
     ordered = sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))
-    return KeywordCandidates(ordered, _ceiling(list(words.values()), total), words, total, frozenset(near))
+    ceiling = _ceiling(list(words.values()), total)
+    return KeywordCandidates(ordered, ceiling, words, total, frozenset(near), scored)
+
+
+def _by_index(
+    connection: Connection,
+    leading: Sequence[str],
+    following: Sequence[str],
+    filters: Sequence[str],
+    limit: int,
+    also: tuple[Sequence[str], int],
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the best, and those in narrower filters, as FTS5 scores them."""
+    expression = any_of(leading)
+    ranked = dict(keywords.matches(connection, expression, filters, limit))
+    if following:
+        both = f"({expression}) AND ({any_of(following)})"
+        ranked.update(keywords.matches(connection, both, filters, limit))
+    narrower, more = also
+    return ranked, dict(keywords.matches(connection, expression, narrower, more)) if narrower else {}
 
 
 def _within_budget(frequencies: Mapping[str, int], each: float, budget: float) -> tuple[frozenset[str], frozenset[str]]:
@@ -97,8 +122,8 @@ def _within_budget(frequencies: Mapping[str, int], each: float, budget: float) -
     return frozenset(leading), frozenset(following)
 
 
-def _any_of(asked: Understood, chosen: Collection[str]) -> str:
-    return match_expression(
+def _strings(asked: Understood, chosen: Collection[str]) -> list[str]:
+    return literals(
         [term for term in asked.terms if term in chosen], [phrase for phrase in asked.phrases if phrase in chosen]
     )
 

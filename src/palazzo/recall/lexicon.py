@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from palazzo.recall.postings import Postings
 from palazzo.store import changes, keywords
 from palazzo.store.database import Connection
 
@@ -23,6 +24,7 @@ class Lexicon:
     """Counts of one palace's keyword index. Safe to share between threads."""
 
     def __init__(self) -> None:
+        self.postings = Postings()
         self._counts: dict[str, tuple[int, int]] = {}
         """What was counted: how many, and after which change."""
         self._seen, self._reset = -1, 0

@@ -103,7 +103,10 @@ def remove(connection: Connection, row: int) -> None:
 
 
 def matches(connection: Connection, expression: str, filters: Sequence[str], limit: int) -> list[tuple[int, float]]:
-    """Return (drawer row id, BM25) of the best drawers for a MATCH expression, best first; higher is better."""
+    """Return (drawer row id, BM25) of the best drawers for a MATCH expression, best first; higher is better.
+
+    A negative `limit` is none.
+    """
     full = " AND ".join([*filters, _words(connection, expression)])
     if connection.as_of is not None:
         return retired_keywords.matches(connection, full, expression, f"{BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0", limit)
@@ -193,9 +196,14 @@ def _words(connection: Connection, expression: str) -> str:
     FTS5 takes a fifth longer to look at some columns than at all, so that it is told only if a word could be a token
     of the scope.
     """
-    if any(map(_SCOPE_TOKEN.fullmatch, connection.stems(expression))):
+    if any(map(is_of_scope, connection.stems(expression))):
         return f"{{body context}} : ({expression})"
     return f"({expression})"
+
+
+def is_of_scope(stem: str) -> bool:
+    """Whether a stemmed word could be a token of the scope."""
+    return _SCOPE_TOKEN.fullmatch(stem) is not None
 
 
 def _any_of(tokens: Iterable[str]) -> str:

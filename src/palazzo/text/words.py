@@ -299,8 +299,17 @@ def match_expression(words: Iterable[str], quoted: Iterable[str] = ()) -> str:
     It is valid whatever the strings hold; with nothing to look for it matches nothing. A word of several
     tokens (`snake_case`) is the phrase of its tokens, a single CJK character is the beginning of a token.
     """
-    literals = dict.fromkeys(_literal(text) for text in (*words, *quoted) if _WORD.search(text))
-    return " OR ".join(literals) or '""'
+    return any_of(literals(words, quoted))
+
+
+def literals(words: Iterable[str], quoted: Iterable[str] = ()) -> list[str]:
+    """Return the distinct FTS5 strings that `match_expression` joins, in its order."""
+    return list(dict.fromkeys(_literal(text) for text in (*words, *quoted) if _WORD.search(text)))
+
+
+def any_of(strings: Sequence[str]) -> str:
+    """Return the MATCH expression for any of these FTS5 strings."""
+    return " OR ".join(strings) or '""'
 
 
 def _literal(text: str) -> str:
