@@ -102,12 +102,28 @@ def _held(
         value = _idf(frequency, found.total) / whole if 0 < frequency <= _OFTEN and whole > 0 else 0.0
         if value > 0:
             worth[term] = value
-            holders = keywords.holders(connection, match_expression([term]), sources)
-            for row, _ in holders:
+            rows, owners = _holders(connection, found, term, sources)
+            for row in rows:
                 held.setdefault(row, set()).add(term)
-            for source in {source for _, source in holders}:
+            for source in owners:
                 covered[source] += value
     return worth, {row: frozenset(terms) for row, terms in held.items()}, covered
+
+
+def _holders(
+    connection: Connection, found: KeywordCandidates, term: str, sources: Sequence[int]
+) -> tuple[list[int], set[int]]:
+    """Return the drawers of these sources that hold a word, and the sources of those."""
+    match = match_expression([term])
+    rows = found.scored.rows.get(match) if found.scored else None
+    if rows is None or not found.scored or not sources:
+        holders = keywords.holders(connection, match, sources)
+        return [row for row, _ in holders], {source for _, source in holders}
+    owners = found.scored.sources[rows]
+    wanted = np.zeros(max(int(owners.max(initial=0)), *sources) + 1, dtype=bool)
+    wanted[list(sources)] = True
+    inside = wanted[owners]
+    return rows[inside].tolist(), set(owners[inside].tolist())
 
 
 def _latest(
