@@ -42,9 +42,11 @@ class Around:
     latest: frozenset[int] = frozenset()
     """Those of `rows` that hold the rarest identifier asked for and are of the source that spoke of it last."""
 
-    def share(self, *rows: int) -> float:
-        """Return the share of what the words asked for are worth that these drawers have together."""
-        held = frozenset[str]().union(*(self.held.get(row, frozenset()) for row in rows))
+    def share(self, row: int) -> float:
+        """Return the share of what the words asked for are worth that a drawer has."""
+        held = self.held.get(row)
+        if not held:
+            return 0.0
         return sum(value for word, value in self.worth.items() if word in held)  # a set's order is another each time
 
 

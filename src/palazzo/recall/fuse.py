@@ -27,8 +27,9 @@ def fuse(cosines: Mapping[int, float], bm25: Mapping[int, float]) -> list[Candid
     scores = {row: DENSE_WEIGHT * score for row, score in dense.items()}
     for row, score in words.items():
         scores[row] = scores.get(row, 0.0) + weight * score
-    ranked = sorted(((score, row) for row, score in scores.items()), reverse=True)
-    return [Candidate(row, cosines.get(row), bm25.get(row), score) for score, row in ranked]
+    ranked = sorted(zip(scores.values(), scores, strict=True), reverse=True)
+    cosine, bm = cosines.get, bm25.get
+    return [Candidate(row, cosine(row), bm(row), score) for score, row in ranked]
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:

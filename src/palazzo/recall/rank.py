@@ -30,7 +30,8 @@ _UNTOLD = 0.5
 """What a cosine counts that has no other to be held against."""
 _LONG_ENOUGH = 200
 """Characters from which a text's length says no more about it."""
-_LONGEST = math.log1p(_LONG_ENOUGH)
+_LENGTHS = tuple(math.log1p(size) / math.log1p(_LONG_ENOUGH) for size in range(_LONG_ENOUGH + 1))
+"""The signal `length` by characters."""
 _ASKS, _SPEAKS_OF_TIME = int(Marks.ASKS), int(Marks.SPEAKS_OF_TIME)
 
 
@@ -96,6 +97,7 @@ class Ranked(NamedTuple):
         return self.rank - self.signals.home * self.weights.home
 
 
+_NOTHING = Signals()
 TALK = Signals(
     words=0.40,
     vector=0.70,
@@ -178,8 +180,8 @@ def rank(
     looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
     seen = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
-    rest = (one for one in candidates if one.row not in seen)
-    return [*looked_at, *(Ranked(one, Signals(), least - 1 + one.rank_score / 2, work) for one in rest)]
+    rest = [Ranked(one, _NOTHING, least - 1 + one.rank_score / 2, work) for one in candidates if one.row not in seen]
+    return looked_at + rest
 
 
 def _is_talk(placed: Placed) -> bool:
@@ -220,16 +222,13 @@ class _Scale:
             scores.sort(reverse=True)
         top = max((scores[0] for scores in by_source.values()), default=0.0)
         self._by_source = {source: _of_source(scores, top) for source, scores in by_source.items()}
-        self._by_row = {one.row: self._share(one.bm25) for one in candidates if one.bm25 is not None}
+        self.words = {one.row: self._share(one.bm25) for one in candidates if one.bm25 is not None}
+        """The signal `words` by row."""
 
     def cosine(self, value: float | None) -> float:
         if value is None:
             return 0.0
         return max(0.0, (value - self._least) / self._width) if self._width > 1e-9 else _UNTOLD
-
-    def words(self, *rows: int) -> float:
-        """Return the sum of the drawers' BM25, each of the best."""
-        return sum(self._by_row.get(row, 0.0) for row in rows)
 
     def source(self, source: int) -> tuple[float, float]:
         """Return the signals `source` and `others`."""
@@ -252,7 +251,8 @@ def _signals(
     placed = around.placed[row]
     before, after = around.neighbours.get(row, ((), ()))
     own = candidate.cosine if candidate.cosine is not None else around.cosines.get(row)
-    words = scale.words(row)
+    said = scale.words
+    words = said.get(row, 0.0)
     vector = scale.cosine(own)
     window, stretch = scale.cosine(around.windows.get(row)), scale.cosine(around.stretches.get(row))
     if own is None and scale.has_cosines:  # its vector is still to be made: what is not known must not count against it
@@ -261,8 +261,8 @@ def _signals(
     return Signals(
         words=words,
         vector=vector,
-        beside=scale.words(*before[:1], *after[:1]),
-        near=scale.words(*before[1:2], *after[1:2]),
+        beside=_at(said, before, 0) + _at(said, after, 0),
+        near=_at(said, before, 1) + _at(said, after, 1),
         window=window,
         stretch=stretch,
         source=source,
@@ -274,10 +274,14 @@ def _signals(
         named=1.0 if placed.author and placed.author in understood.named else 0.0,
         timed=1.0 if understood.asks_when and placed.marks & _SPEAKS_OF_TIME else 0.0,
         asks=1.0 if placed.marks & _ASKS else 0.0,
-        length=math.log1p(min(placed.size, _LONG_ENOUGH)) / _LONGEST,
+        length=_LENGTHS[min(placed.size, _LONG_ENOUGH)],
         document=1.0 if placed.kind == "section" else 0.0,
         held=around.share(row),
-        follows=around.share(*before[:1]) if placed.kind == "exchange" else 0.0,
+        follows=around.share(before[0]) if before and placed.kind == "exchange" else 0.0,
         command=1.0 if understood.asks_how and placed.kind == "tool" and is_shell(placed.title) else 0.0,
         latest=1.0 if row in around.latest else 0.0,
     )
+
+
+def _at(said: Mapping[int, float], side: Sequence[int], n: int) -> float:
+    return said.get(side[n], 0.0) if len(side) > n else 0.0

@@ -98,7 +98,11 @@ class VectorIndex:
             slots = self._slots_of(list(drawers))
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
-        return dict(_best_of_each(owners, scores, len(slots)))
+        best: dict[int, float] = {}
+        for owner, score in zip(owners.tolist(), scores.tolist(), strict=True):
+            if owner not in best or score > best[owner]:
+                best[owner] = score
+        return best
 
     def window_cosines(
         self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
@@ -107,9 +111,10 @@ class VectorIndex:
         every = list(dict.fromkeys(drawer for kind in kinds for members in kind.values() for drawer in members))
         with self._lock:
             slots = self._slots_of(every)
-            vectors = self._codes[slots].astype(np.float32) * self._scales[slots][:, None]
+            vectors = np.zeros((len(slots) + 1, self.dimension), dtype=np.float32)
+            np.multiply(self._codes[slots], self._scales[slots][:, None], out=vectors[:-1])
             owners = self._drawers[slots].tolist()
-        cosines = np.einsum("ij,j->i", vectors, query).tolist()
+        cosines = np.einsum("ij,j->i", vectors[:-1], query).tolist()
         best: dict[int, int] = {}
         for n, owner in enumerate(owners):
             if owner not in best or cosines[n] > cosines[best[owner]]:
@@ -171,8 +176,11 @@ class VectorIndex:
         count = np.searchsorted(loaded, wanted, "right") - first
         before = np.cumsum(count) - count
         slots = np.arange(count.sum()) + np.repeat(first - before, count)
+        slots = slots[self._alive[slots]]
+        if not self._appended:
+            return slots
         later = [slot for drawer in drawers if drawer in self._appended for slot in self._appended[drawer]]
-        return np.concatenate([slots[self._alive[slots]], np.array(later, dtype=np.int64)])
+        return np.concatenate([slots, np.array(later, dtype=np.int64)])
 
     # --- following the log ---------------------------------------------------------------------------------
 
@@ -258,14 +266,19 @@ def _mean_cosines(
     windows: Mapping[int, Sequence[int]],
     query: NDArray[np.float32],
 ) -> dict[int, float]:
-    """Return by key the cosine of the mean of those of a window's drawers that have a vector; `at` says which row."""
+    """Return by key the cosine of the mean of those of a window's drawers that have a vector; `at` says which row.
+
+    The last row of `vectors` is nothing.
+    """
     chosen = {key: [at[drawer] for drawer in drawers if drawer in at] for key, drawers in windows.items()}
     chosen = {key: rows for key, rows in chosen.items() if rows}
     if not chosen:
         return {}
-    widest, nothing = max(map(len, chosen.values())), len(vectors)
-    filled = [rows + [nothing] * (widest - len(rows)) for rows in chosen.values()]
-    sums = np.vstack((vectors, np.zeros_like(vectors[:1])))[filled].sum(axis=1)
+    widest, nothing = max(map(len, chosen.values())), len(vectors) - 1
+    filled = np.array([rows + [nothing] * (widest - len(rows)) for rows in chosen.values()])
+    sums = vectors[filled[:, 0]]
+    for others in filled.T[1:]:
+        sums += vectors[others]
     lengths = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-12))
     return dict(zip(chosen, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
 
