@@ -176,11 +176,11 @@ class VectorIndex:
         count = np.searchsorted(loaded, wanted, "right") - first
         before = np.cumsum(count) - count
         slots = np.arange(count.sum()) + np.repeat(first - before, count)
-        slots = slots[self._alive[slots]]
+        live: NDArray[np.int64] = slots[self._alive[slots]]
         if not self._appended:
-            return slots
+            return live
         later = [slot for drawer in drawers if drawer in self._appended for slot in self._appended[drawer]]
-        return np.concatenate([slots, np.array(later, dtype=np.int64)])
+        return np.concatenate([live, np.array(later, dtype=np.int64)])
 
     # --- following the log ---------------------------------------------------------------------------------
 
