@@ -26,7 +26,7 @@ from palazzo.palace import Palace
 from palazzo.store.tokens import TokenScope
 
 FULL = profile_called("palazzo").tools("full")
-WRITING = sorted(tool.name for tool in FULL if registry.operation(tool.operation).writes)
+WRITING = sorted(tool.name for tool in FULL if not tool.hints.reads)
 PROFILES = [name for name, module in MODULES.items() if "profiles" not in module]
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -328,3 +328,29 @@ def test_others_can_reach_it_only_when_there_is_a_token(tmp_path: Path) -> None:
     for n, address in enumerate(("0.0.0.0:0", "[::]:0", ":::0")):
         with pytest.raises(UsageError), served_palace(tmp_path / str(n), "core", address):
             pass
+
+
+def test_tokens_are_those_of_the_file_that_is_there_now(tmp_path: Path) -> None:
+    with served_palace(tmp_path, "core") as served:
+        served.token("old", "admin")
+        session = served.session("old")
+        served.palace.rename(tmp_path / "moved.db")  # restored from a backup, say
+        for suffix in ("-wal", "-shm"):
+            served.palace.with_name(served.palace.name + suffix).unlink(missing_ok=True)
+        served.token("new", "read")
+        assert session.post("ping").status == 401
+        served.session("new")
+
+
+def test_a_palace_that_cannot_be_read_lets_nobody_in_and_says_so(tmp_path: Path) -> None:
+    with served_palace(tmp_path, "core") as served:
+        served.token("any", "admin")
+        served.session("any")
+        served.palace.rename(tmp_path / "moved.db")
+        served.palace.write_bytes(b"no palace" * 1_000)
+        for name in ("any", ""):
+            told = served.address.request(
+                "POST", headers={**JSON, **served.bearer(name)}, body=json.dumps(PING).encode()
+            )
+            assert (told.status, "palazzo doctor" in told.sentence) == (503, True)
+            assert str(tmp_path) not in told.sentence

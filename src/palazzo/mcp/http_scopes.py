@@ -66,7 +66,8 @@ class Scopes:
         return scopes.covers(held, self._least(self.tools[name]))
 
     def _least(self, tool: Tool) -> TokenScope:
-        return scopes.least(registry.operation(tool.operation))
+        least = scopes.least(registry.operation(tool.operation))
+        return least if tool.hints.reads or least != "read" else "write"
 
 
 def checked_by_scope(call: Call) -> Call:

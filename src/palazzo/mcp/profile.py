@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from palazzo.errors import UsageError
 from palazzo.mcp.tools import Tool
@@ -22,14 +22,16 @@ TOOLSETS = ("core", "full")
 class Profile:
     """What a server is called, what its client is told at first, and the tools of each toolset.
 
-    `tools` is asked for a toolset that is one of `TOOLSETS`. `instructions` reach the model word for word, and are all
-    that it sees where a host loads tools only when they are asked for.
+    `tools` is asked for a toolset that is one of `TOOLSETS`. `names` says what its tools for the verbs of
+    `prompts.OWN_NAMES` are called; a verb that it has no tool for is left out. `instructions` reach the model word for
+    word, and are all that it sees where a host loads tools only when they are asked for.
     """
 
     name: str
     title: str
     instructions: str
     tools: Callable[[str], tuple[Tool, ...]]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def profile_called(name: str) -> Profile:

@@ -7,18 +7,13 @@ argument) is the protocol's error -32602, which names it.
 
 from __future__ import annotations
 
-import logging
-import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
-import anyio.lowlevel
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared._stream_protocols import ReadStream, WriteStream
@@ -26,38 +21,17 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
 from palazzo import __version__
-from palazzo.errors import PalazzoError
-from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
-from palazzo.mcp.clients import host_of
-from palazzo.mcp.profile import Profile, profile_called
-from palazzo.mcp.reporting import Reports, reporting
-from palazzo.mcp.tools import Answer, Given, Tool, request_of
+from palazzo.mcp import resources
+from palazzo.mcp.answering import Connected, Context, Refused, answer, page, whole
+from palazzo.mcp.calls import Call, Surroundings
+from palazzo.mcp.profile import Profile, check_toolset, profile_called
+from palazzo.mcp.prompts import Prompts
+from palazzo.mcp.tools import Tool
 
-KEY = "palazzo/key"
-"""In a call's `_meta`: what names the call, so that it can be repeated and is carried out once."""
-PAGE = 100
-"""Members of one page of a list. Some clients read only the first."""
+__all__ = ["Connected", "build", "serve"]
 
-_log = logging.getLogger(__name__)
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _FRESH_FOR = CacheHint(ttl_ms=300_000, scope="private")
-_Member = TypeVar("_Member")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Connected:
-    """One client's connection: where the client is, and who carries its calls out.
-
-    `permit`, if there is one, is asked before each call with the tool and the HTTP request; what it returns is why not.
-    """
-
-    surroundings: Surroundings
-    call: Call
-    permit: Callable[[Tool, Any], str] | None = None
-
-
-_Context = ServerRequestContext[Connected, Any]
+"""How long a client of the newer protocol may keep a list of tools and prompts: they change with the version alone."""
 
 
 async def serve(
@@ -80,14 +54,24 @@ async def serve(
     )
 
 
-@cache
 def build(profile: str = "palazzo", toolset: str = "core", connected: Connected | None = None) -> Server[Connected]:
     """Return the server of a profile's toolset; UsageError for one that there is not.
 
     It keeps nothing of any connection. `connected` is for whoever runs it by itself (the SDK's HTTP manager, a test).
     """
+    return _shared(profile, toolset) if connected is None else _built(profile, toolset, connected)
+
+
+@cache
+def _shared(profile: str, toolset: str) -> Server[Connected]:
+    return _built(profile, toolset, None)
+
+
+def _built(profile: str, toolset: str, connected: Connected | None) -> Server[Connected]:
     chosen = profile_called(profile)
-    handlers = _Handlers(chosen, {tool.name: tool for tool in chosen.tools(toolset)})
+    check_toolset(toolset)
+    tools = _Tools(chosen, toolset)
+    prompts = Prompts({verb: name for verb, name in chosen.names.items() if tools.input_of(name) is not None})
 
     @asynccontextmanager
     async def lifespan(_: Server[Connected]) -> AsyncIterator[Connected]:
@@ -101,94 +85,56 @@ def build(profile: str = "palazzo", toolset: str = "core", connected: Connected 
         title=chosen.title,
         instructions=chosen.instructions,
         lifespan=lifespan,
-        cache_hints={"tools/list": _FRESH_FOR},
-        get_tool_input_schema=handlers.input_of,
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
+        cache_hints={
+            "tools/list": _FRESH_FOR,
+            "prompts/list": _FRESH_FOR,
+            "resources/templates/list": _FRESH_FOR,
+            "server/discover": _FRESH_FOR,
+        },
+        get_tool_input_schema=tools.input_of,
+        on_list_tools=tools.show,
+        on_call_tool=tools.call,
+        on_list_resources=resources.show,
+        on_list_resource_templates=resources.templates,
+        on_read_resource=resources.read,
+        on_list_prompts=prompts.show,
+        on_get_prompt=prompts.get,
     )
 
 
-class _Handlers:
-    """What the server does with each request of the protocol."""
+class _Tools:
+    """The tools of a toolset, as the protocol lists and calls them."""
 
-    def __init__(self, profile: Profile, tools: dict[str, Tool]) -> None:
-        self._profile, self._tools = profile, tools
-        self._listed = [_listed(tool) for tool in tools.values()]
+    def __init__(self, profile: Profile, toolset: str) -> None:
+        self._tools = {tool.name: tool for tool in profile.tools(toolset)}
+        self._listed = [listed(tool) for tool in self._tools.values()]
 
     def input_of(self, name: str) -> dict[str, Any] | None:
         tool = self._tools.get(name)
         return None if tool is None else tool.input
 
-    async def list_tools(self, context: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def show(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         shown, cursor = page(self._listed, params)
         return types.ListToolsResult(tools=list(shown), next_cursor=cursor)
 
-    async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
             there = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"There is no tool '{params.name[:60]}'; there are: {there}.")
-        permit = context.lifespan_context.permit
-        if permit is not None and (refused := permit(tool, context.request)):
-            return _failure(refused)
         try:
-            given = tool.given(params.arguments or {}, host_of(context), context.lifespan_context.surroundings.cwd)
-        except ValueError as error:
-            raise MCPError(types.INVALID_PARAMS, str(error)) from None
-        async with reporting(context) as reports:
-            return await _answered(context, tool, given, reports)
-
-
-async def _answered(context: _Context, tool: Tool, given: Given, reports: Reports) -> types.CallToolResult:
-    """Carry a call out. Nothing but a cancellation gets out of here: around it is a task group."""
-    try:
-        return _result(await _carried_out(context, tool, given, reports), reports.notices)
-    except PalazzoError as error:
-        return _failure(in_arguments(tool, str(error)))
-    except Stopped:
-        await anyio.lowlevel.cancel_shielded_checkpoint()
-        return _failure(f"{tool.name} was cancelled; what was done by then is kept.")
-    except Exception as error:  # noqa: BLE001 - the boundary: whatever else is raised is a bug, told of and logged as one
-        _log.exception("the tool %s failed", tool.name)
-        return _failure(f"{tool.name} failed inside Palazzo ({type(error).__name__}): the write it was in is undone.")
-
-
-async def _carried_out(context: _Context, tool: Tool, given: Given, reports: Reports) -> Answer:
-    connected = context.lifespan_context
-    steps = tool.wanted(given)
-    results = []
-    for n, step in enumerate(steps):
-        key = (context.meta or {}).get(KEY)
-        asked = Asked(
-            step.operation,
-            request_of(step),
-            connected.surroundings,
-            None if key is None else f"{key}:{n}" if n else str(key),
-            reports.progress,
-            reports.notice,
+            answered = await answer(context, tool, params.arguments or {})
+        except Refused as why:
+            return types.CallToolResult(content=[_text(str(why))], is_error=True)
+        return types.CallToolResult(
+            content=[_text(answered.readable)],
+            structured_content=whole(answered.structured),
+            is_error=answered.failed,
         )
-        results.append(await connected.call(asked))
-    return tool.answer(results if tool.steps is not None else results[0], given)
 
 
-def page(
-    members: Sequence[_Member], params: types.PaginatedRequestParams | None
-) -> tuple[Sequence[_Member], str | None]:
-    """Return a page of a list, and the cursor of the next one if there is one. A cursor is the number to go on from."""
-    cursor = params.cursor if params is not None else None
-    start = 0 if cursor is None else int(cursor) if re.fullmatch(r"[0-9]{1,9}", cursor) else -1
-    if not 0 <= start <= len(members):
-        raise MCPError(types.INVALID_PARAMS, f"'{(cursor or '')[:60]}' is no cursor of this list; begin without one.")
-    end = start + PAGE
-    return members[start:end], str(end) if end < len(members) else None
-
-
-def in_arguments(tool: Tool, sentence: str) -> str:
-    """Return an error's sentence with the tool's arguments in place of the command line's options."""
-    return _OPTION.sub(lambda found: tool.names_of_options.get(found[0], found[0]), sentence)
-
-
-def _listed(tool: Tool) -> types.Tool:
+def listed(tool: Tool) -> types.Tool:
+    """Return a tool as `tools/list` has it."""
     hints = tool.hints
     return types.Tool(
         name=tool.name,
@@ -206,27 +152,5 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-def _result(answer: Answer, notices: Sequence[str]) -> types.CallToolResult:
-    """An answer on the wire. What the operation remarked by the way stands behind what it answered."""
-    told = {**answer.structured, "remarks": list(notices)} if notices else dict(answer.structured)
-    text = "\n".join((answer.readable, *notices))
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=_whole(text))],
-        structured_content=_whole(told),
-        is_error=answer.failed,
-    )
-
-
-def _failure(sentence: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=_whole(sentence))], is_error=True)
-
-
-def _whole(value: Any) -> Any:
-    """`value` as JSON can carry it: half a surrogate pair, which old transcripts hold, is shown as U+FFFD."""
-    if isinstance(value, str):
-        return _HALF_PAIR.sub("\ufffd", value) if not value.isascii() else value
-    if isinstance(value, dict):
-        return {_whole(name): _whole(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_whole(one) for one in value]
-    return value
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(type="text", text=whole(text))

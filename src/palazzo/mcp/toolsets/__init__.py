@@ -1,6 +1,7 @@
 """Palazzo's own profile: `core`, which every session pays for, and `full`, for those who look after a palace."""
 
 from palazzo.mcp.profile import Profile
+from palazzo.mcp.prompts import OWN_NAMES
 from palazzo.mcp.tools import Tool
 from palazzo.mcp.toolsets.core import CORE
 from palazzo.mcp.toolsets.full import FULL
@@ -23,4 +24,4 @@ def _tools(toolset: str) -> tuple[Tool, ...]:
     return FULL if toolset == "full" else CORE
 
 
-PROFILE = Profile("palazzo", "Palazzo memory", INSTRUCTIONS, _tools)
+PROFILE = Profile("palazzo", "Palazzo memory", INSTRUCTIONS, _tools, OWN_NAMES)

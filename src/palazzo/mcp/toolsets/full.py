@@ -30,6 +30,7 @@ FULL = (
     tasks.TODO_DONE,
     tasks.REMIND,
     tasks.REMINDERS,
+    tasks.REMIND_DONE,
     tasks.LIST_AGENTS,
     structure.TAXONOMY,
     structure.TUNNEL_ADD,

@@ -19,6 +19,7 @@ from palazzo.operations.todo_done import TodoDoneResult
 from palazzo.operations.todo_list import TodoListResult
 
 _MOST = 100
+_WHICH = {"type": "string", "enum": ["due", "open", "all"]}
 _LONGEST = 1000
 """Characters of one to-do or reminder that a list shows; `read` shows it whole."""
 
@@ -118,7 +119,10 @@ TODO_LIST = Tool(
 
 
 def _todos_done(result: TodoDoneResult, given: Given) -> Answer:
-    done, before = [told_todo(one) for one in result.done], [told_todo(one) for one in result.before]
+    return _closed([told_todo(one) for one in result.done], [told_todo(one) for one in result.before])
+
+
+def _closed(done: list[dict[str, Any]], before: list[dict[str, Any]]) -> Answer:
     lines = [f"Done: {task_line(one)}" for one in done] + [f"Was closed before: {task_line(one)}" for one in before]
     return Answer({"done": done, "before": before}, "\n".join(lines))
 
@@ -170,17 +174,32 @@ def _reminders(result: RemindersResult, given: Given) -> Answer:
 REMINDERS = Tool(
     name="reminders",
     operation="reminders",
-    description="Reminders that are due, or all of them; or say that some are done.",
+    description="Reminders that are due, or all of them.",
     arguments=(
-        Argument("action"),
-        Argument("ids", "For done and drop."),
+        Argument("action", "due, open (also those whose time has not come), all (also closed ones).", "action", _WHICH),
         Argument("file", "Due because this file is opened."),
         Argument("topic", "Due because of these words."),
         Argument("wing", "Of another project."),
     ),
-    hints=CHANGES,
     answer=_reminders,
     output=shape(notice=TEXT, reminders=LIST),
+)
+
+
+def _reminders_done(result: RemindersResult, given: Given) -> Answer:
+    done, before = [told_reminder(one) for one in result.reminders], [told_reminder(one) for one in result.before]
+    return _closed(done, before)
+
+
+REMIND_DONE = Tool(
+    name="remind_done",
+    operation="reminders",
+    description="Say that reminders are done: nobody is reminded any more.",
+    arguments=(Argument("ids", schema={"minItems": 1}, required=True),),
+    hints=CHANGES,
+    fields=lambda given: {"action": "done"},
+    answer=_reminders_done,
+    output=shape(done=LIST, before=LIST),
 )
 
 

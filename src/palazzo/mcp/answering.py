@@ -1,0 +1,142 @@
+"""Carrying a tool's call out for a connection, and its answer on the wire: what tools, resources and prompts share."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import anyio.lowlevel
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from palazzo.errors import PalazzoError
+from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
+from palazzo.mcp.clients import host_of
+from palazzo.mcp.reporting import Reports, reporting
+from palazzo.mcp.tools import Answer, Given, Tool, request_of
+
+KEY = "palazzo/key"
+"""In a call's `_meta`: what names the call, so that it can be repeated and is carried out once."""
+PAGE = 100
+"""Members of one page of a list. Some clients read only the first."""
+
+_log = logging.getLogger(__name__)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_Member = TypeVar("_Member")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Connected:
+    """One client's connection: where the client is, and who carries its calls out.
+
+    `permit`, if there is one, is asked before each call with the tool and the HTTP request; what it returns is why not.
+    """
+
+    surroundings: Surroundings
+    call: Call
+    permit: Callable[[Tool, Any], str] | None = None
+
+
+Context = ServerRequestContext[Connected, Any]
+
+
+class Refused(Exception):
+    """The call was understood and is not carried out, or could not be; the message is the sentence that says why.
+
+    `error` is what the operation raised, if it did.
+    """
+
+    def __init__(self, why: str, error: Exception | None = None) -> None:
+        super().__init__(why)
+        self.error = error
+
+
+async def answer(context: Context, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    """Carry a call of a tool out, and return its answer with what the operation remarked by the way.
+
+    Raises Refused; and MCPError (-32602) for arguments that the tool does not take, which it names.
+    """
+    connected = context.lifespan_context
+    if connected.permit is not None and (why := connected.permit(tool, context.request)):
+        raise Refused(why)
+    try:
+        given = tool.given(arguments, host_of(context), connected.surroundings.cwd)
+    except ValueError as error:
+        raise MCPError(types.INVALID_PARAMS, str(error)) from None
+    async with reporting(context) as reports:
+        answered = await _answered(context, tool, given, reports)
+    if isinstance(answered, Refused):
+        raise answered
+    return answered
+
+
+async def _answered(context: Context, tool: Tool, given: Given, reports: Reports) -> Answer | Refused:
+    """Nothing but a cancellation is raised here: around it is a task group, which would make groups of errors."""
+    try:
+        return _with_remarks(await _carried_out(context, tool, given, reports), reports.notices)
+    except PalazzoError as error:
+        return Refused(in_arguments(tool, str(error)), error)
+    except Stopped:
+        await anyio.lowlevel.checkpoint()
+        return Refused(f"{tool.name} was stopped; what was done by then is kept.")
+    except Exception as error:  # noqa: BLE001 - the boundary: whatever else is raised is a bug, told of and logged as one
+        _log.exception("the tool %s failed", tool.name)
+        told = f"{tool.name} failed inside Palazzo ({type(error).__name__}): the write it was in is undone."
+        return Refused(told, error)
+
+
+async def _carried_out(context: Context, tool: Tool, given: Given, reports: Reports) -> Answer:
+    connected = context.lifespan_context
+    key = (context.meta or {}).get(KEY)
+    results = []
+    for n, step in enumerate(tool.wanted(given)):
+        asked = Asked(
+            step.operation,
+            request_of(step),
+            connected.surroundings,
+            None if key is None else f"{key}:{n}" if n else str(key),
+            reports.progress,
+            reports.notice,
+        )
+        results.append(await connected.call(asked))
+    return tool.answer(results if tool.steps is not None else results[0], given)
+
+
+def _with_remarks(answered: Answer, notices: Sequence[str]) -> Answer:
+    if not notices:
+        return answered
+    told = {**answered.structured, "remarks": list(notices)}
+    return Answer(told, "\n".join((answered.readable, *notices)), answered.failed)
+
+
+def in_arguments(tool: Tool, sentence: str) -> str:
+    """Return an error's sentence with the tool's arguments in place of the command line's options."""
+    return _OPTION.sub(lambda found: tool.names_of_options.get(found[0], found[0]), sentence)
+
+
+def whole(value: Any) -> Any:
+    """Return `value` as JSON can carry it: half a surrogate pair, which old transcripts hold, becomes U+FFFD."""
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF_PAIR.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {whole(name): whole(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [whole(one) for one in value]
+    return value
+
+
+def page(
+    members: Sequence[_Member], params: types.PaginatedRequestParams | None
+) -> tuple[Sequence[_Member], str | None]:
+    """Return a page of a list, and the cursor of the next one if there is one. A cursor is the number to go on from."""
+    cursor = params.cursor if params is not None else None
+    start = 0 if cursor is None else int(cursor) if re.fullmatch(r"[0-9]{1,9}", cursor) else -1
+    if not 0 <= start <= len(members):
+        raise MCPError(types.INVALID_PARAMS, f"'{(cursor or '')[:60]}' is no cursor of this list; begin without one.")
+    end = start + PAGE
+    return members[start:end], str(end) if end < len(members) else None
