@@ -24,7 +24,7 @@ NAMES = [tool.name for tool in TOOLS if tool.operation not in ("verify", "settin
 METHODS = ["initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "prompts/list",
            "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "subscriptions/listen",
            "notifications/initialized", "notifications/cancelled", "tasks/get", "", "x"]  # fmt: skip
-few = settings(max_examples=100 * FACTOR, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=60 * FACTOR, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")

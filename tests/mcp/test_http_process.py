@@ -61,8 +61,12 @@ def test_it_serves_until_it_is_told_to_end_and_writes_no_words_and_no_secrets(tm
         assert post("ping", {}, **{"Mcp-Session-Id": WORDS}) == 404
         assert server.request("GET", f"/{WORDS}?{secret}", headers).status == 404
         server.exchange(f"{WORDS} {secret}\r\n\r\n".encode())
-        process.send_signal(signal.SIGTERM)
-        out, rest = process.communicate(timeout=PATIENCE)
+        with server.connect() as stream:  # one that is open does not keep it
+            told = {**headers, "Host": server.name}
+            stream.sendall("\r\n".join(["GET /mcp HTTP/1.1", *map(": ".join, told.items()), "", ""]).encode())
+            assert stream.recv(65_536).startswith(b"HTTP/1.1 200")
+            process.send_signal(signal.SIGTERM)
+            out, rest = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.communicate()

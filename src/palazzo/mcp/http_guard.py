@@ -17,6 +17,7 @@ import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
+from palazzo.errors import PalazzoError
 from palazzo.mcp.http_names import Names
 from palazzo.store.tokens import TokenScope
 
@@ -62,7 +63,7 @@ class Tokens(Protocol):
     """Knows who may come in."""
 
     async def granted(self, secret: str | None) -> Granted | None:
-        """Return what the bearer of this secret (None: of none) may do; None for nothing."""
+        """Return what the bearer of this secret (None: of none) may do; None for nothing. PalazzoError: not known."""
         ...
 
 
@@ -133,7 +134,10 @@ class Guard:
         return _bearer(_only(scope, b"authorization"))
 
     async def _granted(self, secret: str | None) -> Granted:
-        granted = await self._tokens.granted(secret)
+        try:
+            granted = await self._tokens.granted(secret)
+        except PalazzoError:  # what is wrong is told to whoever asks at the machine itself
+            raise _Refused(503, "The palace cannot be read now; 'palazzo doctor' on its machine says why.") from None
         if granted is None and secret is None:
             raise _Refused(401, "This needs a token: 'palazzo token add NAME' makes one.", _CHALLENGE)
         if granted is None:
@@ -145,8 +149,9 @@ class Guard:
         """End an answer that goes on when its token is revoked."""
 
         async def watch() -> None:
-            while await self._tokens.granted(secret) is not None:
-                await anyio.sleep(self._revoked_within)
+            with contextlib.suppress(PalazzoError):  # not known to be good any more
+                while await self._tokens.granted(secret) is not None:
+                    await anyio.sleep(self._revoked_within)
             await answer.end()
             group.cancel_scope.cancel()
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import anyio.to_thread
 
+from palazzo.errors import PalaceUnusable
 from palazzo.mcp.http_guard import Granted
 from palazzo.palace import Palace
 from palazzo.store import tokens
@@ -56,6 +57,8 @@ class PalaceTokens:
                 status = self._path.stat()
             except FileNotFoundError:
                 return without
+            except OSError as error:
+                raise PalaceUnusable(f"{self._path} cannot be looked at ({error.strerror}).") from None
             if self._palace is None or self._file != (status.st_dev, status.st_ino):
                 self.close()
                 self._palace, self._file = Palace.open(self._path, "read"), (status.st_dev, status.st_ino)
