@@ -11,6 +11,7 @@ import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from palazzo.attention import dedup
@@ -29,7 +30,15 @@ _HANDLERS: dict[Event, tuple[str, str]] = {
     "session-start": ("hook_start", "session_start"),
     "subagent-start": ("hook_start", "subagent_start"),
     "prompt": ("hook_prompt", "prompt"),
+    "stop": ("hook_capture", "stop"),
+    "subagent-stop": ("hook_capture", "subagent_stop"),
+    "pre-compact": ("hook_capture", "pre_compact"),
+    "session-end": ("hook_capture", "session_end"),
 }
+_CAPTURES = ("stop", "subagent-stop", "pre-compact", "session-end")
+"""Events that keep words; the first of them makes the palace."""
+_LEAVES_A_TRACE = ("session-start", "stop", "pre-compact")
+"""Events from which on a session is known; others that inject something leave a trace with it."""
 _LONGEST_SESSION = 200
 
 
@@ -65,20 +74,25 @@ class HookRequest:
 
 @dataclass(frozen=True, slots=True)
 class HookResult:
-    """The answer: words for the agent, a reason for one more turn, a line for the person; and why, in our words."""
+    """The answer: words for the agent, a reason for one more turn, a line for the person; and why, in our words.
+
+    Transcripts to read `again` a little later may not be written to their end yet.
+    """
 
     inject: str = ""
     ask: str = ""
     tell: str = ""
     hold_back: bool = False
     reason: str = ""
+    again: tuple[Path, ...] = ()
 
 
 def hook(context: Context, request: HookRequest) -> HookResult:
     """Say what an agent is given, or asked, at this moment of its session; mostly nothing."""
     if context.settings.flag("off") or not context.settings.flag(f"events.{request.event}"):
         return HookResult(reason="off")
-    if request.event not in _HANDLERS or not context.has_palace:
+    captures = request.event in _CAPTURES
+    if request.event not in _HANDLERS or not (captures or context.has_palace):
         return HookResult(reason="nothing to do")
     began = time.perf_counter()
     happening = _happening(request)
@@ -127,11 +141,13 @@ def _session(context: Context, happening: Happening) -> HookSession | None:
     """The session, as far as a hook of it left a trace. One that begins leaves one: what it is told is its epoch's."""
     from palazzo.store import hook_sessions
 
-    with context.reading().database.snapshot() as connection:
+    palace = context.writing() if happening.event in _CAPTURES else context.reading()
+    with palace.database.snapshot() as connection:
         known = hook_sessions.find(connection, happening.host, happening.session)
-    if happening.event != "session-start":
+    starts = happening.event == "session-start"
+    if happening.event not in _LEAVES_A_TRACE or (known is not None and not starts):
         return known
-    begins = known is not None and dedup.begins_epoch(happening.beginning)
+    begins = starts and known is not None and dedup.begins_epoch(happening.beginning)
     with context.writing().database.transaction() as connection:
         return hook_sessions.heard(connection, happening.host, happening.session, context.now, begins)
 
@@ -151,8 +167,9 @@ def _given(
     if text:
         took = int((time.perf_counter() - began) * 1e6)
         _enter(context, happening, session, replace(answer, text=text, parts=parts), took)
-    reason = answer.reason if text or reaction != SILENCE.reaction else "nothing to add"
-    return HookResult(text or reaction.inject, reaction.ask, reaction.tell, reaction.hold_back, reason)
+    silent = not text and answer.reaction == SILENCE.reaction and happening.event not in _CAPTURES
+    reason = "nothing to add" if silent else answer.reason
+    return HookResult(text, reaction.ask, reaction.tell, reaction.hold_back, reason, answer.again)
 
 
 def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.attention.happening import NOTHING, Happening, Reaction
@@ -43,7 +44,7 @@ class Told:
 
     `entries` are rendered under `head` and entered in the ledger, but for those that the session was told before.
     `text` is injected as it is instead, with its `parts`. A `reason` is in words of ours alone: it is kept, and no
-    erase looks at it.
+    erase looks at it. Files to read `again` a little later may not be written to their end yet.
     """
 
     reason: str = ""
@@ -52,6 +53,7 @@ class Told:
     text: str = ""
     parts: tuple[Part, ...] = ()
     reaction: Reaction = NOTHING
+    again: tuple[Path, ...] = ()
 
 
 SILENCE = Told()

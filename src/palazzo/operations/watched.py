@@ -87,7 +87,7 @@ def histories_here(context: Context, only_known: bool = False) -> tuple[History,
 def everything(context: Context, watched: Watched) -> Iterator[MineRequest]:
     """Yield what reads all places."""
     for history in watched.histories:
-        yield _of_history(context, history.path)
+        yield of_history(context, history.path)
     for path in (*watched.roots, *watched.files):
         yield _of_documents(context, path)
 
@@ -99,7 +99,7 @@ def what_changed(context: Context, watched: Watched, changed: Iterable[Path]) ->
         history = watched.history_of(path)
         if history is not None:
             source = history.path if _is_one_source(history.path) else path
-            request = _of_history(context, source)
+            request = of_history(context, source)
         else:
             found = _document(context, watched, path)
             if found is None:
@@ -150,7 +150,8 @@ def _log_of(path: Path) -> Path:
     return path.with_name(path.name + _LOG_SUFFIX)
 
 
-def _of_history(context: Context, path: Path) -> MineRequest:
+def of_history(context: Context, path: Path) -> MineRequest:
+    """Return what reads a history, or one file of it."""
     from palazzo.mining.report import MineRequest
     from palazzo.mining.wanted import Wanted
 

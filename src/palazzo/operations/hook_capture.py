@@ -1,0 +1,155 @@
+"""What hooks keep: what is new in a session's transcript, when a turn ends, before a compaction, when a sub-agent ends.
+
+Reading is `mining`'s, and costs what is new. A transcript may lag behind the hook that tells of it: where the last
+message is not there yet, the answer names the file, and whoever serves the hook reads it again a little later.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.attention import cadence, preserving
+from palazzo.attention.happening import Reaction
+from palazzo.attention.save_prompt import save_prompt
+from palazzo.errors import PalazzoError
+from palazzo.operations.hook_answers import SILENCE, Asked, Told
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+_LOOKED_AT = 20
+"""Messages at a session's end among which its last one is looked for."""
+
+
+def stop(asked: Asked) -> Told:
+    """Take in what is new, and ask for a save when one is due."""
+    path = transcript_of(asked.context, asked.happening.transcript)
+    if path is not None:
+        take_in(asked.context, path)
+    again = _lags(asked, path)
+    reaction = _asking(asked, path) if asked.session is not None else Reaction()
+    return Told("a turn has ended", reaction=reaction, again=again)
+
+
+def subagent_stop(asked: Asked) -> Told:
+    """Take in what a sub-agent's transcript has."""
+    path = transcript_of(asked.context, asked.happening.transcript)
+    if path is None:
+        return SILENCE
+    take_in(asked.context, path)
+    return Told("a sub-agent has ended", again=_lags(asked, path))
+
+
+def session_end(asked: Asked) -> Told:
+    """Only say which file is to be read once more: hosts wait a second for this, and not longer."""
+    path = transcript_of(asked.context, asked.happening.transcript)
+    return Told("the session has ended", again=() if path is None else (path,))
+
+
+def pre_compact(asked: Asked) -> Told:
+    """Take in the whole transcript before it is compacted; hold the compaction back once where that failed."""
+    context, happening = asked.context, asked.happening
+    kept, trouble = False, ""
+    for target in preserving.targets(context.variables, happening.transcript, happening.cwd):
+        path = _allowed(context, target.path, target.sufficient)
+        if path is None:
+            continue
+        try:
+            take_in(context, path)
+        except PalazzoError as error:
+            trouble = str(error)
+            continue
+        kept = kept or target.sufficient
+        if kept:
+            break
+    session = asked.session
+    if session is None or not preserving.holds_back(kept, session.held_back):
+        return Told("a compaction begins")
+    from palazzo.store import hook_sessions
+
+    with context.writing().database.transaction() as connection:
+        hook_sessions.hold_back(connection, session.row)
+    why = trouble or "its transcript could not be read"
+    told = f"Palazzo could not keep this session before it is compacted: {why} Compact again to go on without."
+    return Told("a compaction is held back", reaction=Reaction(tell=told, hold_back=True))
+
+
+# --- what may be read --------------------------------------------------------------------------------------
+
+
+def transcript_of(context: Context, said: str) -> Path | None:
+    """Return the transcript that a host names, if it is a file where that is allowed."""
+    if not said or "\0" in said:
+        return None
+    path = Path(said).expanduser()
+    return path if path.is_absolute() and path.is_file() and _allowed(context, path, True) is not None else None
+
+
+def _allowed(context: Context, path: Path, sufficient: bool) -> Path | None:
+    """The path, if it lies in a host's history or where the person said; a working directory, if it is known to be one.
+
+    Whoever may call a hook could otherwise have any file read.
+    """
+    from palazzo.operations.watched import histories_here
+
+    named = [Path(context.variables[name]) for name in preserving.NAMED_BY if context.variables.get(name)]
+    homes = [*named, *(history.path for history in histories_here(context))]
+    try:
+        whole = path.resolve()
+    except (OSError, RuntimeError):
+        return None
+    inside = any(whole.is_relative_to(home.resolve()) for home in homes)
+    return path if inside or (not sufficient and path == context.cwd) else None
+
+
+# --- taking in ---------------------------------------------------------------------------------------------
+
+
+def take_in(context: Context, path: Path) -> None:
+    """File what is new in a transcript, or in a directory of them. Raises PalazzoError when it could not be read."""
+    from palazzo.mining.mine import mine
+    from palazzo.operations.background import start_embedding
+    from palazzo.operations.watched import of_history
+
+    palace = context.writing()
+    report = mine(palace.database, palace.clock, of_history(context, path))
+    for failed in report.failed:
+        raise PalazzoError(failed.error)
+    if report.items:
+        start_embedding(context, insist=False)
+
+
+def _lags(asked: Asked, path: Path | None) -> tuple[Path, ...]:
+    """The transcript, where it does not hold yet what the agent said last."""
+    from palazzo.store import transcripts
+
+    last = asked.happening.last_message.strip()
+    if path is None or not last:
+        return ()
+    with asked.context.reading().database.snapshot() as connection:
+        source = transcripts.session_source(connection, path.as_uri(), asked.happening.session)
+        said = [] if source is None else transcripts.last_texts(connection, source, _LOOKED_AT)
+    return () if any(last in text for text in said) else (path,)
+
+
+# --- asking for a save -------------------------------------------------------------------------------------
+
+
+def _asking(asked: Asked, path: Path | None) -> Reaction:
+    from palazzo.store import hook_sessions, transcripts
+
+    context, session = asked.context, asked.session
+    if session is None or path is None:
+        return Reaction()
+    with context.reading().database.snapshot() as connection:
+        source = transcripts.session_source(connection, path.as_uri(), asked.happening.session)
+        humans = 0 if source is None else transcripts.human_messages(connection, source)
+    interval = context.settings.number("save_interval")
+    if not cadence.is_due(humans, session.saved_at, interval, asked.happening.asked):
+        return Reaction()
+    with context.writing().database.transaction() as connection:
+        hook_sessions.saved(connection, session.row, humans)
+    if context.settings.text("save_mode") != "ask":
+        return Reaction()
+    return Reaction(ask=save_prompt(asked.agent, humans - session.saved_at))
