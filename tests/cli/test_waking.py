@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command, spawn
 
+from palazzo.archive.reading import short_id
 from palazzo.model import Micros
 from palazzo.operations.context import Context
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
@@ -103,7 +105,7 @@ def test_a_session_is_told_the_same_while_others_write_and_anew_in_its_next_epoc
     assert palazzo("wake-up", "--session", "s1").out == first
     whole = palazzo.json("wake-up", "--session", "s1")
     assert whole["text"] == first.strip()
-    assert [line["id"] for line in whole["lines"]] == [line["id"] for line in whole["lines"] if line["id"] in first]
+    assert all(f"[{line['id'][:12]}]" in first for line in whole["lines"])
     assert whole["frozen_at"]
     assert "came later" in palazzo("wake-up", "--session", "s2").out
     assert "came later" in palazzo("wake-up", "--session", "s1", "--depth", "medium").out
@@ -114,6 +116,35 @@ def test_a_session_is_told_the_same_while_others_write_and_anew_in_its_next_epoc
         palazzo.json("remember", "A decision that came last.", "--kind", "decision")
         assert wake_up(context, WakeUpRequest(session="s1", epoch=1)) == lost
     assert palazzo("wake-up", "--session", "s1").out == first
+
+
+def test_ids_are_shown_as_short_as_they_name_one_thing_and_read_by_show(palazzo: Command, home: Path) -> None:
+    uuid = "e643e6a1-cfa3-583e-8032-85bf7a7e49b8"
+    session(home, uuid, ("2026-03-04T10:00:00Z", "user", "Please make the search quicker, it takes four seconds."))
+    palazzo.json("feed", "--min-messages", "1")
+    palazzo.json("remember", "The shop opens at nine.", "--kind", "decision")
+    palazzo.json("kg", "add", "shop", "uses", "Redis")
+    palazzo.json("todo", "add", "Write the release notes")
+    palazzo.json("remind", "Renew the certificate", "--at", "now")
+    woken = palazzo.json("wake-up")
+    shown = re.findall(r" \[([0-9a-f-]+)\]$", woken["text"], re.MULTILINE)
+    assert {line["section"] for line in woken["lines"]} == {"due", "todo", "decision", "fact", "session"}
+    assert [line["id"][: len(short)] for line, short in zip(woken["lines"], shown, strict=True)] == shown
+    assert {len(short) for short in shown} == {12, 13}
+    for line, short in zip(woken["lines"], shown, strict=True):
+        assert palazzo.json("show", short)["id"] in (line["id"], palazzo.json("show", line["id"])["id"])
+
+
+def test_an_id_of_which_another_begins_alike_is_shown_longer(palazzo: Command, shop: Path) -> None:
+    palazzo.json("kg", "add", "shop", "opens at", "nine")
+    with Database(shop).transaction() as connection:
+        for n in range(3):
+            uid = bytes.fromhex("01a2027141df7" + "0" * 18 + str(n))
+            connection.execute("UPDATE item SET uid = ? WHERE id = ?", (uid, n + 1))
+        connection.execute("UPDATE item SET uid = ? WHERE id = 4", (bytes.fromhex("01a2027141df8" + "0" * 19),))
+        assert short_id(connection, "01a2027141df8" + "0" * 19) == "01a2027141df8000"
+        assert short_id(connection, "01a2027141df7" + "0" * 19) == "01a2027141df7" + "0" * 19
+        assert short_id(connection, "some session") == "some session"
 
 
 def test_processes_that_ask_at_once_for_one_session_are_told_the_same(palazzo: Command, shop: Path) -> None:
@@ -136,7 +167,7 @@ def test_of_two_texts_made_at_once_the_first_that_is_kept_is_told_to_both(palazz
 
 def test_what_is_forgotten_is_told_to_no_session_that_has_not_been_told(palazzo: Command, shop: Path) -> None:
     told = palazzo.json("wake-up", "--session", "s1")
-    decision = next(line["id"] for line in told["lines"] if line["section"] == "decision")
+    decision = next(line["id"][:12] for line in told["lines"] if line["section"] == "decision")
     palazzo.json("forget", decision, "--yes")
     assert decision not in palazzo("wake-up").out
     assert decision in palazzo("wake-up", "--session", "s1").out

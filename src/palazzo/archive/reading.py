@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from palazzo.errors import AmbiguousId, NotFound
 from palazzo.model import Drawer, DrawerId, Item, Micros, Place, Span
-from palazzo.store import drawers, facts, items, sources, tags
+from palazzo.store import drawers, facts, items, overview, sources, tags
 from palazzo.store.database import Connection
 
 SPAN_SEPARATOR = "\n\n"
 """What stands between the spans of a drawer when its text is shown as one string."""
 _SHORTEST_PREFIX = 4
+_SHORT = (12, 16, 20)
+"""Digits to which ids are cut where they are shown to be read, the first that name one thing alone."""
+_SESSIONS = 50
+"""Sessions that are looked at whether a beginning names them: one has its sub-agents' beside it."""
+_ID = re.compile(r"[0-9a-f]{32}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def join_spans(texts: Sequence[str]) -> str:
@@ -117,6 +124,31 @@ def neighbours(connection: Connection, row: int, count: int) -> tuple[list[int],
     )
     after = connection.execute(f"{base} > (?, ?) ORDER BY ordinal, id LIMIT ?", (source, thread, ordinal, row, count))
     return [int(r) for (r,) in before][::-1], [int(r) for (r,) in after]
+
+
+def short_id(connection: Connection, uid: str) -> str:
+    """Return the beginning of an id that names it alone, of 12 digits wherever that does; other names as they are.
+
+    Twelve are 48 bits: of a hash enough for any palace, of a UUIDv7 its millisecond, so that no later id takes them. A
+    session's id is cut behind as many if it is a UUID.
+    """
+    if _UUID.fullmatch(uid):
+        beginning = uid[: _SHORT[0] + 1]
+        sessions = overview.session_ids(connection, beginning, _SESSIONS)
+        return beginning if {one.partition("/")[0] for one in sessions} == {uid} else uid
+    if not _ID.fullmatch(uid):
+        return uid
+    return next((uid[:size] for size in _SHORT if _named(connection, uid[:size]) <= 1), uid)
+
+
+def _named(connection: Connection, prefix: str) -> int:
+    """How many drawers, items and facts have an id that begins so; more than one is enough to know."""
+    low, high = id_bounds(prefix)
+    return (
+        len(drawers.find_drawers(connection, low, high, 2))
+        + len(items.resolve_item_prefix(connection, low, high, 2))
+        + len(facts.facts_between(connection, low, high, 2))
+    )
 
 
 def id_bounds(prefix: str) -> tuple[bytes, bytes]:

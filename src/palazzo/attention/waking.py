@@ -108,12 +108,13 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the text: what it tells of, and its words, cut short where `truncated`."""
+    """A line of the text: what it tells of, its words, cut short where `truncated`, and all of it as it is shown."""
 
     known: Known
     text: str
     truncated: bool
     importance: float
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +141,12 @@ def wake(
     budget: int,
     now: Micros,
     day: Callable[[Micros], str],
+    short: Callable[[str], str] = str,
 ) -> Woken:
-    """Return the text for `budget` tokens; `head` are ways to begin it, the best first, `day` tells a date."""
+    """Return the text for `budget` tokens; `head` are ways to begin it, the best first.
+
+    `day` tells a date, `short` how an id is shown.
+    """
     beginning = next((one for one in head if estimate_tokens(one) <= budget), "")
     if not beginning:
         return Woken("", ())
@@ -150,27 +155,31 @@ def wake(
     begun: set[Section] = set()
     said: list[Signature] = []
     closing = estimate_tokens(MORE)
-    for line in _ranked((one for one in known if one.section in TOLD[depth]), depth, now):
+    for ranked in _ranked((one for one in known if one.section in TOLD[depth]), depth, now):
         if left - closing < _LEAST_LINE:
             break
-        section = line.known.section
-        cost = estimate_tokens(_told(line, day)) + (0 if section in begun else estimate_tokens(TITLES[section]))
+        section = ranked.known.section
+        least = closing + (0 if section in begun else estimate_tokens(TITLES[section]))
+        if least + estimate_tokens(ranked.text) > left:
+            continue
+        line = replace(ranked, shown=_told(ranked, day, short))
+        cost = least - closing + estimate_tokens(line.shown)
         own = signature(line.known.text)
         if cost + closing <= left and not any(containment(own, other) >= _NEAR_COPY for other in said):
             chosen.append(line)
             said.append(own)
             begun.add(section)
             left -= cost
-    return _text(beginning, chosen, MORE if chosen else "", day)
+    return _text(beginning, chosen, MORE if chosen else "")
 
 
-def _text(beginning: str, chosen: Sequence[Line], closing: str, day: Callable[[Micros], str]) -> Woken:
+def _text(beginning: str, chosen: Sequence[Line], closing: str) -> Woken:
     lines = [beginning]
     told: list[Line] = []
     for section, title in TITLES.items():
         own = [line for line in chosen if line.known.section == section]
         if own:
-            lines += [title, *(_told(line, day) for line in own)]
+            lines += [title, *(line.shown for line in own)]
             told += own
     return Woken("\n".join([*lines, closing] if closing else lines), tuple(told))
 
@@ -207,8 +216,8 @@ def _cut(words: str, size: int) -> str:
     return head[:size].rsplit(" ", 1)[0]
 
 
-def _told(line: Line, day: Callable[[Micros], str]) -> str:
+def _told(line: Line, day: Callable[[Micros], str], short: Callable[[str], str]) -> str:
     known = line.known
     when = day(known.at) if known.at else "undated"
     remark = f" ({known.remark})" if known.remark else ""
-    return f"- {when} {known.origin}: {line.text}{' …' if line.truncated else ''}{remark} [{known.id}]"
+    return f"- {when} {known.origin}: {line.text}{' …' if line.truncated else ''}{remark} [{short(known.id)}]"

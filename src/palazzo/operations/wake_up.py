@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
@@ -47,7 +48,7 @@ class WakeUpRequest:
 class WakeUpLine:
     """A line of the text, and why it is there. `text` is the beginning of the words where `truncated`.
 
-    `id` is that of a note, item, fact, to-do or reminder; of a session, the session's.
+    `id` is that of a note, item, fact, to-do or reminder, in full; of a session, the session's.
     """
 
     section: str
@@ -113,6 +114,7 @@ def _check(request: WakeUpRequest) -> None:
 
 def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult:
     from palazzo.archive import diaries
+    from palazzo.archive.reading import short_id
     from palazzo.attention import waking
     from palazzo.attention.gathering import Asked, gather
     from palazzo.operations.clock import day, zone
@@ -133,11 +135,12 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
             agent = diaries.spelled(connection, agent)
         asked = Asked(wing, agent, moment, when.before, frozenset(trusted), lambda at: day(at, there))
         known = gather(connection, asked)
-    own = request.wing is None or wing == context.home
-    branch = context.project.branch if own and when.before is None else ""
-    head = list(_heads(wing, agent, branch, day(moment, there)))
-    budget = request.budget or waking.BUDGETS[depth]
-    woken = waking.wake(head, known, depth, budget, moment, asked.day)
+        own = request.wing is None or wing == context.home
+        branch = context.project.branch if own and when.before is None else ""
+        head = list(_heads(wing, agent, branch, day(moment, there)))
+        budget = request.budget or waking.BUDGETS[depth]
+        short = partial(short_id, connection)
+        woken = waking.wake(head, known, depth, budget, moment, asked.day, short)
     tokens = estimate_tokens(woken.text)
     return WakeUpResult(wing, agent, branch, depth, woken.text, tokens, _lines(woken), Micros(0), when.asked, when.note)
 
