@@ -1,9 +1,13 @@
-"""How what is told unasked looks to a person."""
+"""How what an agent is told of looks to a person: what is called for, what stands, what there is."""
 
 from __future__ import annotations
 
 from palazzo.cli.hits import day
-from palazzo.cli.screen import INDENT, Screen
+from palazzo.cli.listing import rows
+from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.context_summary import ContextSummaryResult
+from palazzo.operations.instructions import InstructionsResult
+from palazzo.operations.memory_stats import MemoryStatsResult
 from palazzo.operations.proactive_context import ProactiveContextResult
 
 
@@ -28,3 +32,37 @@ def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
     if not (result.reminders or result.todos or result.facts or result.memories):
         where = ", ".join(result.wings) or "no wing of this project"
         screen.say((f"Nothing is called for (looked in: {where}; a memory must score {result.floor:g}).", "dim"))
+
+
+def context_summary(screen: Screen, result: ContextSummaryResult) -> None:
+    """Show decisions, what was learned, and other notes."""
+    found = (("Decided", result.decisions), ("Learned", result.learnings), ("Noted", result.context))
+    for title, notes in found:
+        if notes:
+            screen.say((f"{title}:", "bold"))
+            rows(screen, notes)
+    if not any(notes for _, notes in found):
+        screen.say(("Nothing is noted there: 'palazzo remember' files a note.", "dim"))
+
+
+def memory_stats(screen: Screen, result: MemoryStatsResult) -> None:
+    """Show the counts, a line for each way of counting."""
+    where = f" in {result.wing}" if result.wing else ""
+    held = f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')}{where}"
+    screen.say((held, "bold"), f"; {result.retired:,} found no more; {count(result.facts, 'fact')}")
+    names = {one.name: one.drawers for one in result.entities}
+    told = (
+        ("kinds", result.by_kind),
+        ("filed as", result.filed_as),
+        ("tags", result.by_tag),
+        ("said within", {name: number for name, number in result.by_age.items() if number}),
+        ("trust", result.by_trust),
+        ("names", names),
+    )
+    lines = [(title, ", ".join(f"{name} {number:,}" for name, number in counts.items())) for title, counts in told]
+    screen.table(("", ""), [((title, "dim"), line) for title, line in lines if line])
+
+
+def instructions(screen: Screen, result: InstructionsResult) -> None:
+    """Print the text, and nothing else."""
+    screen.exact(result.text.rstrip("\n"), indent="")

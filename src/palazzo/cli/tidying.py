@@ -6,6 +6,7 @@ from collections import Counter
 
 from palazzo.cli.hits import day
 from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.audit import AuditResult
 from palazzo.operations.cleanup import CleanupResult
 from palazzo.operations.dedup import DedupResult
 from palazzo.operations.sync_sources import DocumentState, SyncSourcesResult
@@ -59,6 +60,17 @@ def dedup(screen: Screen, result: DedupResult) -> None:
     _more(screen, len(result.clusters))
     verb = "would be folded" if result.dry_run else "folded"
     screen.say((f"{count(len(result.folded), 'drawer')} {verb} into {len(result.clusters):,}", "bold"))
+
+
+def audit(screen: Screen, result: AuditResult) -> None:
+    """Show what could be tidied up, and by which command."""
+    for one in result.findings:
+        mark: tuple[str, str] = ("tidy  ", "green") if one.ok else ("look  ", "yellow")
+        screen.say(mark, (one.name, "bold"), f"  {one.detail}")
+        for example in one.examples:
+            screen.say((f"{INDENT}{example}", "dim"))
+        if one.mend:
+            screen.say(INDENT, (one.mend, "bold"))
 
 
 def _more(screen: Screen, number: int) -> None:

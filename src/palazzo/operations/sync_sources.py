@@ -71,7 +71,7 @@ def sync_sources(context: Context, request: SyncSourcesRequest) -> SyncSourcesRe
     """
     with context.reading().database.snapshot() as connection:
         tops = _tops(context, connection, request)
-        found = _looked_after(context, connection, tops, request.wing)
+        found = looked_after(context, connection, tops, request.wing)
         if not found:
             raise NotFound(f"The palace holds no documents of {_named(tops)}. 'palazzo mine' reads them.")
         sizes = _sizes(connection, [one.document for one in found])
@@ -122,7 +122,7 @@ def _named(tops: Sequence[Path]) -> str:
     return ", ".join(map(str, tops))
 
 
-def _looked_after(context: Context, connection: Connection, tops: Sequence[Path], wing: str | None) -> list[_Found]:
+def looked_after(context: Context, connection: Connection, tops: Sequence[Path], wing: str | None) -> list[_Found]:
     """Every document that is found now, and how it stands; each once, by the first directory that it lies in."""
     from palazzo.mining import leaving_out
     from palazzo.mining.missing import path_of

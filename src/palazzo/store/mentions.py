@@ -68,11 +68,12 @@ class Named(NamedTuple):
     drawers: int
 
 
-def names_in(connection: Connection, wing: str, limit: int, kinds: Sequence[str] = ()) -> list[Named]:
-    """Return the names that most live drawers of a wing mention."""
+def names_in(connection: Connection, wing: str | None, limit: int, kinds: Sequence[str] = ()) -> list[Named]:
+    """Return the names that most live drawers of a wing (None: of all) mention."""
     rows = connection.execute(
         "SELECT m.name, m.kind, count(*) AS n FROM mention m JOIN drawer d ON d.id = m.drawer"
-        " JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing WHERE wing.name = ?1 AND d.retired_at IS NULL"
+        " JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
+        " WHERE (?1 IS NULL OR wing.name = ?1) AND d.retired_at IS NULL"
         " AND (?2 = '[]' OR m.kind IN (SELECT value FROM json_each(?2)))"
         " GROUP BY m.name, m.kind ORDER BY n DESC, m.name LIMIT ?3",
         (wing, json.dumps(list(kinds)), limit),

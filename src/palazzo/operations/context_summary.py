@@ -1,0 +1,83 @@
+"""context_summary: what was decided, what was learned, and what else was noted, in a few rows each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.drawer_rows import DrawerRow
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+_MOST = 100
+_LOOKED_AT = 200
+"""Notes that are looked at, the newest or those nearest to the topic."""
+LEARNINGS = frozenset({"learning", "discovery", "observation", "error", "advice", "recommendation", "tip"})
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSummaryRequest:
+    """About what, where, and how much of each."""
+
+    topic: Annotated[str | None, About("What it is to be about; everything if left out.", positional=True)] = None
+    wing: Annotated[str | None, About("The wing to look in; the project's if left out, else all.")] = None
+    limit: Annotated[int, About("How many of each at most.")] = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSummaryResult:
+    """Notes by what they were filed as: decisions; what was learned; all others. Newest first, or nearest the topic."""
+
+    wing: str | None
+    decisions: tuple[DrawerRow, ...]
+    learnings: tuple[DrawerRow, ...]
+    context: tuple[DrawerRow, ...]
+
+
+def context_summary(context: Context, request: ContextSummaryRequest) -> ContextSummaryResult:
+    """Show the notes that tell where things stand: what was decided, what was learned, and what else was noted.
+
+    Each begins in its own words; nothing is summed up in others. Of all notes the newest 200 are looked at, or those
+    nearest to the topic. What was superseded, and words of strangers, are left out.
+    """
+    from palazzo.operations.drawer_rows import drawer_rows
+    from palazzo.operations.hits import superseded
+    from palazzo.operations.search import check_place
+
+    if not 1 <= request.limit <= _MOST:
+        raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")
+    with context.reading().database.snapshot() as connection:
+        named, _ = check_place(connection, request.wing, None, context.notice)
+    wing = named or context.home
+    rows = _newest(context, wing) if request.topic is None else _nearest(context, wing, request.topic)
+    with context.reading().database.snapshot() as connection:
+        notes = drawer_rows(connection, rows)
+        over = superseded(connection, [note.id for note in notes], context.now)
+    standing = [note for note in notes if note.id not in over and note.trust != "external"]
+    decided = [note for note in standing if note.filed_as == "decision"]
+    learned = [note for note in standing if note.filed_as in LEARNINGS]
+    others = [note for note in standing if note.filed_as != "decision" and note.filed_as not in LEARNINGS]
+    kept = (tuple(some[: request.limit]) for some in (decided, learned, others))
+    return ContextSummaryResult(wing, *kept)
+
+
+def _newest(context: Context, wing: str | None) -> list[int]:
+    from palazzo.store import listing, places
+
+    with context.reading().database.snapshot() as connection:
+        wanted = listing.Listing(rooms=places.scope(connection, wing, None).rooms, kind="note")
+        return listing.page(connection, wanted, _LOOKED_AT)
+
+
+def _nearest(context: Context, wing: str | None, topic: str) -> list[int]:
+    from palazzo.recall.query import Query, check
+
+    query = Query(topic, wing, kind="note", limit=_LOOKED_AT, budget=1)
+    check(query)
+    return [hit.row for hit in context.reading().search(query).hits]
+
+
+OPERATION = Operation("context_summary", ContextSummaryRequest, ContextSummaryResult, context_summary, warm=True)
