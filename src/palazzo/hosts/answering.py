@@ -1,0 +1,91 @@
+"""From what a host writes to a hook to what it reads back: always an answer that the host takes, whatever came in.
+
+Nothing in here raises. What could not be made sense of is told to `log`, one line each, and answered with nothing to
+add.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from palazzo.attention.happening import Event, Happening, Reaction
+from palazzo.errors import PalazzoError
+from palazzo.hosts.adapter import Answer, HostAdapter
+from palazzo.hosts.registry import ADAPTERS
+from palazzo.operations.hook import HookRequest, HookResult, ToolCall
+
+LARGEST = 10 << 20
+"""Bytes of a payload that are read. A prompt of ten megabytes is nothing that anybody typed."""
+NOTHING = b"{}\n"
+"""Nothing to add, for every host."""
+
+Ask = Callable[[HookRequest, str], HookResult]
+"""Runs the hook in the directory that the payload names."""
+Log = Callable[[str], None]
+
+
+def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log) -> bytes:
+    """Return what a host is answered to an event, by its own name for it or by ours."""
+    adapter = ADAPTERS.get(host)
+    known = None if adapter is None else adapter.events.get(event)
+    if adapter is None or known is None:
+        log(f"hook {host[:40]!r} {event[:40]!r}: not known")
+        return NOTHING
+    try:
+        happening = _read(adapter, known, payload)
+    except (ValueError, RecursionError) as error:
+        log(f"hook {host} {known}: {error}")
+        return NOTHING
+    return NOTHING if happening is None else _answered(adapter, known, happening, ask, log)
+
+
+def _read(adapter: HostAdapter, event: Event, payload: bytes) -> Happening | None:
+    if len(payload) > LARGEST:
+        raise ValueError(f"a payload of {len(payload):,} bytes is not read")
+    read = json.loads(payload.decode("utf-8-sig", "replace"))
+    if not isinstance(read, dict):
+        raise ValueError(f"the payload is no object but a {type(read).__name__}")
+    return adapter.read(event, read)
+
+
+def _answered(adapter: HostAdapter, event: Event, happening: Happening, ask: Ask, log: Log) -> bytes:
+    """The host's event decides the answer's shape, also where the happening is told as another."""
+    try:
+        result = ask(_request(happening), happening.cwd)
+    except PalazzoError as error:
+        log(f"hook {adapter.name} {event}: {error}")
+        return NOTHING
+    except Exception as error:  # noqa: BLE001 - whatever went wrong, the agent works on; the log says what
+        log(f"hook {adapter.name} {event}: this is a bug in Palazzo ({type(error).__name__})")
+        return NOTHING
+    return _bytes(adapter.write(event, Reaction(result.inject, result.ask, result.tell, result.hold_back)))
+
+
+def _request(happening: Happening) -> HookRequest:
+    tool = happening.tool
+    call = None if tool is None else ToolCall(tool.name, tool.kind, dict(tool.given), tool.output, tool.error)
+    return HookRequest(
+        host=happening.host,
+        event=happening.event,
+        session=happening.session,
+        cwd=happening.cwd,
+        transcript=happening.transcript,
+        beginning=happening.beginning,
+        prompt=happening.prompt,
+        tool=call,
+        agent=happening.agent,
+        agent_kind=happening.agent_kind,
+        last_message=happening.last_message,
+        trigger=happening.trigger,
+        asked=happening.asked,
+    )
+
+
+def _bytes(answer: Answer) -> bytes:
+    plain: dict[str, Any] = dict(answer)
+    try:
+        return json.dumps(plain, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # archived words may hold lone surrogates, which JSON writes as escapes
+        return json.dumps(plain).encode() + b"\n"
