@@ -221,3 +221,10 @@ def test_one_checkpoint_that_is_saved_by_many_at_once_is_filed_once(palazzo: Com
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(once, range(4))) == [0, 0, 0, 3]
     assert held(palazzo) == (before[0] + 3, before[1] + 3, before[2] + 1)
+
+
+def test_who_names_a_file_is_told_how_it_is_read(palazzo: Command, home: Path) -> None:
+    ran = palazzo("checkpoint", "week.json")
+    assert (ran.code, ran.error.count("\n")) == (2, 1)
+    assert "palazzo checkpoint - < week.json" in ran.error
+    assert "standard input" not in palazzo("checkpoint", "{,}").error
