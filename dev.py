@@ -5,7 +5,7 @@
     python3 dev.py test     install, run the everyday tests
     python3 dev.py lint     formatting, lint rules and types
     python3 dev.py slow     the reliability suites, in the size that PALAZZO_RELIABILITY names
-    python3 dev.py wheel    build the wheel, install it into a clean environment, run the main job from it
+    python3 dev.py wheel    build the wheel, install it into a clean environment, run the main job and the MCP server
 
 Standard library only: it makes `.venv` with the locked development dependencies, then runs things in it.
 """
@@ -13,6 +13,7 @@ Standard library only: it makes `.venv` with the locked development dependencies
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -90,7 +91,7 @@ def lint() -> int:
 
 
 def wheel() -> int:
-    """Build the wheel and run the main job from a clean environment that holds nothing else."""
+    """Build the wheel and run the main job and the MCP server from a clean environment that holds nothing else."""
     install()
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
@@ -98,10 +99,47 @@ def wheel() -> int:
         if code:
             return code
         (built,) = scratch.glob("*.whl")
-        clean = scratch / "clean"
+        clean = scratch / "a clean environment"
         venv.create(clean, with_pip=True)
-        code = run([python(clean), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(built)])
-        return code or main_job(tool(clean, "palazzo"), scratch / "palace" / "palace.db")
+        pip = [python(clean), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        palazzo, palace = tool(clean, "palazzo"), scratch / "palace" / "palace.db"
+        code = run([*pip, str(built)]) or main_job(palazzo, palace)
+        if code or sys.platform == "win32":
+            return code
+        apart = scratch / "a prefix"
+        code = run([*pip, "--no-deps", "--ignore-installed", "--prefix", str(apart), str(built)])
+        return code or starts(palazzo, apart / "bin" / "palazzo", palace)
+
+
+def starts(palazzo: Path, apart: Path, palace: Path) -> int:
+    """Start the installed script as pipx and hosts do: through a link, from a prefix of its own, as an MCP server."""
+    link = palace.parent / "linked"
+    link.symlink_to(palazzo)
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    code = run([str(apart), "--version"], PATH=beside) or run([str(link), "--version"])
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "dev.py", "version": "1"}}
+    asked = [
+        {"id": 0, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": "search", "method": "tools/call", "params": {"name": "search", "arguments": {"query": "deploy port"}}},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked)
+    for service in ("on", "off"):
+        print(f"\n$ palazzo mcp, service {service}", flush=True)
+        server = subprocess.Popen(
+            [str(link), "mcp", "--palace", str(palace)], env={**os.environ, "PALAZZO_SERVICE": service},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        )  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(lines)
+        server.stdin.flush()
+        told = [json.loads(server.stdout.readline()) for _ in range(2)]
+        rest, _ = server.communicate()
+        ended_well = server.returncode == 0 and not rest and [one["id"] for one in told] == [0, "search"]
+        print("it found what it was asked for" if ended_well and "8443" in str(told[1]) else f"FAILED: {told} {rest}")
+        code = code or int(not ended_well)
+    return code or run([str(palazzo), "service", "stop", "--palace", str(palace)])
 
 
 def install() -> None:
@@ -120,9 +158,10 @@ def install() -> None:
     stamp.write_text(wanted)
 
 
-def run(command: list[str]) -> int:
+def run(command: list[str], **variables: str) -> int:
     """Run a command in the checkout with this terminal; return its exit code."""
-    return subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PIP_NO_INPUT": "1"}).returncode
+    environment = {**os.environ, "PIP_NO_INPUT": "1", **variables}
+    return subprocess.run(command, cwd=ROOT, check=False, env=environment).returncode
 
 
 def python(environment: Path) -> str:
