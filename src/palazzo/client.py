@@ -358,6 +358,7 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
         parts.insert(0, root)
     if parts:
         found["PYTHONPATH"] = os.pathsep.join(parts)
+    found.setdefault("MALLOC_ARENA_MAX", "2")  # glibc keeps a heap for each of many threads, and none shrinks
     return found
 
 

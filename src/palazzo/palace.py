@@ -33,7 +33,7 @@ from palazzo.store import groups, past, places, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
 from palazzo.store.database import Connection, Database
 from palazzo.store.groups import Group
-from palazzo.store.opening import Mode
+from palazzo.store.opening import CACHE_MB, Mode
 
 if TYPE_CHECKING:
     from palazzo.recall.lexicon import Lexicon
@@ -91,13 +91,14 @@ class Palace:
         embedder: EmbedderFactory = without_embedder,
         clock: Clock = system_clock,
         redact: bool = True,
+        cache_mb: int = CACHE_MB,
     ) -> Palace:
         """Open the palace at `path`, creating it when it is opened for writing.
 
-        `embedder` is called when the first vector is needed. Without `redact` secrets stay in what is filed. Raises
-        PalaceMissing, NotAPalace, SchemaTooNew or PalaceUnusable.
+        `embedder` is called when the first vector is needed. Without `redact` secrets stay in what is filed. Each
+        thread keeps up to `cache_mb` of pages. Raises PalaceMissing, NotAPalace, SchemaTooNew or PalaceUnusable.
         """
-        database = Database(path, mode)
+        database = Database(path, mode, cache_mb=cache_mb)
         database.redacts = redact
         try:
             if mode == "write":

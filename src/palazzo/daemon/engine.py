@@ -103,7 +103,7 @@ class Engine:
             how = "stopped"
             raise
         except Exception as error:
-            how = f"bug: {type(error).__name__} at {_place(error)}"
+            how = f"bug: {type(error).__name__} at {place_of(error)}"
             raise
         finally:
             _log.info("%s %.0f ms, %s", job.operation.name, (time.perf_counter() - began) * 1000, how)
@@ -137,7 +137,7 @@ def operation_called(name: object) -> Operation[Any, Any]:
     return registry.operation(name)
 
 
-def _place(error: Exception) -> str:
-    """Where in the package an error came from; its message may hold words, and is not told."""
+def place_of(error: Exception) -> str:
+    """Return where in the package an error came from; its message may hold words, and is not told."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "palazzo" in frame.filename]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from palazzo import __version__, client
 from palazzo.daemon.calls import Calls
+from palazzo.daemon.engine import place_of
 from palazzo.lines import Stream
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Guest:
         except (OSError, ValueError):
             return  # it left, or is no client of ours
         except Exception as error:  # noqa: BLE001 - what one client brings out must not end the others
-            _log.info("a connection ended by a bug: %s", type(error).__name__)
+            _log.info("a connection ended by a bug: %s at %s", type(error).__name__, place_of(error))
         finally:
             self._service.left(self)
 

@@ -113,9 +113,14 @@ class _Held:
 class Database:
     """One palace file, open for reading or writing from any number of threads and processes."""
 
-    def __init__(self, path: Path, mode: Mode = "write", checked: bool = False) -> None:
-        """Open `path`. A `checked` database compares every page that it reads with its checksum."""
-        self.path, self.mode, self.checked = path, mode, checked
+    def __init__(
+        self, path: Path, mode: Mode = "write", checked: bool = False, cache_mb: int = opening.CACHE_MB
+    ) -> None:
+        """Open `path`. A `checked` database compares every page that it reads with its checksum.
+
+        Each thread's connection keeps up to `cache_mb` of pages.
+        """
+        self.path, self.mode, self.checked, self._cache_mb = path, mode, checked, cache_mb
         self.redacts = True
         """Whether the archive's door takes secrets out of what is filed through here; the user alone says no."""
         self._before_commit: list[Follower] = []
@@ -303,7 +308,7 @@ class Database:
         existing: apsw.Connection | None = getattr(self._local, "connection", None)
         if existing is not None and not self._closed:
             return existing
-        connection = opening.open_file(self.path, self.mode, self.checked)
+        connection = opening.open_file(self.path, self.mode, self.checked, self._cache_mb)
         self._local.connection = connection
         with self._lock:
             self._all.append(connection)
