@@ -145,6 +145,8 @@ class Tool:
                 )
             if wrong := next(schema.problems(known[one.name], told[one.name], one.name), None):
                 raise ValueError(f"{self.name}: {wrong}")
+            if known[one.name].get("type") == "integer":
+                told[one.name] = int(told[one.name])  # JSON knows no whole numbers: some clients write 5.0
         defaults = {one.name: self._default_of(one) for one in self.arguments}
         return Given(defaults | told, host, cwd)
 
