@@ -147,6 +147,9 @@ def test_a_call_that_is_wrong_is_the_protocols_error(served: Served) -> None:
     assert "'query'" in session.call("search")["error"]["message"]
     assert session.call("search", query=7)["error"]["code"] == -32602
     assert session.post("tools/nonsense").json["error"]["code"] == -32601
+    for params in (None, {}, {"name": []}, {"name": {}}, {"name": None}, {"name": "search", "arguments": ["query"]},
+                   {"name": "search", "arguments": "query"}, {"name": "search", "arguments": 0}):  # fmt: skip
+        assert session.post("tools/call", params).json["error"]["code"] == -32602, params
 
 
 def test_a_stream_of_what_the_server_says_is_open_until_the_session_ends(served: Served) -> None:

@@ -6,6 +6,7 @@ operation is asked for (a resource, a prompt, a step of a tool), it is carried o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from palazzo.errors import UsageError
+from palazzo.errors import PalazzoError, UsageError
 from palazzo.mcp import scopes
 from palazzo.mcp.calls import Asked, Call
 from palazzo.mcp.http_guard import GRANTED, Granted
@@ -42,15 +43,16 @@ class Scopes:
 
     def _check(self, params: Any, held: TokenScope) -> None:
         """Raise the protocol's error for a call that the token does not allow; what is no call is the server's."""
-        tool = self.tools.get(params.get("name"))
+        name, arguments = params.get("name"), params.get("arguments")
+        tool = self.tools.get(name) if isinstance(name, str) else None
         if tool is None:
             return
         wanted = self._least(tool)
         try:
-            steps = tool.wanted(tool.given(params.get("arguments") or {}, ""))
+            steps = tool.wanted(tool.given(arguments if isinstance(arguments, Mapping) else {}, ""))
             asked = [scopes.needed(registry.operation(step.operation), request_of(step)) for step in steps]
             wanted = max((wanted, *asked), key=SCOPES.index)
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, PalazzoError):
             pass  # arguments that fit no call: the server names them, to whom the tool is open at all
         if not scopes.covers(held, wanted):
             raise MCPError(
