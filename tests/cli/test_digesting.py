@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,26 @@ def test_a_session_that_is_not_there_and_a_kind_that_is_none_are_one_sentence(mi
     ran = mined("digest", SESSION, "--kind", "decisions")
     assert ran.code == 2
     assert "'decisions' is no kind of line" in ran.error
+
+
+def test_a_sub_agent_has_a_digest_of_its_own_and_leaves_nothing_open_for_the_project(
+    palazzo: Command, home: Path
+) -> None:
+    parent = "fe532e01-9804-438f-a6da-df3ae7e1b7a7"
+    directory = home / ".claude" / "projects" / "-shop"
+    shutil.copytree(TRANSCRIPT.parent / "2.1.330", directory)
+    (agent_file,) = directory.glob("*/subagents/agent-*.jsonl")
+    asked = agent_file.read_text().replace(
+        "SUBAGENT: find out how retries are configured", "Find out how retries are configured. From now on use tabs."
+    )
+    agent_file.write_text(asked)
+    palazzo.json("feed", "--min-messages", "1")
+    (sub_agent,) = palazzo.json("digest", parent)["sub_agents"]
+    assert sub_agent["session"].startswith(f"{parent}/agent-")
+    assert sub_agent["session"] in palazzo("digest", parent).out
+    told = palazzo.json("digest", sub_agent["session"])
+    assert (len(told["lines"]), told["sub_agents"]) == (sub_agent["lines"], [])
+    assert "how retries are configured" in told["lines"][0]["words"]["text"]
+    assert {line["by"] for line in told["lines"]} <= {"assistant", "tool"}  # who asked was an agent, too
+    assert "use tabs" not in palazzo("wake-up", "--wing", told["wing"]).out
+    assert palazzo.json("verify")["ok"]

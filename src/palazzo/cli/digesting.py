@@ -31,6 +31,11 @@ def digest(screen: Screen, result: DigestResult) -> None:
             screen.say((heading, "bold"))
         for line in lines:
             _line(screen, line)
+    if result.sub_agents:
+        screen.gap()
+        screen.say(("Sub-agents", "bold"))
+    for one in result.sub_agents:
+        screen.say(f"{INDENT}{one.title or 'untitled'}", (f"  {count(one.lines, 'line')}  {one.session}", "dim"))
     screen.gap()
     if result.lines:
         said = f"{count(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."

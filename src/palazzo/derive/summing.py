@@ -17,7 +17,7 @@ class Summing:
     """The consumer that keeps the lines of digests."""
 
     name = "digest"
-    version = 1
+    version = 2
     kinds: tuple[ChangeKind, ...] = ("item", "act", "erased", "reset")
     at_once = 1
 
@@ -47,8 +47,13 @@ SUMMING = Summing()
 
 
 def expected(connection: Connection, source: int) -> list[LineRow]:
-    """Return the lines that a session's words call for: not what is forgotten or from outside."""
-    rows = [row for row, _, _ in material.thread_rows(connection, source, "", -1)]
+    """Return the lines that a session's words call for: not what is forgotten or from outside.
+
+    A sub-agent's session is its own thread; where a session has its sub-agents' words beside it, its own are read.
+    """
+    threads = digests.threads_of(connection, source)
+    read = threads[:1] if "" in threads else threads
+    rows = [row for thread in read for row, _, _ in material.thread_rows(connection, source, thread, -1)]
     loaded, _ = material.load(connection, rows)
     holes = {item.row: item.holes for item in loaded}
     said = [

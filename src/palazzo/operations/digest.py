@@ -47,19 +47,30 @@ class DigestLineView:
 
 
 @dataclass(frozen=True, slots=True)
+class SubAgentView:
+    """A sub-agent's session, what it was for, and how many lines its digest has; `palazzo digest` shows it."""
+
+    session: str
+    title: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
 class DigestResult:
-    """The lines in the order in which they were said."""
+    """The lines in the order in which they were said, and the session's sub-agents, which are digested apart."""
 
     session: str
     title: str
     wing: str | None
     lines: tuple[DigestLineView, ...]
+    sub_agents: tuple[SubAgentView, ...]
 
 
 def digest(context: Context, request: DigestRequest) -> DigestResult:
     """Tell what a session came to: asked, decided, changed, failed, fixed, left open.
 
     Every line is somebody's own words with where they stand; rules find them, so some are missed and a few are wrong.
+    A sub-agent has a digest of its own.
     """
     from palazzo.archive import restoring
     from palazzo.store import digests, sources
@@ -76,7 +87,8 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
         lines = tuple(_view(connection, one) for one in found if not request.kind or one.kind in request.kind)
         rows = sources.sources_of_session(connection, session)
         title = sources.read_source(connection, rows[0]).title if rows else ""
-    return DigestResult(session, title, found[0].wing if found else None, lines)
+        sub_agents = tuple(SubAgentView(*one) for one in digests.sub_agents(connection, session))
+    return DigestResult(session, title, found[0].wing if found else None, lines, sub_agents)
 
 
 def _view(connection: Connection, line: DigestLine) -> DigestLineView:

@@ -56,20 +56,48 @@ def of_session(connection: Connection, session: str) -> list[DigestLine]:
     return _read(connection, f"{of_the_session} ORDER BY l.source, l.n", (session,))
 
 
+class SubAgent(NamedTuple):
+    """The session of a sub-agent: its id, what it was for, and how many lines its digest has."""
+
+    session: str
+    title: str
+    lines: int
+
+
+def sub_agents(connection: Connection, session: str) -> list[SubAgent]:
+    """Return the sub-agents of a session, in the order in which they were taken in."""
+    rows = connection.execute(
+        "SELECT s.session_id, s.title, count(l.n) FROM source s LEFT JOIN digest_line l ON l.source = s.id"
+        " WHERE s.session_id <> '' AND s.session_id > ?1 AND s.session_id < ?2 GROUP BY s.session_id ORDER BY min(s.id)",
+        (f"{session}/", f"{session}0"),  # 0 comes after the stroke
+    )
+    return [SubAgent(str(own), str(title), int(lines)) for own, title, lines in rows]
+
+
+def threads_of(connection: Connection, source: int) -> list[str]:
+    """Return the threads of a source in which something was said, its own ('') first."""
+    rows = connection.execute(
+        "SELECT thread FROM item WHERE source = ? AND kind = 'message' AND standing = 'said' GROUP BY thread"
+        " ORDER BY thread <> '', min(id)",
+        (source,),
+    )
+    return [str(thread) for (thread,) in rows]
+
+
 def open_lines(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
-    """Return what the sessions of a wing left open, newest first."""
+    """Return what the sessions of a wing left open, newest first; not their sub-agents, who report to them."""
     return _of_wing(connection, wing, "open", limit)
 
 
 def decisions(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
-    """Return what the sessions of a wing decided, newest first."""
+    """Return what the sessions of a wing decided, newest first; what a sub-agent was told to do is no decision."""
     return _of_wing(connection, wing, "decided", limit)
 
 
 def _of_wing(connection: Connection, wing: str, kind: str, limit: int) -> list[DigestLine]:
     return _read(
         connection,
-        "w.name = ?1 AND l.kind = ?2 ORDER BY l.said_at DESC, l.source DESC, l.n DESC LIMIT ?3",
+        "w.name = ?1 AND l.kind = ?2 AND i.thread = '' ORDER BY l.said_at DESC, l.source DESC, l.n DESC LIMIT ?3",
         (wing, kind, limit),
     )
 
@@ -77,7 +105,9 @@ def _of_wing(connection: Connection, wing: str, kind: str, limit: int) -> list[D
 def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> list[DigestLine]:
     rows = list(
         connection.execute(
-            "SELECT l.kind, s.session_id, w.name, i.role, i.created_at, l.item, l.start, l.end,"
+            "SELECT l.kind, s.session_id, w.name,"
+            " CASE WHEN i.role = 'user' AND i.trust = 'agent' THEN 'assistant' ELSE i.role END,"
+            " i.created_at, l.item, l.start, l.end,"
             f" CASE WHEN {_shown('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
             " l.about_start, l.about_end FROM digest_line l JOIN source s ON s.id = l.source"
             " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing"
