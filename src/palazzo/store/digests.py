@@ -68,7 +68,8 @@ def sub_agents(connection: Connection, session: str) -> list[SubAgent]:
     """Return the sub-agents of a session, in the order in which they were taken in."""
     rows = connection.execute(
         "SELECT s.session_id, s.title, count(l.n) FROM source s LEFT JOIN digest_line l ON l.source = s.id"
-        " WHERE s.session_id <> '' AND s.session_id > ?1 AND s.session_id < ?2 GROUP BY s.session_id ORDER BY min(s.id)",
+        " WHERE s.session_id <> '' AND s.session_id > ?1 AND s.session_id < ?2"
+        " GROUP BY s.session_id ORDER BY min(s.id)",
         (f"{session}/", f"{session}0"),  # 0 comes after the stroke
     )
     return [SubAgent(str(own), str(title), int(lines)) for own, title, lines in rows]
