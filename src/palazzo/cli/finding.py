@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from palazzo.cli.hits import write_hit, write_reasons
-from palazzo.cli.knowing import fact
 from palazzo.cli.screen import Screen, count
 from palazzo.model import Micros
-from palazzo.operations.search import SearchResult
-from palazzo.operations.show import Shown, ShowResult
-from palazzo.operations.wake_up import WakeUpResult
 from palazzo.text.times import to_iso
 from palazzo.text.words import terms
+
+if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
+    from palazzo.operations.search import SearchResult
+    from palazzo.operations.show import Shown, ShowResult
+    from palazzo.operations.wake_up import WakeUpResult
 
 
 def search(screen: Screen, result: SearchResult) -> None:
@@ -52,6 +54,8 @@ def show(screen: Screen, result: ShowResult) -> None:
     if result.as_of is not None:
         screen.say((result.note or f"As of {to_iso(result.as_of)}:", "yellow"))
     if result.kind == "fact":
+        from palazzo.cli.knowing import fact
+
         fact(screen, result.id, result.versions)
         return
     if result.kind == "session":
