@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Message = dict[str, Any]
-    Name = str | int | float
+    Name = str | int
 
 KEY = "palazzo/key"
 """The member of a call's `_meta` that names the call."""
@@ -364,9 +364,9 @@ def _written(message: Message) -> bytes | None:
 
 
 def _name(message: Message, member: str = "id") -> Name | None:
-    """What a request is called, which may be 0; None where there is no name."""
+    """What a request is called, which may be 0; None where there is no name, or one that no server answers to."""
     name = message.get(member)
-    return name if isinstance(name, str | int | float) else None
+    return name if isinstance(name, str | int) and not isinstance(name, bool) else None
 
 
 def _sentence(error: Exception) -> str:

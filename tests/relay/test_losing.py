@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import threading
 import time
 
 import pytest
 from tests.relay.conftest import Host, Services, Start
+from tests.reliability.sizes import chances, scaled
 
 
-def calls_and_kills(host: Host, services: Services, calls: int, seed: int) -> None:
+def calls_and_kills(host: Host, services: Services, calls: int, chance: random.Random) -> None:
     """Write `calls` times, one after the other and some side by side, while services are killed at random moments."""
-    chance = random.Random(seed)
     over = threading.Event()
 
     def killing() -> None:
@@ -47,17 +46,17 @@ def test_a_service_that_is_killed_at_any_moment_is_not_noticed_and_each_write_is
     host: Host, services: Services
 ) -> None:
     host.begin()
-    calls_and_kills(host, services, calls=80, seed=int(os.environ.get("PALAZZO_SEED", "7")))
-    assert sorted(text for _, text in services.written()) == sorted(f"note {n}" for n in range(80))
+    calls_and_kills(host, services, calls=50, chance=chances("services that are killed"))
+    assert sorted(text for _, text in services.written()) == sorted(f"note {n}" for n in range(50))
     assert len({hello["by"] for hello in services.hellos()}) > 1
     assert host.close() == 0
     assert host.complaints() == ""
 
 
 @pytest.mark.slow
-def test_a_thousand_writes_outlive_their_services(host: Host, services: Services) -> None:
+def test_writes_outlive_their_services_which_are_killed_all_the_time(host: Host, services: Services) -> None:
     host.begin()
-    calls_and_kills(host, services, calls=1000 * int(os.environ.get("PALAZZO_RELIABILITY", "1")), seed=11)
+    calls_and_kills(host, services, calls=scaled(10_000), chance=chances("many services that are killed"))
     assert len(services.written()) == len({text for _, text in services.written()})
     assert host.close() == 0
 

@@ -1,0 +1,114 @@
+"""The relay with the real service and a real palace: what is killed, and what is kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.relay.conftest import Host, relay_command
+from tests.reliability.sizes import chances, scaled
+
+from palazzo import client
+from palazzo.errors import ServiceUnavailable
+
+
+class Real:
+    """The real service of a palace, which the relay starts."""
+
+    def __init__(self, variables: dict[str, str]) -> None:
+        self.palace = Path(variables["HOME"]) / "palace.db"
+        self._where = client.address(str(self.palace), variables)
+
+    def pid(self) -> int | None:
+        """The process that serves now."""
+        try:
+            stream, answer = client.greet(self._where, {"want": "calls", "any": True})
+        except ServiceUnavailable:
+            return None
+        stream.close()
+        return int(answer["pid"])
+
+    def kill(self) -> bool:
+        """End it as nothing else does; whether there was one."""
+        pid = self.pid()
+        if pid is None:
+            return False
+        os.kill(pid, signal.SIGKILL)
+        return True
+
+    def notes(self) -> list[str]:
+        """The texts of all items that are in the palace."""
+        with sqlite3.connect(self.palace) as database:
+            texts = [bytes(text).decode() for (text,) in database.execute("SELECT text FROM item")]
+        database.close()
+        return texts
+
+
+@pytest.fixture
+def real(variables: dict[str, str]) -> Iterator[Real]:
+    """A palace without a service; one that was started is ended."""
+    found = Real(variables)
+    yield found
+    while found.kill():
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def host(real: Real, variables: dict[str, str]) -> Iterator[Host]:
+    """A host whose relay has the real service."""
+    found = Host(relay_command(real.palace), {**variables, "PALAZZO_WATCH": "off"})
+    yield found
+    found.end()
+
+
+def texts(count: int) -> list[str]:
+    """Notes that differ."""
+    return [f"Note {n}: the queue of lane {n} is drained every {n + 3} minutes." for n in range(count)]
+
+
+def test_a_service_that_is_killed_in_mid_call_is_replaced_and_what_it_was_told_is_kept_once(
+    host: Host, real: Real
+) -> None:
+    host.begin()
+    chance = chances("the service in mid-call")
+    for n, text in enumerate(texts(4)):
+        host.send("tools/call", {"name": "remember", "arguments": {"text": text}}, n)
+        if n % 2:
+            time.sleep(chance.uniform(0, 0.05))
+            assert real.kill()
+        result = host.hear()["result"]
+        assert result.get("isError") is not True, result
+    result = host.call("search", name="last", query="which lane is drained every 4 minutes")
+    assert texts(4)[1] in result["content"][0]["text"]
+    assert sorted(text for text in real.notes() if text.startswith("Note ")) == texts(4)
+    assert host.close() == 0
+    assert host.complaints() == ""
+
+
+@pytest.mark.slow
+def test_notes_outlive_their_services_which_are_killed_at_random_moments(host: Host, real: Real) -> None:
+    host.begin()
+    chance = chances("the service at random moments")
+    over = threading.Event()
+
+    def killing() -> None:
+        while not over.wait(chance.uniform(0.0, 2.5)):
+            real.kill()
+
+    killer = threading.Thread(target=killing)
+    killer.start()
+    told = texts(scaled(4000))
+    try:
+        for n, text in enumerate(told):
+            result = host.call("remember", name=n, text=text)
+            assert result.get("isError") is not True, result
+    finally:
+        over.set()
+        killer.join()
+    assert sorted(text for text in real.notes() if text.startswith("Note ")) == sorted(told)
