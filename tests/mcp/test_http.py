@@ -147,8 +147,11 @@ def test_a_call_that_is_wrong_is_the_protocols_error(served: Served) -> None:
     assert "'query'" in session.call("search")["error"]["message"]
     assert session.call("search", query=7)["error"]["code"] == -32602
     assert session.post("tools/nonsense").json["error"]["code"] == -32601
-    for params in (None, {}, {"name": []}, {"name": {}}, {"name": None}, {"name": "search", "arguments": ["query"]},
-                   {"name": "search", "arguments": "query"}, {"name": "search", "arguments": 0}):  # fmt: skip
+    wrong: list[Any] = [
+        None, {}, {"name": []}, {"name": {}}, {"name": None}, {"name": "search", "arguments": ["query"]},
+        {"name": "search", "arguments": "query"}, {"name": "search", "arguments": 0},
+    ]  # fmt: skip
+    for params in wrong:
         assert session.post("tools/call", params).json["error"]["code"] == -32602, params
 
 
@@ -166,6 +169,15 @@ def test_a_stream_of_what_the_server_says_is_open_until_the_session_ends(served:
         assert served.address.request("DELETE", headers=session.headers).status == 200
         everything(connection)
     assert session.post("ping").status == 404
+
+
+def test_resources_and_prompts_are_open_to_a_token_that_reads(served: Served) -> None:
+    session = served.session("read")
+    listed = session.post("resources/list").json["result"]["resources"]
+    assert "palazzo://wing/shop" in {one["uri"] for one in listed}
+    told = session.post("resources/read", {"uri": "palazzo://wing/shop"}).json["result"]["contents"]
+    assert "8443" in json.dumps(told)
+    assert session.post("prompts/list").json["result"]["prompts"]
 
 
 # --- scopes ------------------------------------------------------------------------------------------------

@@ -41,7 +41,9 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-names = st.sampled_from(NAMES) | texts
+names = st.sampled_from([*NAMES, "recall", "save_session", "what_do_we_know_about"]) | texts
+kinds = st.sampled_from(["drawer", "wing", "diary", "x", ""])
+addresses = st.builds("palazzo://{}/{}".format, kinds, texts)
 
 
 @st.composite
@@ -56,9 +58,8 @@ def arguments(draw: st.DrawFn) -> Any:
 @st.composite
 def messages(draw: st.DrawFn) -> Any:
     """Messages of JSON-RPC, nearly."""
-    params = (
-        st.just(HELLO) | arguments() | st.fixed_dictionaries({"name": names | values, "arguments": values}) | values
-    )
+    of_a_call = st.fixed_dictionaries({"name": names | values, "arguments": values})
+    params = st.just(HELLO) | arguments() | of_a_call | st.fixed_dictionaries({"uri": addresses | values}) | values
     message = {
         "jsonrpc": draw(st.just("2.0") | values),
         "id": draw(st.integers(0, 9) | values),
