@@ -42,6 +42,7 @@ FULL = (
     structure.GRAPH_STATS,
     tending.MINE,
     tending.FEED,
+    tending.SYNC_SOURCES,
     tending.VERIFY,
     tending.SETTINGS,
     tending.UNDO,

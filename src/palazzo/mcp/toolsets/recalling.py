@@ -11,7 +11,7 @@ from palazzo.guard.fences import fenced
 from palazzo.mcp import telling
 from palazzo.mcp.telling import ENTRIES, LIST, NOTICE, TEXT, Entry, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Tool
-from palazzo.mcp.toolsets.facts import fact_line, told_fact
+from palazzo.mcp.toolsets.facts import counted, fact_line, told_fact
 from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
 from palazzo.operations.diary_read import DiaryReadResult
 from palazzo.operations.proactive_context import ProactiveContextResult
@@ -57,7 +57,7 @@ def _found(result: SearchResult, given: Given) -> Answer:
 def _nothing(result: SearchResult, given: Given) -> str:
     narrowed = [name for name in _NARROWING if given.arguments.get(name)]
     wider = f"leave out {' and '.join(narrowed)}" if narrowed else "try a name, a path or an error as it was written"
-    looked = f" ({result.total_candidates:,} were looked at)" if result.total_candidates else ""
+    looked = f" ({counted(result.total_candidates, 'candidate')})" if result.total_candidates else ""
     return f"Nothing recorded is likely to answer this{looked}: {wider}. {result.note}".strip()
 
 
@@ -98,10 +98,9 @@ SEARCH_IN_FULL = SEARCH.widened(
 def _read(result: ShowResult, given: Given) -> Answer:
     if result.kind == "fact":
         facts = [told_fact(one) for one in result.versions]
-        lines = "\n".join(fact_line(one) for one in facts)
-        return Answer(
-            {"notice": f"{NOTICE}: a fact, oldest version first.", "entries": [], "facts": facts}, fenced(lines)
-        )
+        notice = f"{NOTICE}: what was believed of a fact, oldest first."
+        lines = "\n".join([notice, *map(fact_line, facts)])
+        return Answer({"notice": notice, "entries": [], "facts": facts}, fenced(lines))
     whole = [telling.of_shown(one, given.cwd) for one in result.entries]
     place = whole[0].where if result.kind == "session" and whole else ""
     if place:  # said once, instead of beside each message

@@ -12,6 +12,7 @@ from palazzo.mcp.toolsets.facts import counted
 from palazzo.operations.mine import MineResult
 from palazzo.operations.settings import SettingsResult
 from palazzo.operations.status import StatusResult
+from palazzo.operations.sync_sources import SyncSourcesResult
 from palazzo.operations.undo import Change, UndoResult
 from palazzo.operations.verify import VerifyResult
 
@@ -228,4 +229,46 @@ UNDO = Tool(
     hints=CHANGES,
     answer=_undone,
     output=shape(),
+)
+
+
+# --- sync_sources ------------------------------------------------------------------------------------------
+
+
+def _synced(result: SyncSourcesResult, given: Given) -> Answer:
+    told: dict[str, Any] = {
+        name: getattr(result, name)
+        for name in ("dry_run", "scanned", "kept", "ignored", "missing", "unreachable", "drawers")
+    }
+    told["documents"] = [
+        {"uri": one.uri, "state": one.state, "reason": one.reason} for one in result.documents[:_MOST_NAMED]
+    ]
+    left = result.ignored + result.missing
+    lines = [
+        f"{counted(result.scanned, 'document')}: {result.kept:,} as they were, {result.ignored:,} left out by rules,"
+        f" {result.missing:,} gone, {result.unreachable:,} out of reach (those are never touched).",
+        f"apply=true would make search leave out {counted(result.drawers, 'drawer')} of {left:,}."
+        if result.dry_run and left
+        else "",
+        f"{counted(result.drawers, 'drawer')} are found no more; undo brings them back." if result.change else "",
+        *(f"{one.state} {one.uri}: {one.reason}" for one in result.documents[:_MOST_NAMED]),
+    ]
+    if len(result.documents) > _MOST_NAMED:
+        lines.append(f"and {len(result.documents) - _MOST_NAMED:,} more")
+    return Answer(told, "\n".join(filter(None, lines)))
+
+
+SYNC_SOURCES = Tool(
+    name="sync_sources",
+    operation="sync_sources",
+    description="Which documents in the memory are gone from disk or left out by rules now; apply stops finding them.",
+    arguments=(
+        Argument("path", "A directory or document; the project if left out.", None, TEXT),
+        Argument("wing", "Only in this wing."),
+        Argument("apply"),
+    ),
+    hints=CHANGES,
+    fields=lambda given: {"path": None if given["path"] is None else Path(given["path"])},
+    answer=_synced,
+    output=shape(dry_run=FLAG, scanned=NUMBER, documents=LIST),
 )
