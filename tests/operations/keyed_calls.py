@@ -19,6 +19,9 @@ CALLS: Mapping[str, Callable[[Ids], Fields]] = {
     "update_drawer": lambda ids: {"id": ids["note"], "text": "The gateway listens on port 9443."},
     "forget": lambda ids: {"ids": (ids["note"],)},
     "undo": lambda ids: {},
+    "cleanup": lambda ids: {},
+    "dedup": lambda ids: {"wing": "twice"},
+    "sync_sources": lambda ids: {"path": Path(ids["project"]), "apply": True},
     "kg_add": lambda ids: {"subject": "Nina", "predicate": "owns", "object": "billing", "sources": (ids["note"],)},
     "kg_add_many": lambda ids: {
         "facts": "\n".join(
@@ -79,6 +82,14 @@ def furnish(path: Path) -> Ids:
     note = run(path, "remember", {"text": "The gateway listens on port 8443.", "wing": "shop", "room": "notes"})
     run(path, "remember", {"text": "All ports are in one file.", "wing": "shop", "room": "ports"})
     run(path, "remember", {"text": "Elsewhere.", "wing": "other", "room": "notes"})
+    for end in ("", "!"):
+        run(path, "remember", {"text": f"The nightly backup runs at three o'clock{end}", "wing": "twice"})
+    project = path.parent / "project"
+    project.mkdir()
+    (project / "kept.md").write_text("# Kept\n\nThis document stays where it is.\n")
+    (project / "gone.md").write_text("# Gone\n\nThis document is deleted again.\n")
+    run(path, "mine", {"paths": (project,)})
+    (project / "gone.md").unlink()
     run(path, "kg_add", {"subject": "Ada", "predicate": "works at", "object": "Initech"})
     run(path, "kg_add", {"subject": "Hooli", "predicate": "makes", "object": "phones"})
     run(path, "kg_add", {"subject": "Bobby", "predicate": "likes", "object": "tea"})
@@ -91,6 +102,7 @@ def furnish(path: Path) -> Ids:
         "reminder": run(path, "remind", {"text": "Mend it.", "topic": "gateway"}).reminder.id,
         "tunnel": run(path, "tunnel_add", {"source": "shop/ports", "target": "other/notes"}).tunnel.id,
         "note": note.drawers[0],
+        "project": str(project),
     }
 
 

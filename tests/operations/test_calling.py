@@ -348,6 +348,23 @@ def test_a_long_call_that_is_interrupted_goes_on_when_it_is_made_again(many: Pat
     assert keyed(many, "forget", {"wing": "many"}) == rest
 
 
+def test_a_call_whose_last_step_was_committed_by_itself_is_answered_the_same(path: Path) -> None:
+    def in_steps(around: Context, asked: Asked) -> str:
+        palace = around.writing()
+        ids = []
+        for n in range(2):
+            ids.append(palace.remember(f"{asked.text} {n}", Place("a", "b")).item)
+            palace.database.step()
+        return " ".join(ids)
+
+    before = notes(path)
+    for _ in range(2):
+        with context(path) as surroundings:
+            last = call(surroundings, doing(in_steps), Asked(), "one")
+    assert notes(path) == before + 2
+    assert known(path) == [("doing", f'{{"text":"{last.text}"}}')]
+
+
 def test_an_undo_that_is_interrupted_and_made_again_takes_back_one_change(many: Path) -> None:
     run(many, "forget", {"ids": (run(many, "remember", {"text": "Before."}).id,)})
     run(many, "forget", {"wing": "many"})

@@ -119,12 +119,13 @@ def _forget(context: Context, ids: Sequence[str]) -> str:
     with database.transaction() as connection:
         group = groups.begin(connection, bytes.fromhex(change), ACTOR, "cleanup", context.now, "")
     for start in range(0, len(ids), AT_ONCE):
+        if start:
+            database.step()
         part = ids[start : start + AT_ONCE]
         with database.transaction() as connection:
             rows = [reading.resolve_drawer(connection, one) for one in part]
             deeds.act_on_drawers(connection, "forget", rows, ACTOR, context.now, {"reason": "says little"}, group)
             groups.count(connection, group, len(rows))
-        database.step()
         context.report("forgetting", start + len(part), len(ids))
     return change
 

@@ -133,6 +133,8 @@ def _fold(context: Context, found: Sequence[Cluster]) -> str:
     with database.transaction() as connection:
         group = groups.begin(connection, bytes.fromhex(change), ACTOR, "dedup", context.now, "")
     for n, cluster in enumerate(found):
+        if n:
+            database.step()
         copies = [drawer for copy in cluster.copies for drawer in copy.drawers]
         own = cluster.survivor.drawers
         lacking = dict.fromkeys(tag for drawer in copies for tag in drawer.tags if tag not in own[0].tags)
@@ -144,7 +146,6 @@ def _fold(context: Context, found: Sequence[Cluster]) -> str:
             detail = {"reason": f"says the same as {own[0].id}"}
             deeds.act_on_drawers(connection, "forget", rows, ACTOR, context.now, detail, group)
             groups.count(connection, group, len(rows))
-        database.step()
         context.report("folding", n + 1, len(found))
     return change
 

@@ -194,11 +194,12 @@ def _leave_out(context: Context, found: Sequence[_Found]) -> str:
     for reason in dict.fromkeys(one.reason for one in found):
         rows = [one.document.item for one in found if one.reason == reason]
         for start in range(0, len(rows), AT_ONCE):
+            if done:
+                database.step()
             part = rows[start : start + AT_ONCE]
             with database.transaction() as connection:
                 deeds.act_on_items(connection, "leave-out", part, ACTOR, context.now, {"reason": reason}, group)
                 groups.count(connection, group, len(part))
-            database.step()
             done += len(part)
             context.report("leaving out", done, len(found))
     return change

@@ -106,6 +106,7 @@ class _Held:
     begins: Follower
     ends: Follower
     open: bool = False
+    stepped: bool = False
     apart: bool = False
     waiting: list[Callable[[], None]] = field(default_factory=list)
 
@@ -185,6 +186,9 @@ class Database:
             self._local.held = held = _Held(begins, ends)
             try:
                 yield
+                if held.stepped and not held.open:  # the last step was committed before it was known to be the last
+                    raw.execute("BEGIN IMMEDIATE")
+                    held.open = True
                 self._end(raw, held)
             finally:
                 self._local.held = None
@@ -196,9 +200,10 @@ class Database:
     def step(self) -> None:
         """Commit what this thread has kept back so far: one step of a long call, behind which others may write."""
         held = self._held
-        if held is not None:
+        if held is not None and held.open:
             with _explained(self.path):
                 self._end(self._connection(), held)
+                held.stepped = True
 
     @contextlib.contextmanager
     def apart(self) -> Iterator[None]:
