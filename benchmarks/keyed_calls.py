@@ -54,8 +54,8 @@ def holds() -> Iterator[list[Hold]]:
     found: list[Hold] = []
     open_file = opening.open_file
 
-    def traced(*arguments: Any) -> apsw.Connection:
-        connection = open_file(*arguments)
+    def traced(path: Path, mode: opening.Mode, checked: bool, cache_mb: int) -> apsw.Connection:
+        connection = open_file(path, mode, checked, cache_mb)
         began = committing = 0.0
 
         def happens(event: Mapping[str, Any]) -> None:
