@@ -39,7 +39,7 @@ _Rows = NDArray[np.int32]
 _Numbers = NDArray[np.int64]
 Scores = NDArray[np.float64]
 """By row id; 0 of drawers that hold nothing of what was asked for."""
-_Part = tuple[_Rows | _Numbers, Scores]
+_Part = tuple[_Rows, Scores]
 """Drawers that hold something, and what it adds to each one's score."""
 
 
@@ -217,7 +217,10 @@ class _Asked:
             return None
         if len(stems) > 1 or literal.endswith("*") or keywords.is_of_scope(stems[0]):
             found = keywords.matches(self._connection, literal, self._filters, -1)
-            return np.array([row for row, _ in found], dtype=np.int64), np.array([score for _, score in found])
+            scored = np.array([row for row, _ in found], dtype=np.int32)
+            if not self._filters:
+                self.rows[literal] = scored
+            return scored, np.array([score for _, score in found])
         rows, counts, _ = self._word(self._connection, stems[0])
         self.rows[literal] = rows
         worth = _idf(self._drawers, len(rows))

@@ -372,13 +372,11 @@ def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
 def beside(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return for each drawer up to `REACH` live ones of its kind and thread before and after it, the nearest first."""
     found = connection.execute(_BESIDE, (json.dumps(list(rows)),))
-    return {
-        int(row): (
-            tuple(int(one) for one in near[:REACH] if one is not None),
-            tuple(int(one) for one in near[REACH:] if one is not None),
-        )
-        for row, *near in found
-    }
+    return {int(row): (_rows(before), _rows(after)) for row, before, after in found}
+
+
+def _rows(joined: str | None) -> tuple[int, ...]:
+    return tuple(map(int, joined.split(","))) if joined else ()
 
 
 REACH = 3
@@ -387,12 +385,11 @@ _SIDES = (("<", "DESC"), (">", "ASC"))
 _BESIDE = (
     "SELECT own.id, "
     + ", ".join(
-        "(SELECT other.id FROM drawer AS other WHERE other.source = own.source AND other.thread = own.thread"
-        " AND other.kind = own.kind AND other.retired_at IS NULL"
+        "(SELECT group_concat(id) FROM (SELECT other.id FROM drawer AS other WHERE other.source = own.source"
+        " AND other.thread = own.thread AND other.kind = own.kind AND other.retired_at IS NULL"
         f" AND other.ordinal {sign}= own.ordinal AND (other.ordinal, other.id) {sign} (own.ordinal, own.id)"
-        f" ORDER BY other.ordinal {order}, other.id {order} LIMIT 1 OFFSET {n})"
+        f" ORDER BY other.ordinal {order}, other.id {order} LIMIT {REACH}))"
         for sign, order in _SIDES
-        for n in range(REACH)
     )
     + " FROM json_each(?1) AS asked JOIN drawer AS own ON own.id = asked.value"
 )
