@@ -87,6 +87,7 @@ class Relay:
 
     def run(self) -> None:
         """Relay until the client says no more and has what it is still waiting for, or has waited long enough."""
+        _wait_for_pipes()
         threading.Thread(target=self._listen, daemon=True).start()
         for line in separated(_read_input):
             if line is None:
@@ -333,6 +334,16 @@ def separated(read: Callable[[], bytes]) -> Iterator[bytes | None]:
             kept, too_long = bytearray(), True
     if kept or too_long:
         yield None if too_long else bytes(kept)
+
+
+def _wait_for_pipes() -> None:
+    """Have reads and writes wait. A pipe that a host uses itself may have been told not to."""
+    if hasattr(os, "set_blocking"):
+        for end in (0, 1):
+            try:
+                os.set_blocking(end, True)
+            except OSError:
+                pass  # there is none, which reading or writing finds out
 
 
 def _read_input() -> bytes:

@@ -67,11 +67,14 @@ def run(wanted: Asked) -> int:
     variables = dict(os.environ)
     here = directory(variables)
     alone = [sys.executable, "-P", "-m", "palazzo.mcp.stdio", "--profile", wanted.profile, "--toolset", wanted.toolset]
+    palace = client.chosen_palace(wanted.palace, variables, here)
     if wanted.palace is not None:
-        alone += ["--palace", wanted.palace]
+        alone += ["--palace", palace]
+    if os.isatty(0):
+        relay.remark("this is for a host to start; 'palazzo mcp --print-config HOST' says how it is told to.")
     if not client.is_wanted(variables):
         return become(alone)
-    where = client.address(client.chosen_palace(wanted.palace, variables, here), variables)
+    where = client.address(palace, variables)
     hello = {
         "want": "mcp",
         "profile": wanted.profile,

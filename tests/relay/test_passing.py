@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from tests.relay.conftest import MAIN, Host, Services, Start, relay_command
@@ -185,6 +187,29 @@ def test_a_client_that_reads_no_more_ends_it_in_order(services: Services, variab
     relay.stdin.flush()
     assert relay.wait(60) == 0
     relay.stdin.close()
+
+
+def test_pipes_that_were_told_not_to_wait_are_waited_for(services: Services, variables: dict[str, str]) -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    relay = subprocess.Popen(
+        relay_command(services.palace), env=variables, stdin=subprocess.PIPE, stdout=theirs, cwd="/"
+    )
+    os.close(theirs)
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "half", "arguments": {"size": 900_000}},
+    }
+    assert relay.stdin is not None
+    relay.stdin.write(json.dumps(asked).encode() + b"\n")
+    relay.stdin.flush()
+    time.sleep(0.3)
+    with os.fdopen(ours, "rb") as answers:
+        assert len(json.loads(answers.readline())["result"]["text"]) == 900_000
+    relay.stdin.close()
+    assert relay.wait(60) == 0
 
 
 def test_it_loads_nothing_but_the_standard_library_and_few_modules_of_ours(
