@@ -94,6 +94,7 @@ def test_a_service_that_is_killed_in_mid_call_is_replaced_and_what_it_was_told_i
     assert host.complaints() == ""
 
 
+@pytest.mark.slow
 def test_a_service_that_gives_way_in_mid_call_is_replaced(host: Host, real: Real) -> None:
     host.begin()
     first = real.pid()
