@@ -1,4 +1,5 @@
-"""Write docs/reference from the code: commands from the registry of operations, settings from the table of keys.
+"""Write docs/reference from the code: commands from the registry of operations, settings from the table of keys, the
+tools of the MCP server from its profiles.
 
     python tools/make_reference.py [--check]
 
@@ -8,14 +9,23 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from palazzo.mcp.profile import MODULES, Profile, profile_called
+from palazzo.mcp.tools import Tool
 from palazzo.operations.operation import PERSON_ONLY, Operation, RequestField, request_fields
 from palazzo.operations.registry import operations, typed
 from palazzo.settings import KEYS
+
+_TOOLS = (
+    "What `palazzo mcp` offers an agent ([how it is connected](../how-to/connect-agents.md), [how results "
+    "read](../how-to/tools.md)). `--toolset full` has more tools than `core`, and more arguments of the same ones; all "
+    "are listed here. An answer may have more fields than those named, which are always there."
+)
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 _MADE = "<!-- Made by tools/make_reference.py; change the code, not this page. -->"
@@ -28,9 +38,14 @@ _SHARED = (
 
 def main() -> int:
     """Write the pages, or say which are out of date."""
-    pages = {"commands.md": commands(), "settings.md": settings()}
+    pages = {"commands.md": commands(), "settings.md": settings(), "tools.md": tools()}
     if "--check" in sys.argv:
-        stale = [name for name, text in pages.items() if (PAGES / name).read_text(encoding="utf-8") != text]
+        held = {name: PAGES / name for name in pages}
+        stale = [
+            name
+            for name, text in pages.items()
+            if not held[name].exists() or held[name].read_text(encoding="utf-8") != text
+        ]
         if stale:
             print(f"docs/reference: {', '.join(stale)} is out of date. Run: python tools/make_reference.py")
         return 1 if stale else 0
@@ -67,6 +82,49 @@ def settings() -> str:
         where = ", ".join(sorted(key.where))
         lines.append(f"| `{key.name}` | `{_shown(key.default)}` | `{key.variable}` | {where} | {key.help}{allowed} |")
     return "\n".join(lines) + "\n"
+
+
+def tools() -> str:
+    """Return the page of the MCP server's tools, by profile."""
+    lines = ["# Tools", "", _MADE, "", _TOOLS, ""]
+    for name, module in MODULES.items():
+        if all(importlib.util.find_spec(part) is not None for part in (module.rpartition(".")[0], module)):
+            lines += _profile(profile_called(name))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _profile(profile: Profile) -> Iterator[str]:
+    core = {tool.name for tool in profile.tools("core")}
+    full = {tool.name: tool for tool in (*profile.tools("core"), *profile.tools("full"))}
+    yield f"## Profile {profile.name}"
+    yield ""
+    if len(core) < len(full):
+        yield f"The core toolset is {', '.join(f'`{name}`' for name in full if name in core)}."
+        yield ""
+    for tool in full.values():
+        yield from _tool(tool)
+
+
+def _tool(tool: Tool) -> Iterator[str]:
+    kind = "reads" if tool.hints.reads else "changes what is there" if tool.hints.destroys else "adds"
+    yield f"### {tool.name}"
+    yield ""
+    yield f"{tool.description} ({kind}; `palazzo {' '.join(typed(tool.operation))}`)"
+    yield ""
+    needed, properties = tool.input.get("required", ()), tool.input["properties"]
+    if properties:
+        yield "| argument | type | what it is | default |"
+        yield "|---|---|---|---|"
+    for name, one in properties.items():
+        told = one.get("description", "") + (f" One of {', '.join(map(str, one['enum']))}." if "enum" in one else "")
+        default = "needed" if name in needed else f"`{_shown(one['default'])}`" if "default" in one else ""
+        yield f"| `{name}` | {one.get('type', 'any')} | {told.strip()} | {default} |".replace("|  |", "| |")
+    if properties:
+        yield ""
+    fields = ", ".join(f"`{name}`" for name in tool.output.get("properties", {}))
+    if fields:
+        yield f"Answers {fields}."
+        yield ""
 
 
 def _command(operation: Operation[Any, Any]) -> Iterator[str]:

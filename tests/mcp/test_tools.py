@@ -262,6 +262,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "mine": {"paths": ["."]},
     "feed": {"dry_run": True},
     "sync_sources": {},
+    "audit": {},
     "verify": {},
     "settings": {},
     "undo": {"list": True},

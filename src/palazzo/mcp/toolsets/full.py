@@ -43,6 +43,7 @@ FULL = (
     tending.MINE,
     tending.FEED,
     tending.SYNC_SOURCES,
+    tending.AUDIT,
     tending.VERIFY,
     tending.SETTINGS,
     tending.UNDO,

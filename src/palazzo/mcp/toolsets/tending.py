@@ -9,6 +9,7 @@ from typing import Any
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
 from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Hints, Tool
 from palazzo.mcp.toolsets.facts import counted
+from palazzo.operations.audit import AuditResult
 from palazzo.operations.mine import MineResult
 from palazzo.operations.settings import SettingsResult
 from palazzo.operations.status import StatusResult
@@ -271,4 +272,32 @@ SYNC_SOURCES = Tool(
     fields=lambda given: {"path": None if given["path"] is None else Path(given["path"])},
     answer=_synced,
     output=shape(dry_run=FLAG, scanned=NUMBER, documents=LIST),
+)
+
+
+# --- audit -------------------------------------------------------------------------------------------------
+
+
+def _audited(result: AuditResult, given: Given) -> Answer:
+    findings = [
+        {"name": one.name, "ok": one.ok, "detail": one.detail, "examples": list(one.examples), "mend": one.mend}
+        for one in result.findings
+    ]
+    told = [{name: value for name, value in one.items() if value not in ("", [])} for one in findings]
+    lines = []
+    for one in result.findings:
+        lines.append(f"{'ok' if one.ok else 'untidy'}  {one.name}: {one.detail}")
+        if not one.ok:
+            lines += [f"  {example}" for example in one.examples]
+            lines += [f"  mend with: {one.mend}"] if one.mend else []
+    return Answer({"ok": result.ok, "findings": told}, "\n".join(lines))
+
+
+AUDIT = Tool(
+    name="audit",
+    operation="audit",
+    description="What could be tidied up: empty or repeated notes, gone documents, odd rooms, wings that look alike.",
+    arguments=(Argument("threshold", "How alike is alike.", schema={"minimum": 0, "maximum": 1}),),
+    answer=_audited,
+    output=shape(ok=FLAG, findings=LIST),
 )
