@@ -1,10 +1,11 @@
 """Time `palazzo mcp`: from start to first answer, memory, what a call costs over its operation, the size of its tools.
 
-    python benchmarks/mcp_start.py [--palace 10000] [--rounds 21] [--json]
+    python benchmarks/mcp_start.py [--palace 10000] [--rounds 21] [--program …/bin/palazzo] [--json]
 
 A service runs. Each round starts every program once, so that a slow spell falls on all alike; figures are medians. The
 first answer is that to `initialize`. A call is timed at the host, the same operation at the service (`want: calls`).
-The last table is where the relay's start goes: what it imports, as `python -X importtime` tells it.
+With `--program` the installed script is what is timed and what starts the service; without, the relay as the script
+would start it from this checkout. The last table is where the relay's start goes, as `python -X importtime` tells it.
 """
 
 from __future__ import annotations
@@ -80,24 +81,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--palace", default="10000", help="a number of drawers, or a path")
     parser.add_argument("--directory", type=Path, default=CACHE)
     parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--program", type=Path, help="an installed palazzo")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
+    relay = [*RELAY] if given.program is None else [str(given.program.absolute()), "mcp"]
     named = str(given.palace)
     palace = palace_path(given.directory, int(named)) if named.isdecimal() else Path(named)
-    with service(palace):
-        report("Starts", starts(palace, given.rounds), given.json)
-        report(f"Calls, {palace.parent.name}", calls(palace, given.rounds * 5), given.json)
-        report("tools/list", sizes(palace), given.json)
-        report("What the relay imports", imports(palace), given.json)
+    relay += ["--palace", str(palace)]
+    with service(relay, palace):
+        report("Starts", starts(relay, palace, given.rounds), given.json)
+        report(f"Calls, {palace.parent.name}", calls(relay, palace, given.rounds * 5), given.json)
+        report("tools/list", sizes(relay), given.json)
+        if given.program is None:
+            report("What the relay imports", imports(palace), given.json)
     return 0
 
 
 @contextmanager
-def service(palace: Path) -> Iterator[None]:
-    """Run a service that has loaded what it needs, and end it."""
-    where = client.address(str(palace), os.environ)
-    client.ensure_service(where, os.environ, {"want": "calls"}).close()
-    warm = Host([*RELAY, "--palace", str(palace)])
+def service(relay: list[str], palace: Path) -> Iterator[None]:
+    """Let the relay start a service, which loads what it needs; end it."""
+    warm = Host(relay)
     warm.begin()
     warm.ask("tools/call", {"name": "search", "arguments": {"query": QUERY}})
     warm.end()
@@ -110,13 +113,14 @@ def service(palace: Path) -> Iterator[None]:
         )  # fmt: skip
 
 
-def starts(palace: Path, rounds: int) -> list[Row]:
+def starts(relay: list[str], palace: Path, rounds: int) -> list[Row]:
     """Return times from start to end (for the bare interpreters) or to the first answer, memory, and time to end."""
     bare = {
         "python -I -S -E -c pass": ["-c", "pass"],
         "python -I -S -E -c 'import json, _socket, threading'": ["-c", "import json, _socket, threading"],
     }
-    servers = {"palazzo mcp, service running": RELAY, "palazzo mcp, in its own process": ALONE}
+    alone = [*ALONE, "--palace", str(palace)]
+    servers = {"palazzo mcp, service running": relay, "palazzo mcp, in its own process": alone}
     taken: dict[str, list[float]] = {name: [] for name in (*bare, *servers)}
     memory: dict[str, list[float]] = {name: [] for name in servers}
     ending: dict[str, list[float]] = {name: [] for name in servers}
@@ -124,9 +128,9 @@ def starts(palace: Path, rounds: int) -> list[Row]:
         for name, more in bare.items():
             taken[name].append(milliseconds(partial(subprocess.run, [*BARE, *more], check=True)))
         for name, command in servers.items():
-            if command is ALONE and turn % 5:
+            if command is alone and turn % 5:
                 continue  # it takes a hundred times as long
-            host = Host([*command, "--palace", str(palace)])
+            host = Host(command)
             taken[name].append(host.begin())
             host.ask("tools/list", {})
             memory[name].append(resident_mb(host.process.pid))
@@ -145,13 +149,13 @@ def starts(palace: Path, rounds: int) -> list[Row]:
     ]
 
 
-def calls(palace: Path, rounds: int) -> list[Row]:
+def calls(relay: list[str], palace: Path, rounds: int) -> list[Row]:
     """Return what calls take through the relay, and what their operations take in the service."""
-    host = Host([*RELAY, "--palace", str(palace)])
+    host = Host(relay)
     host.begin()
     where = client.address(str(palace), os.environ)
     rows: list[Row] = []
-    with client.connect(where, {"want": "calls"}) as stream:
+    with client.connect(where, {"want": "calls", "any": True}) as stream:
         for tool, operation, asked in (
             ("search", "search", {"query": QUERY}),
             ("status", "status", {}),
@@ -181,11 +185,11 @@ def exchanged(stream: Any, request: dict[str, Any]) -> None:
         assert "error" not in answer, answer
 
 
-def sizes(palace: Path) -> list[Row]:
+def sizes(relay: list[str]) -> list[Row]:
     """Return how many tools there are, and how many characters their list has."""
     rows: list[Row] = []
     for profile, toolset in (("palazzo", "core"), ("palazzo", "full"), ("mempalace", "core"), ("shodh", "core")):
-        host = Host([*RELAY, "--palace", str(palace), "--profile", profile, "--toolset", toolset])
+        host = Host([*relay, "--profile", profile, "--toolset", toolset])
         try:
             host.begin()
         except AssertionError:
