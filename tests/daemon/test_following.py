@@ -1,0 +1,79 @@
+"""What the service takes in by itself: what was fed and mined before, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from tests.daemon.conftest import User, wait_until
+
+from palazzo import locks
+from palazzo.operations.context import Context
+from palazzo.operations.registry import operation
+from palazzo.operations.watch import lock_file
+
+
+def session(home: Path, host: Path, name: str, words: str) -> None:
+    """A session of Claude Code in which somebody says `words`, and is answered."""
+    rows = [
+        {"type": "user", "uuid": f"{name}-1", "message": {"role": "user", "content": words}},
+        {
+            "type": "assistant",
+            "uuid": f"{name}-2",
+            "parentUuid": f"{name}-1",
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "Understood."}]},
+        },
+        {
+            "type": "user",
+            "uuid": f"{name}-3",
+            "parentUuid": f"{name}-2",
+            "message": {"role": "user", "content": "Good."},
+        },
+    ]
+    about = {"sessionId": name, "cwd": str(home), "timestamp": "2026-03-04T10:00:00.000Z", "version": "2.1.0"}
+    host.mkdir(parents=True, exist_ok=True)
+    (host / f"{name}.jsonl").write_text("".join(json.dumps({**row, **about}) + "\n" for row in rows))
+
+
+def found(user: User, words: str) -> bool:
+    with user.caller() as caller:
+        answer = caller.call("search", {"query": words})
+        assert "result" in answer, answer
+        return any(words in hit["text"] for hit in answer["result"]["hits"])
+
+
+def test_it_takes_in_sessions_of_a_host_that_was_fed_and_of_no_other(user: User) -> None:
+    history = user.home / ".claude" / "projects" / "p"
+    session(user.home, history, "11111111-1111-4111-8111-111111111111", "the albatross is fed")
+    feed = operation("feed")
+    with Context(user.palace, user.home, {**user.variables, "PALAZZO_SERVICE": "off"}) as context:
+        assert feed.run(context, feed.request(hosts=("claude-code",))).items == 3
+    strangers = user.home / ".pi" / "agent" / "sessions"
+    strangers.mkdir(parents=True)
+    shutil.copy(next(history.iterdir()), strangers / "stranger.jsonl")
+    user.variables["PALAZZO_WATCH_BACKGROUND"] = "on"
+    assert found(user, "the albatross is fed")
+    wait_until(lambda: user.greet("state")["state"]["watching"])
+    session(user.home, history, "22222222-2222-4222-8222-222222222222", "the pelican came later")
+    wait_until(lambda: found(user, "the pelican came later"))
+    with user.caller() as caller:
+        assert caller.call("status", {})["result"]["items"] == 6
+
+
+def test_it_reads_nobodys_history_unasked_and_leaves_watching_to_a_watcher(user: User) -> None:
+    session(
+        user.home, user.home / ".claude" / "projects" / "p", "11111111-1111-4111-8111-111111111111", "private words"
+    )
+    with user.caller() as caller:
+        caller.call("remember", {"text": "so that there is a palace"})
+    user.end()
+    user.variables["PALAZZO_WATCH_BACKGROUND"] = "on"
+    with locks.try_lock(lock_file(user.palace)) or locks.FileLock(user.palace, -1), user.caller() as caller:
+        assert caller.call("status", {})["result"]["items"] == 1
+        assert not user.greet("state")["state"]["watching"]
+    user.end()
+    with user.caller() as caller:
+        wait_until(lambda: user.greet("state")["state"]["watching"])
+        assert caller.call("search", {"query": "private words"})["result"]["hits"] == []
+        assert caller.call("status", {})["result"]["items"] == 1
