@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.cli.command import Command
 
 from palazzo.attention.proactive import names_in
@@ -27,7 +26,7 @@ ORDINARY = (
 
 
 def others(palazzo: Command) -> None:
-    for n in range(8):
+    for n in range(4):
         palazzo.json("remember", f"Machine {n} is checked for its health before the next one is updated.")
 
 
@@ -59,16 +58,17 @@ def test_a_memory_that_is_called_for_is_told(palazzo: Command, home: Path) -> No
     assert (told["index"], told["wings"]) == ("keyword-only", ["shop"])
 
 
-@pytest.mark.parametrize("prompt", ORDINARY)
-def test_an_ordinary_prompt_is_told_nothing(palazzo: Command, shop: Path, prompt: str) -> None:
+def test_an_ordinary_prompt_is_told_nothing(palazzo: Command, home: Path) -> None:
     others(palazzo)
     palazzo.json("remember", DEPLOY)
     palazzo.json("todo", "add", "Write down how the prices are rounded")
     palazzo.json("kg", "add", "Mira", "owns", "billing")
-    told = tell(palazzo, prompt)
-    assert [told[kind] for kind in ("memories", "reminders", "todos", "facts")] == [[], [], [], []]
-    assert told["tokens"] == 0
-    assert "Nothing is called for" in palazzo("proactive-context", prompt).out
+    for prompt in ORDINARY:
+        told = tell(palazzo, prompt)
+        kinds = ("memories", "reminders", "todos", "facts")
+        assert [told[kind] for kind in kinds] == [[], [], [], []], prompt
+        assert told["tokens"] == 0
+    assert "Nothing is called for" in palazzo("proactive-context", ORDINARY[0]).out
 
 
 def test_the_floor_can_be_raised_and_not_lowered(palazzo: Command, home: Path) -> None:
@@ -184,13 +184,16 @@ def test_names_are_found_in_whatever_they_stand_in() -> None:
     assert names_in("") == frozenset()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("  ",), ("x", "--floor", "2"), ("x", "--limit", "0"), ("x", "--budget", "0"), ("x", "--wing", "apo")],
-    ids=" ".join,
-)
-def test_what_cannot_be_told_is_refused(palazzo: Command, shop: Path, arguments: tuple[str, ...]) -> None:
-    assert palazzo("proactive-context", *arguments).code == 2
+def test_what_cannot_be_told_is_refused(palazzo: Command, home: Path) -> None:
+    palazzo.json("remember", DEPLOY)
+    for arguments in (
+        ("  ",),
+        ("x", "--floor", "2"),
+        ("x", "--limit", "0"),
+        ("x", "--budget", "0"),
+        ("x", "--wing", "apo"),
+    ):
+        assert palazzo("proactive-context", *arguments).code == 2, arguments
 
 
 def test_where_nothing_is_known_nothing_is_told(palazzo: Command, home: Path) -> None:
@@ -200,12 +203,12 @@ def test_where_nothing_is_known_nothing_is_told(palazzo: Command, home: Path) ->
     assert (told.wings, told.memories, told.tokens) == ((), (), 0)
 
 
-@pytest.mark.parametrize("prompt", ["go", "go on then", "deploy", "again?"])
-def test_a_single_word_calls_for_nothing_though_a_drawer_has_it(palazzo: Command, home: Path, prompt: str) -> None:
+def test_a_single_word_calls_for_nothing_though_a_drawer_has_it(palazzo: Command, home: Path) -> None:
     others(palazzo)
     palazzo.json("remember", DEPLOY)
-    told = tell(palazzo, prompt)
-    assert (told["memories"], told["index"]) == ([], None)
+    for prompt in ("go", "go on then", "deploy", "again?"):
+        told = tell(palazzo, prompt)
+        assert (told["memories"], told["index"]) == ([], None), prompt
 
 
 def test_a_wall_of_text_is_read_for_what_it_ends_with(palazzo: Command, home: Path) -> None:
