@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -183,6 +183,10 @@ class Palace:
     def follow_digests(self, progress: lagging.Progress | None = None) -> None:
         """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
         self._follow(summing.SUMMING, progress)
+
+    def know_people(self, names: Iterable[str]) -> None:
+        """Know people by their full names, so that mentions of them are found."""
+        naming.know(self.database, names)
 
     def follow_mentions(self, entities: bool = True) -> None:
         """Take in what drawers mention; where `entities` are not wanted, keep none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,19 @@ def test_status_counts_entities_and_mentions(palazzo: Command) -> None:
     assert "2 mentions of names" in palazzo("status").out
     past = palazzo.json("status", "--as-of", "2020-01-01")
     assert (past["entities"], past["mentions"]) == (0, None)
+
+
+def test_authors_of_a_mined_project_are_known_and_an_erase_forgets_them(palazzo: Command, home: Path) -> None:
+    shop = home / "shop"
+    (shop / "docs" / "who.md").write_text("# Who\n\nThe rollout was Zdravko Mihaylov's idea, in every detail of it.\n")
+    for arguments in (
+        ["init", "-q"],
+        ["-c", "user.name=Zdravko Mihaylov", "-c", "user.email=z@example.com", "commit", "-q", "--allow-empty", "-mx"],
+    ):
+        subprocess.run(["git", *arguments], cwd=shop, check=True)
+    palazzo.json("mine", ".")
+    assert palazzo.json("kg", "query", "zdravko mihaylov")["mentioned"]["drawers"] == 1
+    palazzo.json("erase", "--match", "Mihaylov", "--even-most", "--yes")
+    palazzo.json("mine", ".")
+    palace = home / ".local" / "share" / "palazzo"
+    assert not any(b"Mihaylov" in path.read_bytes() for path in palace.iterdir() if path.is_file())

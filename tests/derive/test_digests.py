@@ -9,7 +9,7 @@ from palazzo.derive.digesting import Said, digest
 from palazzo.derive.verify import verify
 from palazzo.model import Place
 from palazzo.palace import Palace, without_embedder
-from palazzo.store import digests, mentions
+from palazzo.store import changes, digests, mentions
 
 ROWS = [
     said(1, "user", "Set up labels for two carriers."),
@@ -99,6 +99,29 @@ def test_mentions_follow_drawers_and_are_kept_only_where_they_are_wanted(palace:
     palace.follow_mentions(entities=False)
     with palace.database.snapshot() as connection:
         assert mentions.count(connection) == 0
+
+
+def test_who_is_known_otherwise_is_found_by_name_also_in_what_was_filed_before(palace: Palace) -> None:
+    text = "The rollout was Zdravko Mihaylov's idea; Test User agreed.\n\n```\nZdravko Mihaylov\n```\n"
+    palace.remember(text, Place("api", "notes"))
+    palace.follow_mentions()
+
+    def people() -> list[str]:
+        with palace.database.snapshot() as connection:
+            return [one.name for one in mentions.names_in(connection, "api", 10, ["person"])]
+
+    assert people() == []
+    palace.know_people(["Zdravko Mihaylov", "Test User", "zdravko"])
+    palace.follow_mentions()
+    assert people() == ["zdravko mihaylov"]
+    with palace.database.snapshot() as connection:
+        before = changes.cursor(connection, "mention")
+    palace.know_people(["Zdravko Mihaylov"])
+    with palace.database.snapshot() as connection:
+        assert changes.cursor(connection, "mention") == before  # nothing new, nothing read anew
+    palace.rebuild("all")
+    assert check(palace, "mentions")
+    assert people() == ["zdravko mihaylov"]
 
 
 def talk(*rows: tuple[str, str]) -> list[tuple[str, str]]:

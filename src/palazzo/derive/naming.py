@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from palazzo.derive import lagging
 from palazzo.model import Part
-from palazzo.store import claims, items, mentions
+from palazzo.store import changes, claims, items, known_people, mentions
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection, Database
 from palazzo.store.mentions import MentionRow
@@ -63,16 +63,29 @@ def forget_all(database: Database) -> None:
         lagging.start_over(connection, NAMING)
 
 
+def know(database: Database, people: Iterable[str]) -> None:
+    """Know people by their full names; where some are new, all drawers are read anew when that next goes on."""
+    people = list(people)
+    with database.snapshot() as connection:
+        if known_people.everybody(connection).issuperset(people):
+            return
+    with database.transaction() as connection:
+        version, seq = changes.cursor(connection, NAMING.name)
+        if known_people.add(connection, people) and version:
+            changes.advance(connection, NAMING.name, 0, seq)
+
+
 def expected(connection: Connection, drawers: Sequence[int]) -> list[MentionRow]:
     """Return the mentions that these drawers call for; words from outside make none."""
     read = claims.to_read(connection, drawers)
+    people = sorted(known_people.everybody(connection), key=lambda name: (-len(name), name))
     voices = _items(connection, sorted({item for one in read for item, _, _ in one.spans}))
     found = []
     for drawer in read:
         seen: dict[tuple[str, str], MentionRow] = {}
         for item, start, end in drawer.spans:
             for voice, text, at in _stretches(voices.get(item), start, end):
-                for one in mentions_in(text, voice):
+                for one in mentions_in(text, voice, people):
                     key = one.kind, names.fold(one.text)
                     if key not in seen and len(seen) < _MOST:
                         seen[key] = MentionRow(drawer.drawer, *key, item, at + one.start, at + one.end)

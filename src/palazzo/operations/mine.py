@@ -90,6 +90,7 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     its words at once, and by its meaning as soon as its vectors are made.
     """
     from palazzo.mining.mine import mine as run
+    from palazzo.scope.git_authors import commit_authors
 
     asked = _request(context, request)
     if request.dry_run:
@@ -98,6 +99,8 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     palace = context.writing()
     try:
         report = run(palace.database, palace.clock, asked, relay(context))
+        if context.settings.flag("entities"):
+            palace.know_people(name for path in asked.paths if path.is_dir() for name in commit_authors(path))
         note = embed_now(context) if request.wait else ""
     finally:  # also when it was interrupted: what was read so far is kept, and wants its vectors
         if not request.wait:

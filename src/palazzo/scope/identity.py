@@ -103,7 +103,7 @@ def _main_line(repository: Repository) -> str:
 def _first_commit(common: Path, tip: str, seconds: float) -> str:
     known = _FIRST_COMMITS.get((common, tip))
     if known is None:
-        known = _git(common, seconds, "rev-list", "--first-parent", "--max-parents=0", tip)
+        known = ask_git(common, seconds, "rev-list", "--first-parent", "--max-parents=0", tip)
         if known:
             _FIRST_COMMITS[common, tip] = known
     return known
@@ -114,12 +114,12 @@ def _has_reftable(repository: Repository) -> bool:
 
 
 def _head_by_git(repository: Repository, seconds: float) -> tuple[str, str]:
-    lines = _git(repository.directory, seconds, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
+    lines = ask_git(repository.directory, seconds, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
     commit, branch = (*lines, "", "")[:2]
     return ("" if branch == "HEAD" else branch), commit
 
 
-def _git(git_directory: Path, seconds: float, *arguments: str) -> str:
+def ask_git(git_directory: Path, seconds: float, *arguments: str) -> str:
     """What git prints, or "" if it fails, takes longer or is not there. It reads, and fetches nothing."""
     program = shutil.which("git")
     if program is None:

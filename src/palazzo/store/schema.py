@@ -70,7 +70,12 @@ def m004_hooks(connection: Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: list[Migration] = [m001_first, m002_tokens, m003_calls, m004_hooks]
+def m005_people(connection: Connection) -> None:
+    """Create the people who are known from commits (`store/known_people`)."""
+    connection.execute("CREATE TABLE known_person(id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+
+
+MIGRATIONS: list[Migration] = [m001_first, m002_tokens, m003_calls, m004_hooks, m005_people]
 
 
 def migrate(database: Database) -> None:

@@ -42,6 +42,7 @@ TABLES = (
     Worded("room", "id", (("first_name", "name"), ("name", "name"))),
     Worded("arrangement", "id", (("name", "name"),)),
     Worded("tunnel", "id", (("label", "title"), ("actor", "name"))),
+    Worded("known_person", "id", (("name", "name"),)),
     Worded("project", "id", (("identity", "name"), ("roots", "values"))),
     Worded(
         "source",

@@ -6,7 +6,7 @@ out: a name that is not found does no harm, a word that is taken for one does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from palazzo.text.naming.page import KINDS, Kind, Mention, Page, Voice
 from palazzo.text.naming.people import people, signed
@@ -30,9 +30,12 @@ _RULES: tuple[Callable[[Page], Iterator[Mention]], ...] = (
 """In this order: what an earlier one has found, a later one leaves alone."""
 
 
-def mentions(text: str, voice: Voice) -> list[Mention]:
-    """Return every place at which a text names something, in order; no two overlap."""
-    page = Page(text, voice)
+def mentions(text: str, voice: Voice, people: Collection[str] = ()) -> list[Mention]:
+    """Return every place at which a text names something, in order; no two overlap.
+
+    `people` are full names of those who are known otherwise: such a name is a person's wherever it stands in prose.
+    """
+    page = Page(text, voice, people)
     for rule in _RULES:
         for one in rule(page):
             page.take(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 Kind = Literal["identifier", "package", "file", "person", "product", "reference"]
@@ -21,10 +22,13 @@ class Mention(NamedTuple):
 
 
 class Page:
-    """A text that is being read: what was found, and the rest of the text with that blanked out."""
+    """A text that is being read: what was found, and the rest of the text with that blanked out.
 
-    def __init__(self, text: str, voice: Voice) -> None:
-        self.text, self.voice = text, voice
+    `people` are the full names of those who are known otherwise.
+    """
+
+    def __init__(self, text: str, voice: Voice, people: Collection[str] = ()) -> None:
+        self.text, self.voice, self.people = text, voice, people
         self.left = text
         self.found: list[Mention] = []
         self.fences = [(one.start(), one.end()) for one in _FENCE.finditer(text)]

@@ -60,6 +60,7 @@ def people(page: Page) -> Iterator[Mention]:
     yield from (found(match, "person", 1) for match in _TITLED.finditer(page.left))
     if page.voice == "tool" or (page.fences and page.is_code(0)):
         return
+    yield from _known(page)
     for match in _PERSON.finditer(page.left):
         first, rest = match[1], match[2]
         start = match.start()
@@ -86,11 +87,28 @@ def people(page: Page) -> Iterator[Mention]:
             yield found(match, "person", 1)
 
 
+def _known(page: Page) -> Iterator[Mention]:
+    """Full names of two words or more that are known, in prose, unless they could be words: `Test User`."""
+    for name in page.people:
+        if " " not in name or name not in page.left or all(_may_be_word(part) for part in name.split()):
+            continue
+        for match in re.finditer(rf"(?<![\w@/.-]){re.escape(name)}(?![\w@/])", page.left):
+            if not page.is_code(match.start()):
+                yield found(match, "person")
+
+
 _SPEAKS = r"(?:said|says|asked|asks|wrote|approved|suggested|complained|told (?:me|us))"
 
 
 def _is_word(text: str) -> bool:
     return text in known.WORDS or text in known.PRODUCTS or text in known.CUED_PRODUCTS
+
+
+def _may_be_word(text: str) -> bool:
+    return _is_word(text) or text.casefold() in _PLACEHOLDERS or not text[:1].isupper()
+
+
+_PLACEHOLDERS = frozenset(["test", "user", "your", "name", "admin", "bot", "ci", "dev", "build", "release", "team"])
 
 
 def _begins(text: str, place: int) -> bool:

@@ -1,0 +1,21 @@
+"""People who are known without being told of: authors of commits of projects that were mined. Names alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from palazzo.store import tombstones
+from palazzo.store.database import Connection
+
+
+def add(connection: Connection, names: Iterable[str]) -> int:
+    """Add names that are not there yet, without erased words; return how many were new."""
+    there = everybody(connection)
+    new = list(dict.fromkeys(told for name in names if (told := tombstones.name(connection, name)) not in there))
+    connection.executemany("INSERT INTO known_person(name) VALUES(?)", ((name,) for name in new))
+    return len(new)
+
+
+def everybody(connection: Connection) -> frozenset[str]:
+    """Return all names."""
+    return frozenset(str(name) for (name,) in connection.execute("SELECT name FROM known_person"))
