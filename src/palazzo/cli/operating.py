@@ -28,6 +28,7 @@ def status(screen: Screen, result: StatusResult) -> None:
             + (f", {count(result.tunnels, 'tunnel')}" if result.tunnels else ""),
         ),
         *([("knows", ", ".join(known))] if (known := list(_known(result))) else []),
+        ("filed last", _filed(result)),
         ("vectors", _vectors(result)),
         ("version", result.version),
     ]
@@ -48,6 +49,11 @@ def _known(result: StatusResult) -> Iterator[str]:
         yield f"{count(result.facts, 'fact')} about {result.entities:,} {entities}"
     if result.mentions:
         yield f"{count(result.mentions, 'mention')} of names"
+
+
+def _filed(result: StatusResult) -> str:
+    filed = result.filed
+    return f"{count(filed.items, 'item')} by {to_iso(filed.at)}" if filed else "nothing yet"
 
 
 def _vectors(result: StatusResult) -> str:
