@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -17,7 +18,11 @@ from tests.mcp.http_palace import HELLO, JSON
 from tests.mcp.http_served import PATIENCE, Address
 
 from palazzo.daemon import http_server
+from palazzo.mcp.calls import Surroundings
+from palazzo.mcp.http import HttpServer
 from palazzo.mcp.http_log import Discreet
+from palazzo.mcp.http_socket import bound
+from palazzo.mcp.stdio import in_a_thread
 from palazzo.model import Micros
 from palazzo.palace import Palace
 from palazzo.store import tokens
@@ -134,3 +139,22 @@ def test_of_what_libraries_log_only_the_form_is_written() -> None:
             assert Path(__file__).name in told
             assert WORDS not in told
     assert WORDS not in logged(f"Task exception was never retrieved\nfuture: {WORDS}")
+
+
+def test_who_starts_it_is_told_who_may_come_in(tmp_path: Path) -> None:
+    path = tmp_path / "palace.db"
+    around = Surroundings(tmp_path, {"HOME": str(tmp_path)}, path)
+
+    def warnings(address: str) -> str:
+        with contextlib.closing(bound(address)) as listening:
+            server = HttpServer(listening, "palazzo", "core", around, in_a_thread)
+            try:
+                return " ".join(server.warnings())
+            finally:
+                server.close()
+
+    assert "every program on this machine" in warnings("127.0.0.1:0")
+    with Palace.open(path) as opened, opened.database.transaction() as connection:
+        tokens.issue(connection, b"laptop's", "laptop", "read", Micros(1))
+    assert warnings("127.0.0.1:0") == ""
+    assert "not encrypted" in warnings("0.0.0.0:0")

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import signal
 import sys
+from collections.abc import Iterator
 from types import FrameType
 
 import uvicorn
@@ -53,7 +54,8 @@ def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, 
         http_log.discreet()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)  # uvicorn puts its own in place while it serves, and then tells these
-        print(f"Serving {server.palace} at {server.url}. ^C ends it.", file=sys.stderr, flush=True)
+        for sentence in (f"Serving {server.palace} at {server.url}. ^C ends it.", *server.warnings()):
+            print(sentence, file=sys.stderr, flush=True)
         asyncio.run(server.run())
     return _INTERRUPTED if signal.SIGINT in ended_by else 0
 
@@ -103,13 +105,24 @@ class HttpServer:
         )
         self._uvicorn = uvicorn.Server(config)
 
+    def warnings(self) -> Iterator[str]:
+        """Yield what whoever starts it should know."""
+        if not self._bound.is_loopback:
+            yield "HTTP is not encrypted: let others come in by TLS or a tunnel, so that nobody overhears a token."
+        elif not self._tokens.any_ever():
+            yield "No token was ever made, so every program on this machine may come in: 'palazzo token add NAME'."
+
     async def run(self) -> None:
         """Serve until a signal or `stop` ends it."""
         try:
             async with self._manager.run():
                 await self._uvicorn.serve(sockets=self._bound.sockets)
         finally:
-            self._tokens.close()
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the palace; `run` does by itself."""
+        self._tokens.close()
 
     def stop(self) -> None:
         """Let `run` end, from any thread."""

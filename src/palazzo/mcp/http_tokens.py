@@ -40,13 +40,17 @@ class PalaceTokens:
         nobody: list[Token] = []
         return any(one.revoked_at is None for one in self._read(tokens.tokens, nobody))
 
+    def any_ever(self) -> bool:
+        """Whether a token was ever made."""
+        return self._read(tokens.any_ever, False)
+
     async def granted(self, secret: str | None) -> Granted | None:
         """Return what the bearer of this secret may do; who has none may all as long as no token was ever made."""
         return await anyio.to_thread.run_sync(self._granted, secret)
 
     def _granted(self, secret: str | None) -> Granted | None:
         if secret is None:
-            return None if self._needs_token or self._read(tokens.any_ever, False) else Granted("admin")
+            return None if self._needs_token or self.any_ever() else Granted("admin")
         found = self._read(lambda connection: tokens.holder(connection, secret), None)
         return None if found is None else Granted(found.scope, found.uid, found.name)
 
