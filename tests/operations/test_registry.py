@@ -27,7 +27,7 @@ def test_an_operation_has_a_name_help_and_frozen_types(name: str) -> None:
     for kind in (found.request, found.result):
         assert dataclasses.is_dataclass(kind)
         assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-        assert (kind.__doc__ or "").endswith(".")
+        assert (kind.__doc__ or "").rstrip().endswith(".")
 
 
 @pytest.mark.parametrize("name", NAMES)
