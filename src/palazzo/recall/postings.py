@@ -113,8 +113,8 @@ class Postings:
         mask[let_through.rows] = True
         return mask
 
-    def _word(self, connection: Connection, stem: str) -> Word:
-        return self._read(f"word {stem}", partial(table.places_of_word, connection, stem))
+    def _word(self, connection: Connection, stem: str, literal: str) -> Word:
+        return self._read(f"word {stem}", partial(_places, connection, stem, literal))
 
     def _read(self, what: str, read: Callable[[int], str]) -> Word:
         """Return what is held, brought up to date: from the least drawer on that has changed it is read anew."""
@@ -150,13 +150,13 @@ class Postings:
         whole = self._seq < 0 or len(log) == _FORGET_FROM or any(one.kind in ("reset", "erased") for one in log)
         if whole or len(self._stretches) > _MOST_STRETCHES:
             self._forget()
-            self._load(connection, 0)
+            self._load(connection, None)
         elif log:
             least = min(change.ref for change in log)
             while self._stretches and self._stretches[-1][1] >= least:
                 self._stretches.pop()
             self._stretches.append((head, least))
-            self._load(connection, least)
+            self._load(connection, sorted({change.ref for change in log}))
         self._seq = head
         return True
 
@@ -177,12 +177,12 @@ class Postings:
         """What BM25 makes of each drawer's length."""
         self._drawers = 0
 
-    def _load(self, connection: Connection, least: int) -> None:
-        """Read the sizes and sources of the drawers from `least` on."""
-        rows, records = table.sizes(connection, least)
-        self._tokens = _from(self._tokens, least, _numbers(rows), _tokens(records))
-        rows, owners = table.sources(connection, least)
-        self._sources = _from(self._sources, least, _numbers(rows), _numbers(owners))
+    def _load(self, connection: Connection, drawers: list[int] | None) -> None:
+        """Read the sizes and sources of these drawers, or of all."""
+        rows, records = table.sizes(connection, drawers)
+        self._tokens = _with(self._tokens, drawers, _numbers(rows), _tokens(records))
+        rows, owners = table.sources(connection, drawers)
+        self._sources = _with(self._sources, drawers, _numbers(rows), _numbers(owners))
         size = max(len(self._tokens), len(self._sources))
         self._tokens, self._sources = _longer(self._tokens, size), _longer(self._sources, size)
         self._drawers = int(np.count_nonzero(self._tokens))
@@ -199,7 +199,7 @@ class _Asked:
         connection: Connection,
         filters: Sequence[str],
         mask: NDArray[np.bool_] | None,
-        word: Callable[[Connection, str], Word],
+        word: Callable[[Connection, str, str], Word],
         lengths: Scores,
         drawers: int,
     ) -> None:
@@ -221,7 +221,7 @@ class _Asked:
             if not self._filters:
                 self.rows[literal] = scored
             return scored, np.array([score for _, score in found])
-        rows, counts, _ = self._word(self._connection, stems[0])
+        rows, counts, _ = self._word(self._connection, stems[0], literal)
         self.rows[literal] = rows
         worth = _idf(self._drawers, len(rows))
         if self._mask is not None:
@@ -260,6 +260,13 @@ def _idf(drawers: int, holding: int) -> float:
     return max(math.log((drawers - holding + 0.5) / (holding + 0.5)), _LEAST_IDF)
 
 
+def _places(connection: Connection, stem: str, literal: str, least: int) -> str:
+    """Return where a word stands; the table of places reads all of a word, the index can begin at a drawer."""
+    if least and not table.rows_matching(connection, literal, least):
+        return ""
+    return table.places_of_word(connection, stem, least)
+
+
 def _word(places: _Numbers, at: int) -> Word:
     """Return a word from the drawers of each of its places, which ascend."""
     new = np.ones(len(places), dtype=bool)
@@ -287,11 +294,11 @@ def _tokens(records: str) -> _Numbers:
     return found
 
 
-def _from(held: _Rows, least: int, rows: _Numbers, values: _Numbers) -> _Rows:
-    """Return what was held of the rows before `least`, and these from there on; nothing (0) of those that are not."""
-    new = np.zeros(max(int(rows[-1]) + 1 if len(rows) else 0, least, 1), dtype=np.int32)
-    kept = min(least, len(held))
-    new[:kept] = held[:kept]
+def _with(held: _Rows, drawers: list[int] | None, rows: _Numbers, values: _Numbers) -> _Rows:
+    """Return a copy of what was held with these rows' values; nothing (0) of those of the `drawers` that have none."""
+    changed = drawers or []
+    new = _longer(held.copy(), max([int(rows.max(initial=0)), *changed[-1:]]) + 1)
+    new[changed] = 0
     new[rows] = values
     return new
 

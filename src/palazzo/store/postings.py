@@ -1,10 +1,13 @@
 """What the keyword index holds, read as it is and not as an answer: where a word stands, and how long drawers are.
 
-For whoever keeps that in memory (`recall/postings.py`). Numbers come as one text, since a statement that returns a row
-for each takes five times as long. `least` is the row id from which on they are read.
+For whoever keeps that in memory (`recall/postings.py`). Numbers come as one text, joined by commas: returning a row
+for each takes five times as long.
 """
 
 from __future__ import annotations
+
+import json
+from collections.abc import Sequence
 
 from palazzo.store.database import Connection
 
@@ -12,7 +15,7 @@ _INSTANCES = "keyword_instance"
 
 
 def places_of_word(connection: Connection, stem: str, least: int) -> str:
-    """Return the drawers that hold a *stemmed* word, ascending, each as often as it does, joined by commas."""
+    """Return the drawers from `least` on that hold a *stemmed* word, ascending, each as often as it does."""
     _make_instances(connection)
     found = connection.execute(
         f"SELECT group_concat(doc) FROM temp.{_INSTANCES} WHERE term = ? AND doc >= ?", (stem, least)
@@ -21,32 +24,35 @@ def places_of_word(connection: Connection, stem: str, least: int) -> str:
 
 
 def rows_matching(connection: Connection, match: str, least: int) -> str:
-    """Return the drawers that a MATCH expression lets through, ascending, joined by commas."""
+    """Return the drawers from `least` on that a MATCH expression lets through, ascending."""
     found = connection.execute(
         "SELECT group_concat(rowid) FROM keyword WHERE keyword MATCH ? AND rowid >= ?", (match, least)
     )
     return next(found)[0] or ""
 
 
-def sizes(connection: Connection, least: int) -> tuple[str, str]:
-    """Return the indexed drawers, ascending, joined by commas; and the record of each's sizes in hexadecimal, likewise.
+def sizes(connection: Connection, drawers: Sequence[int] | None) -> tuple[str, str]:
+    """Return those of the drawers (None: of all) that are indexed, joined by commas; and each one's record of sizes.
 
-    A record is one SQLite varint for each column, the tokens in it, and one that tells when the row was written.
+    A record is one SQLite varint for each column, the tokens in it, in hexadecimal.
     """
-    (rows, records) = next(
-        connection.execute(
-            "SELECT group_concat(id), group_concat(hex(sz)) FROM keyword_docsize WHERE id >= ?", (least,)
+    return _joined(connection, "SELECT group_concat(id), group_concat(hex(sz)) FROM keyword_docsize", drawers)
+
+
+def sources(connection: Connection, drawers: Sequence[int] | None) -> tuple[str, str]:
+    """Return the drawers (None: all), live and retired, joined by commas; and the source of each, likewise."""
+    return _joined(connection, "SELECT group_concat(id), group_concat(source) FROM drawer", drawers)
+
+
+def _joined(connection: Connection, select: str, drawers: Sequence[int] | None) -> tuple[str, str]:
+    if drawers is None:
+        found = connection.execute(select)
+    else:
+        found = connection.execute(
+            f"{select} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(drawers)),)
         )
-    )
-    return rows or "", records or ""
-
-
-def sources(connection: Connection, least: int) -> tuple[str, str]:
-    """Return all drawers, live and retired, joined by commas; and the source of each, likewise."""
-    (rows, owners) = next(
-        connection.execute("SELECT group_concat(id), group_concat(source) FROM drawer WHERE id >= ?", (least,))
-    )
-    return rows or "", owners or ""
+    rows, values = next(found)
+    return rows or "", values or ""
 
 
 def _make_instances(connection: Connection) -> None:
