@@ -142,6 +142,18 @@ def test_a_session_is_read_message_by_message(talk: Talk) -> None:
     assert {one["trust"] for one in told["entries"] if one["text"] == PAGE} == {"external"}
 
 
+def test_long_facts_and_many_of_them_stay_within_what_hosts_show(talk: Talk) -> None:
+    for n in range(60):
+        talk.told("kg_add", subject="zebra", predicate="says", object=f"{n} " + "neigh “quoted” " * 40)
+    result = talk.call("kg_query", entity="zebra", limit=100)
+    told = result["structuredContent"]
+    assert 10 < len(told["facts"]) < 60
+    assert f"Here are {len(told['facts'])} of 60: ask for less at a time." in told["notice"]
+    assert "… (of " in told["facts"][0]["object"]
+    assert len(json.dumps(told, ensure_ascii=False)) < LARGEST
+    assert len(result["content"][0]["text"]) < LARGEST
+
+
 def test_what_stands_around_a_hit_is_shown_with_it(talk: Talk) -> None:
     (hit,) = talk.told("search", query="which port does the zebra gateway use", limit=1)["hits"]
     told = talk.told("read", id=hit["id"], context=1)
@@ -416,7 +428,7 @@ def test_what_is_no_prompt_is_named(talk: Talk, asked: dict[str, Any], says: str
 
 def test_entries_are_cut_where_a_result_is_full() -> None:
     entries = [telling.Entry(str(n), "", "", "", "", "x" * 60) for n in range(3)]
-    told = list(telling.fitting(entries, 100))
+    told = list(telling.fitting(entries, 500))
     assert [len(one.text) for one in told] == [60, 40, 0]
     assert [one.note for one in told] == [
         "",

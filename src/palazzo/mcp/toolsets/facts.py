@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from palazzo.guard.fences import fenced
-from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, OBJECT, TEXT, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, OBJECT, TEXT, rows, shape
+from palazzo.mcp.tools import ADDS, Answer, Argument, Given, Tool
 from palazzo.operations.facts import FactView
 from palazzo.operations.kg_add import KgAddResult
 from palazzo.operations.kg_conflicts import KgConflictsResult, SideView
@@ -18,8 +17,8 @@ from palazzo.operations.kg_supersede import KgSupersedeResult
 from palazzo.operations.kg_timeline import KgTimelineResult
 
 _MOST_FACTS = 50
-_LONGEST = 2000
-"""Characters of one part of a fact that are shown."""
+_LONGEST = 500
+"""Characters of one part of a fact that are shown; most are a few words."""
 
 
 def told_fact(one: FactView) -> dict[str, Any]:
@@ -27,9 +26,9 @@ def told_fact(one: FactView) -> dict[str, Any]:
     speakers = list(dict.fromkeys(source.stated_by for source in one.provenance))
     told = {
         "id": one.id,
-        "subject": one.subject[:_LONGEST],
-        "predicate": one.predicate[:_LONGEST],
-        "object": one.object[:_LONGEST],
+        "subject": _beginning(one.subject),
+        "predicate": _beginning(one.predicate),
+        "object": _beginning(one.object),
         "from": one.valid_from and _short(one.valid_from),
         "to": one.valid_to and _short(one.valid_to),
         "current": one.current,
@@ -57,6 +56,10 @@ def fact_line(told: Mapping[str, Any]) -> str:
     return f"[{told['id']}] {told['subject']} · {told['predicate']} · {told['object']} ({', '.join(remarks)})"
 
 
+def _beginning(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (of {len(text):,} characters)"
+
+
 def counted(number: int, what: str) -> str:
     """Return a number with its noun."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
@@ -67,10 +70,8 @@ def _short(iso: str) -> str:
     return iso[:10] if iso[10:19] == "T00:00:00" else f"{iso[:16]}Z"
 
 
-def _several(notice: str, facts: Iterable[FactView], **others: Any) -> Answer:
-    told = [told_fact(one) for one in facts]
-    fields = {"notice": notice, "facts": told, **{name: one for name, one in others.items() if one}}
-    return Answer(fields, fenced("\n".join([notice, *map(fact_line, told)])) if told else notice)
+def _several(notice: str, facts: Iterable[FactView]) -> Answer:
+    return rows(notice, "facts", [told_fact(one) for one in facts], fact_line)
 
 
 _WHO = Argument("subject", "Who or what.")
@@ -207,7 +208,7 @@ KG_END = Tool(
     operation="kg_end",
     description="Say that a fact holds no longer.",
     arguments=(_WHO, _HOW, _WHAT, Argument("at", "When, if not now."), Argument("wing")),
-    hints=CHANGES,
+    hints=ADDS,
     answer=_ended,
     output=shape(at=TEXT, ended=LIST),
 )
@@ -238,7 +239,7 @@ KG_SUPERSEDE = Tool(
         Argument("wing", "The fact of this wing."),
         Argument("sources", "Ids that say so."),
     ),
-    hints=CHANGES,
+    hints=ADDS,
     fields=_by_host,
     answer=_superseded,
     output=shape(at=TEXT, closed=LIST, opened=OBJECT),
@@ -258,22 +259,20 @@ def _conflicting(result: KgConflictsResult, given: Given) -> Answer:
             "earlier": _side(one.earlier),
             "later": _side(one.later),
         }
-        for one in result.conflicts[:_MOST_FACTS]
+        for one in result.conflicts
     ]
-    more = f" The first {_MOST_FACTS} of {result.count}." if result.count > _MOST_FACTS else ""
-    notice = (
-        f"{NOTICE}: {counted(result.count, 'conflict')}.{more} One is settled when kg_end or kg_supersede ends a side."
-    )
-    lines = [
-        f"[{one['id']}] {one['kind']}\n  {_side_line(one['earlier'])}\n  {_side_line(one['later'])}" for one in told
-    ]
-    return Answer({"notice": notice, "conflicts": told}, fenced("\n".join([notice, *lines])) if told else notice)
+    notice = f"{NOTICE}: {counted(result.count, 'conflict')}. One is settled when kg_end or kg_supersede ends a side."
+    return rows(notice, "conflicts", told, _conflict_lines)
+
+
+def _conflict_lines(told: Mapping[str, Any]) -> str:
+    return f"[{told['id']}] {told['kind']}\n  {_side_line(told['earlier'])}\n  {_side_line(told['later'])}"
 
 
 def _side(one: SideView) -> dict[str, Any]:
     if one.fact is not None:
         return told_fact(one.fact)
-    return {"item": one.item, "text": (one.text or "")[:_LONGEST]}
+    return {"item": one.item, "text": _beginning(one.text or "")}
 
 
 def _side_line(told: Any) -> str:

@@ -13,7 +13,7 @@ from palazzo.operations.check_duplicate import CheckDuplicateResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.update_drawer import UpdateDrawerResult
 
-_MOST = 100
+_MOST = 50
 
 
 # --- list_drawers ------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ from palazzo.operations.wake_up import WakeUpResult
 _NARROWING = ("wing", "room", "kind", "branch", "tags", "filed_as", "since", "until", "as_of")
 _TOKENS_OF_HIT, _FEWEST, _MOST = 300, 2000, 4500
 """Tokens that hits may take together: for five of them what `search` has by default, for more more."""
+_ROOM_FOR_OTHERS = 5000
+"""Characters that must be left beside what is read for what stands around it."""
 _HEAD = 160
 """Characters that an entry takes beside its words, where many short ones are read."""
 
@@ -112,9 +114,11 @@ def _read(result: ShowResult, given: Given) -> Answer:
         *(telling.of_shown(one, given.cwd, "after it") for one in result.after),
     ]
     left = telling.MOST - sum(len(one.text) for one in shown)
-    entries = [*shown, *telling.fitting(around, max(left, telling.MOST // 4))] if not offset else shown
+    fits = left >= _ROOM_FOR_OTHERS
+    entries = [*shown, *telling.fitting(around, left)] if fits and not offset else shown
     end = offset + sum(len(one.text) for one in shown)
-    notice = " ".join(filter(None, (f"{NOTICE}: {_extent(result, offset, end, length)}", place, result.note)))
+    without = "What stands around it has no room here." if around and not fits else ""
+    notice = " ".join(filter(None, (f"{NOTICE}: {_extent(result, offset, end, length)}", place, without, result.note)))
     return telling.recorded(notice, entries, "entries", next_offset=end if end < length else None)
 
 
@@ -145,7 +149,7 @@ READ = Tool(
     description="Read a hit, note, session or fact whole, and what stands around it.",
     arguments=(
         Argument("id", "An id, or its beginning."),
-        Argument("context", "So many drawers before and after, too.", schema={"minimum": 0, "maximum": 20}),
+        Argument("context", "So many drawers before and after, too.", schema={"minimum": 0, "maximum": 10}),
         Argument("offset", "Character to begin at.", None, {"type": "integer", "minimum": 0}, 0),
     ),
     answer=_read,
@@ -254,7 +258,7 @@ DIARY_READ = Tool(
     arguments=(
         AGENT,
         Argument("day", "today, 2026-03-04, 'last week'."),
-        Argument("limit", schema={"minimum": 1, "maximum": 100}),
+        Argument("limit", schema={"minimum": 1, "maximum": 50}),
     ),
     fields=_whose,
     answer=_diary,

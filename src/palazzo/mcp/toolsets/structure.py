@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from palazzo.guard.fences import fenced
-from palazzo.mcp.telling import LIST, NOTICE, NUMBER, OBJECT, TEXT, minute, shape
+from palazzo.mcp.telling import LIST, NOTICE, NUMBER, OBJECT, TEXT, minute, rows, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
 from palazzo.mcp.toolsets.facts import counted
 from palazzo.operations.graph_stats import GraphStatsResult
@@ -158,16 +157,22 @@ TUNNEL_FIND = Tool(
 
 def _followed(result: TunnelFollowResult, given: Given) -> Answer:
     notice = f"{NOTICE}: {counted(len(result.tunnels), 'tunnel')} of {result.wing}/{result.room}."
-    told, lines = [], [notice]
-    for one in result.tunnels[:_MOST]:
-        drawers = [{"id": drawer.id, "text": drawer.text} for drawer in one.drawers]
-        other = f"{one.connected_wing}/{one.connected_room}"
-        told.append(
-            {"id": one.tunnel_id, "direction": one.direction, "room": other, "label": one.label, "drawers": drawers}
-        )
-        lines.append(f"[{one.tunnel_id}] {one.direction} {other} {one.label}".rstrip())
-        lines += [f"  [{drawer.id}] {drawer.text}{'…' if drawer.truncated else ''}" for drawer in one.drawers]
-    return Answer({"notice": notice, "tunnels": told}, fenced("\n".join(lines)) if told else notice)
+    told = [
+        {
+            "id": one.tunnel_id,
+            "direction": one.direction,
+            "room": f"{one.connected_wing}/{one.connected_room}",
+            "label": one.label,
+            "drawers": [{"id": led.id, "text": f"{led.text}{'…' if led.truncated else ''}"} for led in one.drawers],
+        }
+        for one in result.tunnels
+    ]
+    return rows(notice, "tunnels", told, _followed_lines)
+
+
+def _followed_lines(told: Mapping[str, Any]) -> str:
+    head = f"[{told['id']}] {told['direction']} {told['room']} {told['label']}".rstrip()
+    return "\n".join([head, *(f"  [{led['id']}] {' '.join(led['text'].split())}" for led in told["drawers"])])
 
 
 TUNNEL_FOLLOW = Tool(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from palazzo.guard.fences import fenced
-from palazzo.mcp.telling import LIST, NOTICE, OBJECT, TEXT, minute, shape
-from palazzo.mcp.tools import ADDS, CHANGES, READS, Answer, Argument, Given, Tool
+from palazzo.mcp.telling import LIST, NOTICE, OBJECT, TEXT, minute, rows, shape
+from palazzo.mcp.tools import ADDS, READS, Answer, Argument, Given, Tool
 from palazzo.mcp.toolsets.facts import counted
 from palazzo.model import Micros
 from palazzo.operations.list_agents import ListAgentsResult
@@ -28,7 +27,7 @@ def told_todo(one: TodoView) -> dict[str, Any]:
     """Return a to-do as JSON has it."""
     told = {
         "id": one.id,
-        "text": one.text[:_LONGEST],
+        "text": one.text if len(one.text) <= _LONGEST else f"{one.text[:_LONGEST]}…",
         "state": "overdue" if one.overdue and one.state == "open" else one.state,
         "wing": one.wing,
         "due": one.due_at and _until(one.due_at),
@@ -47,7 +46,7 @@ def told_reminder(one: ReminderView) -> dict[str, Any]:
     """Return a reminder as JSON has it."""
     told = {
         "id": one.id,
-        "text": one.text[:_LONGEST],
+        "text": one.text if len(one.text) <= _LONGEST else f"{one.text[:_LONGEST]}…",
         "state": one.state,
         "because": ", ".join(one.causes),
         "wing": one.wing,
@@ -59,20 +58,15 @@ def told_reminder(one: ReminderView) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value}
 
 
-def task_line(told: dict[str, Any]) -> str:
+def task_line(told: Mapping[str, Any]) -> str:
     """Return a told to-do or reminder as a line."""
     marks = [f"{name} {told[name]}" for name in ("due", "at", "file", "topic", "because") if name in told]
     about = " · ".join(filter(None, (told["state"], told.get("wing", ""), *marks, told.get("by", ""))))
     return f"[{told['id']}] {about}: {told['text']}"
 
 
-def _tasks(notice: str, name: str, told: Sequence[dict[str, Any]]) -> Answer:
-    shown = list(told[:_MOST])
-    if len(told) > _MOST:
-        notice += f" The first {_MOST} of {len(told):,}."
-    return Answer(
-        {"notice": notice, name: shown}, fenced("\n".join([notice, *map(task_line, shown)])) if shown else notice
-    )
+def _tasks(notice: str, name: str, told: Sequence[Mapping[str, Any]]) -> Answer:
+    return rows(notice, name, told, task_line)
 
 
 # --- to-dos ------------------------------------------------------------------------------------------------
@@ -132,7 +126,7 @@ TODO_DONE = Tool(
     operation="todo_done",
     description="Say that to-dos are done.",
     arguments=(Argument("ids", schema={"minItems": 1}),),
-    hints=CHANGES,
+    hints=ADDS,
     answer=_todos_done,
     output=shape(done=LIST, before=LIST),
 )
@@ -196,7 +190,7 @@ REMIND_DONE = Tool(
     operation="reminders",
     description="Say that reminders are done: nobody is reminded any more.",
     arguments=(Argument("ids", schema={"minItems": 1}, required=True),),
-    hints=CHANGES,
+    hints=ADDS,
     fields=lambda given: {"action": "done"},
     answer=_reminders_done,
     output=shape(done=LIST, before=LIST),
