@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from palazzo import locks
+from palazzo.client import address, make_directory
 from palazzo.daemon.embedding import embed
 from palazzo.operations.background import failure_file, lock_file, start_embedding
 from palazzo.operations.context import Context
@@ -72,6 +73,21 @@ def test_it_makes_what_is_pending_and_exits(context: Context) -> None:
         assert process.wait(60) == 0
     assert pending(context) == 0
     assert not locks.is_held(lock_file(context.palace_path))
+
+
+def test_it_goes_on_with_another_number_of_threads_when_somebody_is_answered(context: Context) -> None:
+    runtime = Path(context.variables["HOME"]) / "run"
+    runtime.mkdir(parents=True)
+    there = {**context.variables, "XDG_RUNTIME_DIR": str(runtime)}
+    where = address(str(context.palace_path), there)
+    make_directory(where)
+    Path(where.lock).touch()
+    before = pending(context)
+    with Context(context.palace_path, context.cwd, there) as beside, start(beside) as process:
+        wait_until(lambda: pending(context) < before)
+        os.utime(where.lock, (1, 1))
+        assert process.wait(60) == 0
+    assert pending(context) == 0
 
 
 def test_one_at_a_time(context: Context) -> None:

@@ -25,6 +25,7 @@ from palazzo.client import Caller, GivingWay
 from palazzo.errors import ServiceUnavailable
 from palazzo.lines import LONGEST_LINE, Stream
 from palazzo.model import Place
+from palazzo.operations.background import was_called_lately
 from palazzo.operations.service_state import log_file
 from palazzo.palace import Palace
 from palazzo.store.database import Database
@@ -253,6 +254,21 @@ def test_who_is_no_client_is_sent_away(shared: User, first: bytes) -> None:
         told = connection.recv(4096)
     assert not told or json.loads(told)["ok"] is False
     shared.pid()
+
+
+def test_who_embeds_beside_it_knows_that_calls_come_in(shared: User) -> None:
+    shared.caller().close()
+    lock = Path(shared.address().lock)
+    os.utime(lock, (1, 1))
+    assert not was_called_lately(shared.palace, shared.variables)
+    with client.connect(shared.address(), {"want": "calls"}) as stream:
+
+        def noted() -> bool:
+            stream.send({"id": 1, "operation": "settings", "request": {}})
+            stream.read()
+            return was_called_lately(shared.palace, shared.variables)
+
+        wait_until(noted)
 
 
 # --- MCP -------------------------------------------------------------------------------------------------------------

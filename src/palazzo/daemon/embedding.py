@@ -16,10 +16,11 @@ from pathlib import Path
 
 from palazzo import locks
 from palazzo.errors import PalazzoError
-from palazzo.operations.background import failure_file, lock_file
+from palazzo.operations.background import failure_file, lock_file, was_called_lately
 from palazzo.operations.context import Context
 from palazzo.paths import make_private_directory
 
+_THREADS, _THREADS_BESIDE_CALLS = 2, 1
 _TRIES, _PAUSE = 4, 0.1
 """A lock that somebody only looked at is free again within a moment."""
 
@@ -54,13 +55,29 @@ def embed(palace: Path) -> int:
             if lock is None:
                 break
             with lock:
-                made += context.writing().embed_pending()
+                made += _embed_pending(context)
                 context.writing().follow_claims()
                 context.writing().follow_digests()
                 context.writing().follow_mentions(context.settings.flag("entities"))
             # What was filed after the last look is found by looking again without the lock: whoever
             # filed it may have seen the lock held and started nobody.
     return made
+
+
+def _embed_pending(context: Context) -> int:
+    """Make the vectors that are pending, on one thread while somebody is being answered, else on two."""
+    from palazzo.derive import embed as embedding
+
+    database, made = context.writing().database, 0
+    while _pending(context):
+        threads = _threads(context)
+        with contextlib.closing(context.open_embedder(threads)) as embedder:
+            made += embedding.embed_pending(database, embedder, stop=lambda: _threads(context) != threads)  # noqa: B023
+    return made
+
+
+def _threads(context: Context) -> int:
+    return _THREADS_BESIDE_CALLS if was_called_lately(context.palace_path, context.variables) else _THREADS
 
 
 def lower_priority() -> None:

@@ -7,6 +7,7 @@ a word of what was asked or answered.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 import traceback
@@ -22,12 +23,16 @@ from palazzo.errors import PalazzoError, UsageError
 from palazzo.mcp.calls import Stopped
 from palazzo.model import Trust
 from palazzo.operations import calling, registry
+from palazzo.operations.background import note_call
 from palazzo.operations.context import Context, Progress
 from palazzo.operations.operation import Operation
 
 _log = logging.getLogger("palazzo.service")
 _NEVER_HERE = frozenset(["watch", "service_start", "service_stop", "service_status"])
 """Operations that a service does not carry out: one goes on for ever, the others are about the service itself."""
+
+_NOTE_EVERY = 2.0
+"""Seconds between two notes, for whoever embeds, that calls come in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class Engine:
         self.done = 0
         self.last_call = float("-inf")
         """When a call last came in or ended, by the monotonic clock."""
+        self._noted = float("-inf")
         self._running: dict[int, str] = {}
         self._lock = threading.Lock()
 
@@ -70,7 +76,11 @@ class Engine:
             while number in self._running:
                 number += 1
             self._running[number] = job.operation.name
-        self.last_call = time.monotonic()
+        now = time.monotonic()
+        if now - self._noted >= _NOTE_EVERY:
+            self._noted = now
+            note_call(self.palace, os.environ)
+        self.last_call = now
         try:
             future = self._lanes.submit(job.operation, lambda: self._run(job))
         except RuntimeError:

@@ -5,6 +5,7 @@ It is started detached and never waited for. `PALAZZO_SERVICE=off` (or the setti
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -15,11 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo import locks, paths
+from palazzo.client import address
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 EMBEDDING = "palazzo.daemon.embedding"
+LATELY = 10.0
+"""Seconds after a call for which an agent is taken to be at work."""
 AFTER_FAILURE = 300.0
 """Seconds after a failure during which a mere search does not try again."""
 
@@ -32,6 +36,20 @@ def lock_file(palace: Path) -> Path:
 def failure_file(variables: Mapping[str, str] = os.environ) -> Path:
     """Return the file that says why embedding failed last; it is gone once embedding has worked."""
     return paths.state_directory(variables) / "embedding-failed.txt"
+
+
+def note_call(palace: Path, variables: Mapping[str, str]) -> None:
+    """Note that the service of a palace is being called, for those who then keep out of the way."""
+    with contextlib.suppress(OSError):
+        os.utime(address(str(palace), variables).lock)
+
+
+def was_called_lately(palace: Path, variables: Mapping[str, str] = os.environ) -> bool:
+    """Whether the service of a palace was called in the last seconds."""
+    try:
+        return time.time() - Path(address(str(palace), variables).lock).stat().st_mtime < LATELY
+    except OSError:
+        return False
 
 
 def start_embedding(context: Context, insist: bool = True) -> bool:
