@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _MOST = 100
 _LOOKED_AT = 200
 """Notes that are looked at, the newest or those nearest to the topic."""
+_NEAR = 0.3
+"""Share of the best one's score that a note about the topic has at least: by vector everything is near somehow."""
 LEARNINGS = frozenset({"learning", "discovery", "observation", "error", "advice", "recommendation", "tip"})
 
 
@@ -77,7 +79,9 @@ def _nearest(context: Context, wing: str | None, topic: str) -> list[int]:
 
     query = Query(topic, wing, kind="note", limit=_LOOKED_AT, budget=1)
     check(query)
-    return [hit.row for hit in context.reading().search(query).hits]
+    hits = context.reading().search(query).hits
+    least = _NEAR * max((hit.score for hit in hits), default=0.0)
+    return [hit.row for hit in hits if hit.score >= max(least, hit.floor)]
 
 
 OPERATION = Operation("context_summary", ContextSummaryRequest, ContextSummaryResult, context_summary, warm=True)
