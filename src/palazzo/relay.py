@@ -48,13 +48,23 @@ _TOO_LONG = f"A line of more than {LONGEST_LINE:,} bytes is not taken; say it in
 
 
 class Kept:
-    """A line on its way to a server; a request's (which has a name) is kept until it is answered."""
+    """A line on its way to a server; a request's (which has a name) is kept until it is answered.
 
-    __slots__ = ("ends_opening", "line", "lost", "name", "sent")
+    `sent` is whether the server that is there now was sent it, `lost` how many others were.
+    """
 
-    def __init__(self, line: bytes, name: Name | None = None, ends_opening: bool = False) -> None:
-        self.line, self.name, self.ends_opening = line, name, ends_opening
+    __slots__ = ("ends_opening", "is_reply", "line", "lost", "name", "sent")
+
+    def __init__(
+        self, line: bytes, name: Name | None = None, ends_opening: bool = False, is_reply: bool = False
+    ) -> None:
+        self.line, self.name, self.ends_opening, self.is_reply = line, name, ends_opening, is_reply
         self.sent, self.lost = False, 0
+
+    @property
+    def key(self) -> object:
+        """What it is known by while it waits: a request's name, so that its answer finds it."""
+        return self if self.name is None else self.name
 
 
 class _Ended(ServiceUnavailable):
@@ -132,7 +142,7 @@ class Relay:
             is_awaited = name in self._asked_by_server
             self._asked_by_server.discard(name)
         if is_awaited:
-            self._send(Kept(line))
+            self._send(Kept(line, is_reply=True))
 
     def _forget(self, params: object) -> None:
         """A request that was cancelled is not sent again, nor waited for. One that has ended is not known here."""
@@ -143,7 +153,7 @@ class Relay:
     def _send(self, kept: Kept) -> None:
         with self._sending:
             with self._changed:
-                self._waiting[kept if kept.name is None else kept.name] = kept
+                self._waiting[kept.key] = kept
                 self._changed.notify_all()
             if self._stream is not None:
                 self._sent(kept, self._stream)
@@ -161,7 +171,7 @@ class Relay:
         if kept.ends_opening:
             self._initialized = kept.line
         if kept.name is None:
-            self._done(kept)
+            self._done(kept.key)
         return True
 
     def _done(self, key: object) -> None:
@@ -267,6 +277,7 @@ class Relay:
         """Note that a server has gone; a request that too many have gone over is answered here."""
         with self._changed:
             self._asked_by_server.clear()
+            self._waiting = {key: kept for key, kept in self._waiting.items() if not kept.is_reply}
             for kept in self._waiting.values():
                 kept.lost += kept.sent
                 kept.sent = False
@@ -284,7 +295,7 @@ class Relay:
     def _fail(self, kept: Kept, sentence: str) -> None:
         if kept.name is not None:
             self._refuse(kept.name, _INTERNAL_ERROR, f"{sentence} Run `palazzo doctor`.")
-        self._done(kept if kept.name is None else kept.name)
+        self._done(kept.key)
 
     def _refuse(self, name: Name | None, code: int, sentence: str) -> None:
         self._tell(dumps({"jsonrpc": "2.0", "id": name, "error": {"code": code, "message": sentence}}))
@@ -363,10 +374,10 @@ def _message(line: bytes) -> Message:
 
 
 def _written(message: Message) -> bytes | None:
-    """Return a message as a line, None where Python would write what is no JSON: a number beyond all bounds."""
+    """Return a message as a line, None for one that Python cannot write as JSON: of numbers or depths beyond bounds."""
     try:
         text = json.dumps(message, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     try:
         return text.encode()

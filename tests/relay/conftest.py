@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import random
 import shutil
 import signal
 import sqlite3
@@ -210,6 +211,32 @@ class Host:
 def relay_command(palace: Path, *more: str) -> list[str]:
     """How the installed script runs the relay."""
     return [sys.executable, "-I", "-S", "-E", str(MAIN), "mcp", "--palace", str(palace), *more]
+
+
+@contextlib.contextmanager
+def killing(host: Host, kill: Callable[[], object], chance: random.Random, within: float) -> Iterator[None]:
+    """Meanwhile kill what serves the host at random moments, each `within` seconds of the last.
+
+    No more than three times without an answer in between: what five servers in a row did not survive is refused, and
+    on a busy machine they would not have had the time to answer.
+    """
+    over = threading.Event()
+
+    def run() -> None:
+        heard, in_a_row = 0, 0
+        while not over.wait(chance.uniform(0.0, within)):
+            heard, in_a_row = len(host.raw), 0 if len(host.raw) > heard else in_a_row
+            if in_a_row < 3:
+                kill()
+                in_a_row += 1
+
+    killer = threading.Thread(target=run)
+    killer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killer.join()
 
 
 Start = Callable[..., Host]

@@ -8,24 +8,20 @@ import threading
 import time
 
 import pytest
-from tests.relay.conftest import Host, Services, Start
+from tests.relay.conftest import Host, Services, Start, killing
 from tests.reliability.sizes import chances, scaled
 
 
 def calls_and_kills(host: Host, services: Services, calls: int, chance: random.Random) -> None:
     """Write `calls` times, one after the other and some side by side, while services are killed at random moments."""
-    over = threading.Event()
 
-    def killing() -> None:
-        while not over.wait(chance.uniform(0.0, 0.25)):
-            services.kill()
-            if chance.random() < 0.5:
-                time.sleep(chance.uniform(0.0, 0.1))
-            services.start()
+    def kill() -> None:
+        services.kill()
+        if chance.random() < 0.5:
+            time.sleep(chance.uniform(0.0, 0.1))
+        services.start()
 
-    killer = threading.Thread(target=killing)
-    killer.start()
-    try:
+    with killing(host, kill, chance, within=0.25):
         name = 0
         while name < calls:
             together = min(chance.choice([1, 1, 1, 5]), calls - name)
@@ -37,9 +33,6 @@ def calls_and_kills(host: Host, services: Services, calls: int, chance: random.R
                 one: {"written": f"note {one}"} for one in range(name, name + together)
             }
             name += together
-    finally:
-        over.set()
-        killer.join()
 
 
 def test_a_service_that_is_killed_at_any_moment_is_not_noticed_and_each_write_is_done_once(

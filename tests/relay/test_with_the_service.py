@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.relay.conftest import Host, relay_command
+from tests.relay.conftest import Host, killing, relay_command
 from tests.reliability.sizes import chances, scaled
 
 from palazzo import client
@@ -111,20 +110,9 @@ def test_a_service_that_gives_way_in_mid_call_is_replaced(host: Host, real: Real
 def test_notes_outlive_their_services_which_are_killed_at_random_moments(host: Host, real: Real) -> None:
     host.begin()
     chance = chances("the service at random moments")
-    over = threading.Event()
-
-    def killing() -> None:
-        while not over.wait(chance.uniform(0.0, 2.5)):
-            real.kill()
-
-    killer = threading.Thread(target=killing)
-    killer.start()
     told = texts(scaled(4000))
-    try:
+    with killing(host, real.kill, chance, within=2.5):
         for n, text in enumerate(told):
             result = host.call("remember", name=n, text=text)
             assert result.get("isError") is not True, result
-    finally:
-        over.set()
-        killer.join()
     assert sorted(real.notes()) == sorted(told)
