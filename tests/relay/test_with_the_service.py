@@ -110,7 +110,7 @@ def test_a_service_that_gives_way_in_mid_call_is_replaced(host: Host, real: Real
 def test_notes_outlive_their_services_which_are_killed_at_random_moments(host: Host, real: Real) -> None:
     host.begin()
     chance = chances("the service at random moments")
-    told = texts(scaled(4000))
+    told = texts(scaled(500))
     with killing(host, real.kill, chance, within=2.5):
         for n, text in enumerate(told):
             result = host.call("remember", name=n, text=text)
