@@ -19,7 +19,8 @@ FLOORS = (
     # The lowest floor first. A room imports from its own floor's lower neighbours and from all floors below.
     ("palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings"),
     ("client",),
-    ("relay",),
+    ("relay", "alone"),
+    ("hooking",),
     ("start",),
     ("embed",),
     ("store",),
@@ -44,7 +45,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
 
-STANDARD_LIBRARY_ONLY = ("paths", "locks", "lines", "client", "relay", "start")
+STANDARD_LIBRARY_ONLY = ("paths", "locks", "lines", "client", "relay", "alone", "hooking", "start")
 """What a hook loads before anything else."""
 
 POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])

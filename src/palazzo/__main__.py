@@ -14,6 +14,10 @@ def _main() -> int:
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     if sys.flags.no_site:
         sys.path.append(root)
+        if sys.argv[1:2] == ["hook"]:
+            from palazzo import hooking
+
+            return hooking.main(sys.argv[1:])
         from palazzo import start
 
         return start.main(sys.argv[1:], root)

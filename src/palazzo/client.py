@@ -220,12 +220,11 @@ def connect(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_
 def greet(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN) -> tuple[Stream, dict[str, Any]]:
     """Return a connection as `connect` does, with the service's answer; reading from it gives up after `seconds`."""
     try:
-        check_directory(where)
-        stream = Stream(_windows_socket(where) if _WINDOWS else _unix_socket(where, seconds))
+        stream = Stream(reach(where, seconds))
     except OSError as error:
         raise ServiceUnavailable(f"No service runs for {where.palace} ({error.strerror or error}).") from error
     try:
-        stream.send({"palazzo": PROTOCOL, "version": __version__, "build": build(), **_token(where), **hello})
+        stream.send({"palazzo": PROTOCOL, "version": __version__, "build": build(), **token(where), **hello})
         answer = stream.read()
     except (OSError, ValueError) as error:
         stream.close()
@@ -237,6 +236,12 @@ def greet(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WI
     if reason == GIVING_WAY:
         raise GivingWay(f"The service of {where.palace} is older than this, and gives way.")
     raise ServiceUnavailable(f"The service of {where.palace} refuses: {reason}.")
+
+
+def reach(where: Address, seconds: float) -> _socket.socket:
+    """Return a bare connection to what listens at `where`, before anything is said; OSError where nothing does."""
+    check_directory(where)
+    return _windows_socket(where) if _WINDOWS else _unix_socket(where, seconds)
 
 
 def _unix_socket(where: Address, seconds: float) -> _socket.socket:
@@ -260,7 +265,7 @@ def _windows_socket(where: Address) -> _socket.socket:
     return socket.create_connection(("127.0.0.1", int(_port_and_token(where)[0])), _ANSWERS_WITHIN)
 
 
-def _token(where: Address) -> dict[str, str]:
+def token(where: Address) -> dict[str, str]:
     """What shows that this client may read the user's files; on other platforms the socket's mode does."""
     return {"token": _port_and_token(where)[1]} if _WINDOWS else {}
 

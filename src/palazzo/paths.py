@@ -1,7 +1,7 @@
 """Where Palazzo keeps things on each platform. Standard library only: the client of the service reads this too.
 
 Owns the four directories (data, configuration, state, cache) and nothing else. Every variable that moves them
-is named here. Two of them are also had as text (`…_place`), because a client that starts for every call of a host
+is named here. Three of them are also had as text (`…_place`), because a client that starts for every call of a host
 has no time to import pathlib.
 """
 
@@ -38,6 +38,16 @@ def config_place(environment: Mapping[str, str] = os.environ) -> str:
     return os.path.join(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), APPLICATION)
 
 
+def state_place(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the path of `state_directory`."""
+    home = _home(environment)
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Logs", APPLICATION)
+    if sys.platform == "win32":
+        return os.path.join(data_place(environment), "logs")
+    return os.path.join(environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state"), APPLICATION)
+
+
 def data_directory(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the directory of the default palace (XDG on Linux, Library on macOS, AppData on Windows)."""
     return _path(data_place(environment))
@@ -50,12 +60,7 @@ def config_directory(environment: Mapping[str, str] = os.environ) -> Path:
 
 def state_directory(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the directory of logs and bug reports."""
-    home = _path(_home(environment))
-    if sys.platform == "darwin":
-        return home / "Library" / "Logs" / APPLICATION
-    if sys.platform == "win32":
-        return data_directory(environment) / "logs"
-    return _path(environment.get("XDG_STATE_HOME") or home / ".local" / "state") / APPLICATION
+    return _path(state_place(environment))
 
 
 def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:

@@ -19,6 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"palazzo {__version__}")
         return 0
+    if given[:1] == ["hook"]:
+        from palazzo import hooking
+
+        return hooking.main(given)  # a host waits for it
     if "mcp" in given:
         from palazzo import start
 

@@ -63,6 +63,9 @@ class Guest:
         elif self._is_newer(hello):
             self._service.give_way()
             self._say(False, reason=client.GIVING_WAY)
+        elif want == "hook":
+            self._say(True)
+            self._service.hooks.serve(self.stream, hello)
         elif want == "mcp":
             self._is_mcp = True
             self._say(True)
@@ -80,7 +83,7 @@ class Guest:
             return "the token is wrong"
         if hello.get("palazzo") != client.PROTOCOL:
             return f"it speaks protocol {client.PROTOCOL}, and the client {hello.get('palazzo')!r}"
-        if hello.get("want") not in ("calls", "mcp", "state", "stop"):
+        if hello.get("want") not in ("calls", "mcp", "hook", "state", "stop"):
             return f"it has no {hello.get('want')!r}"
         return ""
 

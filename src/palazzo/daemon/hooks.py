@@ -1,0 +1,149 @@
+"""Hooks, as a service answers them: one request on a connection, one answer, in time.
+
+A host waits for the answer, so what takes longer than it may is finished for nobody: the answer is nothing to add.
+A transcript that was not written to its end is read again, two seconds later, and when a service begins.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TookTooLong
+from pathlib import Path
+from typing import Any
+
+from palazzo.daemon.engine import Engine, Job
+from palazzo.errors import PalazzoError
+from palazzo.hosts import answering
+from palazzo.lines import Stream
+from palazzo.mcp.calls import Stopped
+from palazzo.operations import registry
+from palazzo.operations.hook import HookRequest, HookResult
+
+_log = logging.getLogger("palazzo.service")
+_WITHIN = 0.8
+"""Seconds in which a hook is answered whose client does not say how long it has."""
+_TO_SPARE = 0.1
+_CAPTURES_WITHIN = 25.0
+_USED = tuple(
+    f"palazzo.{module}"
+    for module in (
+        *("operations.hook_start", "operations.hook_prompt", "operations.hook_capture", "operations.wake_up"),
+        *("operations.proactive_context", "operations.scoping", "operations.watched", "attention.gathering"),
+        *("mining.mine", "store.transcripts", "derive.summing", "recall.search"),
+    )
+)
+_AGAIN_AFTER = 2.0
+"""Seconds after which a transcript that lagged is read again: hosts write the last message within one."""
+
+
+class Hooks:
+    """Answers the hooks of one service."""
+
+    def __init__(self, engine: Engine, variables: Mapping[str, str]) -> None:
+        self._engine, self._variables = engine, dict(variables)
+        self._timers: dict[str, threading.Timer] = {}
+        self._lock = threading.Lock()
+        self._is_ending = False
+
+    def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
+        """Read the payload, answer it, and end the connection."""
+        length = hello.get("length")
+        payload = _read(stream, min(length, answering.LARGEST + 1) if isinstance(length, int) else 0)
+        around = hello.get("surroundings")
+        told = around if isinstance(around, dict) else {}
+        variables = {str(name): str(value) for name, value in (told.get("variables") or {}).items()}
+        here = str(told.get("cwd") or "")
+        left = hello.get("within_ms")
+        within = left / 1_000 - _TO_SPARE if isinstance(left, int) else _WITHIN
+
+        def ask(request: HookRequest, cwd: str) -> HookResult:
+            return self._ask(request, cwd or here, variables, within)
+
+        host, event = str(hello.get("host", "")), str(hello.get("event", ""))
+        stream.socket.sendall(answering.answer(host, event, payload, ask, _log.info))
+
+    def warm_up(self) -> None:
+        """Import what the first hook of a kind would have to, while its host waits."""
+        for module in _USED:
+            importlib.import_module(module)
+
+    def catch_up(self) -> None:
+        """Read what hooks pointed at while no service ran."""
+        from palazzo.operations import spool
+
+        for pointer in spool.take(self._engine.palace, self._variables):
+            self._read_again(Path(pointer.path), self._variables)
+
+    def finish(self) -> None:
+        """Read now what was to be read in a moment, and nothing later."""
+        with self._lock:
+            self._is_ending = True
+            waiting = list(self._timers.values())
+        for timer in waiting:
+            timer.cancel()
+            timer.function(*timer.args, **timer.kwargs)
+
+    def _ask(self, request: HookRequest, cwd: str, variables: Mapping[str, str], within: float) -> HookResult:
+        waited_for = threading.Event()
+        waited_for.set()
+        future: Future[HookResult] = self._engine.submit(self._job(request, cwd, variables, waited_for))
+        future.add_done_callback(lambda done: self._done(done, variables))  # also where nobody waited for it
+        try:
+            return future.result(within)
+        except TookTooLong:
+            waited_for.clear()
+            raise PalazzoError("it took too long, so nothing was added") from None
+
+    def _done(self, done: Future[HookResult], variables: Mapping[str, str]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            self._later(done.result().again, variables)
+
+    def _job(
+        self, request: HookRequest, cwd: str, variables: Mapping[str, str], waited_for: threading.Event | None = None
+    ) -> Job:
+        def report(_: object) -> None:
+            if waited_for is not None and not waited_for.is_set():
+                raise Stopped
+
+        here = Path(cwd) if cwd and Path(cwd).is_absolute() else self._engine.palace.parent
+        return Job(registry.operation("hook"), request, None, here, variables, "agent", report, _nobody)
+
+    # --- again ---------------------------------------------------------------------------------------------
+
+    def _later(self, paths: Iterable[Path], variables: Mapping[str, str]) -> None:
+        for path in paths:
+            with self._lock:
+                if self._is_ending or str(path) in self._timers:
+                    continue
+                timer = threading.Timer(_AGAIN_AFTER, self._read_again, (path, dict(variables)))
+                timer.daemon = True
+                self._timers[str(path)] = timer
+            timer.start()
+
+    def _read_again(self, path: Path, variables: Mapping[str, str]) -> None:
+        with self._lock:
+            self._timers.pop(str(path), None)
+        request = HookRequest("", "subagent-stop", "", transcript=str(path))
+        try:
+            self._engine.submit(self._job(request, str(path.parent), variables)).result(_CAPTURES_WITHIN)
+        except (PalazzoError, RuntimeError, TookTooLong) as error:
+            _log.info("reading a transcript again: %s", type(error).__name__)
+
+
+def _nobody(_: object) -> None:
+    """Nobody is told what a hook notices."""
+
+
+def _read(stream: Stream, length: int) -> bytes:
+    """Return so many bytes, or fewer where the client has gone."""
+    payload = bytearray(stream.taken())
+    while len(payload) < length:
+        piece = stream.socket.recv(min(1 << 20, length - len(payload)))
+        if not piece:
+            break
+        payload += piece
+    return bytes(payload[:length])
