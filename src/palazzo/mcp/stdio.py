@@ -20,6 +20,7 @@ import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 
+from palazzo import start
 from palazzo.mcp.calls import Asked, Surroundings
 from palazzo.mcp.lines import serve_lines
 
@@ -47,7 +48,7 @@ def serve_here(profile: str, toolset: str, palace: Path | None) -> NoReturn:
 
     build(profile, toolset)
     stdin, stdout = _taken_streams()
-    surroundings = Surroundings(Path.cwd(), dict(os.environ), palace)
+    surroundings = Surroundings(Path(start.directory(os.environ)), dict(os.environ), palace)
     anyio.run(partial(_serve, stdin, stdout, profile, toolset, surroundings))
     os._exit(0)
 
