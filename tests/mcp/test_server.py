@@ -108,6 +108,39 @@ def test_a_client_of_the_handshake_sees_nothing_of_the_newer_protocol(talk: Talk
     assert found["result"].keys() == {"content", "structuredContent", "isError"}
 
 
+def test_a_client_that_discovers_may_still_begin_with_the_handshake(talk: Talk) -> None:
+    """As Claude Code and Copilot do where they know no version that the server speaks."""
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "copilot-cli", "version": "1"}}
+    requests: list[dict[str, Any]] = [
+        {"id": "probe", "method": "server/discover", "params": {"_meta": MODERN}},
+        {"id": 0, "method": "initialize", "params": hello},
+        {"id": 1, "method": "tools/list"},
+        {"id": 2, "method": "tools/call", "params": {"name": "diary_write", "arguments": {"entry": "x"}}},
+    ]
+    answers = talk.send(*(json.dumps({"jsonrpc": "2.0", **one}).encode() for one in requests))
+    assert [answer["id"] for answer in answers] == ["probe", 0, 1, 2]
+    assert not [answer for answer in answers if "error" in answer]
+    assert answers[1]["result"]["protocolVersion"] == "2025-11-25"
+    assert answers[2]["result"].keys() == {"tools"}
+    assert answers[3]["result"]["structuredContent"]["agent"] == "copilot"
+
+
+def test_a_client_that_has_gone_ends_the_connection(talk: Talk) -> None:
+    async def lines() -> AsyncIterator[bytes]:
+        for number in range(3):
+            yield b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % number
+            await anyio.sleep(0.05)
+
+    async def write(line: bytes) -> None:
+        raise BrokenPipeError
+
+    async def served() -> None:
+        around = Surroundings(talk.cwd, {})
+        await serve_lines(lines(), write, profile="palazzo", toolset="core", surroundings=around, call=talk.carry_out)
+
+    anyio.run(served)
+
+
 def test_who_calls_is_known_in_both_eras(talk: Talk) -> None:
     talk.told("diary_write", entry="by the handshake")
     talk.ask(("tools/call", {"name": "diary_write", "arguments": {"entry": "by discovery"}}), modern=True)

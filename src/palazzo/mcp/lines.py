@@ -21,6 +21,9 @@ from palazzo.mcp.calls import Call, Surroundings
 
 GRACE = 0.7
 """Seconds that requests which are being carried out are waited for once the client sends nothing more."""
+_DISCOVER = "server/discover"
+_Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
+_Outgoing = MemoryObjectSendStream[SessionMessage]
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
@@ -35,48 +38,74 @@ async def serve_lines(
 ) -> None:
     """Serve one client until `lines` end and what it asked is answered, or GRACE is over.
 
-    `write` is given whole lines, one after the other. An OSError of it means that the client has gone.
+    `write` is given whole lines, one after the other. An OSError of it means that the client has gone, and ends this.
     """
-    to_server, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    write_stream, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    connection = _Connection(lines, write, to_server, from_server)
-    async with anyio.create_task_group() as group:
-        group.start_soon(connection.read)
-        group.start_soon(connection.answer)
+
+    async def serve(read_stream: _Incoming, write_stream: _Outgoing) -> None:
         await server.serve(
             read_stream, write_stream, profile=profile, toolset=toolset, surroundings=surroundings, call=call
         )
-        group.cancel_scope.cancel()
+
+    await _Connection(lines, write, serve).run()
 
 
 class _Connection:
+    """A client's lines, and the server's loop that they go to.
+
+    A client that has only looked what there is (`server/discover`) may still begin with the handshake. The SDK's loop
+    is of one era or the other from its first request on, so such a client then gets another one.
+    """
+
     def __init__(
         self,
         lines: AsyncIterator[bytes],
         write: Callable[[bytes], Awaitable[None]],
-        to_server: MemoryObjectSendStream[SessionMessage | Exception],
-        from_server: MemoryObjectReceiveStream[SessionMessage],
+        serve: Callable[[_Incoming, _Outgoing], Awaitable[None]],
     ) -> None:
-        self._lines, self._write, self._to_server, self._from_server = lines, write, to_server, from_server
+        self._lines, self._write, self._serve = lines, write, serve
         self._open: set[str | int] = set()
+        self._asked: set[str] = set()
         self._settled = anyio.Event()
         self._writing = anyio.Lock()
+        self._group = anyio.create_task_group()
 
-    async def read(self) -> None:
-        """Pass on what the client sends, until it sends no more."""
-        async with self._to_server:
-            async for line in self._lines:
-                if line.strip():
-                    await self._take(line)
-            with anyio.move_on_after(GRACE):
-                while self._open:
-                    self._settled = anyio.Event()
-                    await self._settled.wait()
+    async def run(self) -> None:
+        """Serve until the client sends no more, or has gone."""
+        async with self._group:
+            self._begin()
+            try:
+                async for line in self._lines:
+                    if line.strip():
+                        await self._take(line)
+                await self._end()
+                self._group.cancel_scope.cancel()
+            finally:
+                self._to_server.close()
 
-    async def answer(self) -> None:
+    def _begin(self) -> None:
+        self._to_server, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        write_stream, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+        self._ended = anyio.Event()
+        self._group.start_soon(self._loop, read_stream, write_stream, self._ended)
+        self._group.start_soon(self._answer, from_server)
+
+    async def _loop(self, read_stream: _Incoming, write_stream: _Outgoing, ended: anyio.Event) -> None:
+        await self._serve(read_stream, write_stream)
+        ended.set()
+
+    async def _end(self) -> None:
+        """Wait for what is being carried out, for a while, and end the loop."""
+        with anyio.move_on_after(GRACE):
+            while self._open:
+                self._settled = anyio.Event()
+                await self._settled.wait()
+        await self._to_server.aclose()
+        await self._ended.wait()
+
+    async def _answer(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
         """Pass on what the server says."""
-        async with self._from_server:
-            async for message in self._from_server:
+        async with from_server:
+            async for message in from_server:
                 told = message.message.model_dump(by_alias=True, exclude_unset=True)
                 await self._send(told)
                 if "method" not in told:
@@ -88,6 +117,10 @@ class _Connection:
             await self._send(message.model_dump(by_alias=True, exclude_unset=True))
             return
         if isinstance(message, types.JSONRPCRequest):
+            if message.method == "initialize" and self._asked == {_DISCOVER}:
+                await self._end()
+                self._begin()
+            self._asked.add(message.method)
             self._open.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._is_answered((message.params or {}).get("requestId"))  # what is cancelled is answered no more
@@ -99,8 +132,11 @@ class _Connection:
             self._settled.set()
 
     async def _send(self, told: dict[str, Any]) -> None:
-        async with self._writing:
-            await self._write(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        try:
+            async with self._writing:
+                await self._write(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        except OSError:  # nobody reads any more
+            self._group.cancel_scope.cancel()
 
 
 def _message(line: bytes) -> types.JSONRPCMessage:
