@@ -35,6 +35,11 @@ _SHARED = (
     "report file is named), 130 interrupted (what was done is kept)."
 )
 
+_MCP = (
+    "Serve this memory to an agent as MCP tools. It is no operation but a way to call them: "
+    "[connect an agent](../how-to/connect-agents.md) has its options."
+)
+
 
 def main() -> int:
     """Write the pages, or say which are out of date."""
@@ -60,6 +65,7 @@ def commands() -> str:
     parts = ["# Commands", "", _MADE, "", _SHARED, ""]
     for operation in operations():
         parts += _command(operation)
+    parts += ["## palazzo mcp", "", _MCP, ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
