@@ -134,6 +134,7 @@ class Service:
         from palazzo.daemon import journal
         from palazzo.daemon.engine import Engine
         from palazzo.daemon.following import Following
+        from palazzo.daemon.hooks import Hooks
         from palazzo.daemon.mcp_connections import McpConnections
         from palazzo.operations.context import Context
 
@@ -141,6 +142,7 @@ class Service:
         self._log.info("service %s (%s) begins", __version__, self.build)
         self.engine: Engine = Engine(self._palace)
         self.mcp: McpConnections = McpConnections(self.engine)
+        self.hooks: Hooks = Hooks(self.engine, self._variables)
         self._following: Following = Following(self._palace, self._variables, self.engine.pool)
         settings = Context(self._palace, self._palace.parent, self._variables).settings
         self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
@@ -240,7 +242,9 @@ class Service:
             ):
                 if context.has_palace:
                     context.reading().search(Query("what was decided"))
+                    self.hooks.warm_up()
                     start_embedding(context, insist=False)
+            self.hooks.catch_up()
             self._following.begin()
             while not self.ending.wait(_WARM_MCP_AFTER):
                 if time.monotonic() - self.engine.last_call >= _WARM_MCP_AFTER:
@@ -275,6 +279,7 @@ class Service:
 
     def _finish(self) -> None:
         self._following.end()
+        self.hooks.finish()
         self.mcp.finish()
         while True:
             with self._guard:
