@@ -62,6 +62,7 @@ def main_job(palazzo: Path, palace: Path) -> int:
         ["search", "How do I make sure that nothing I wrote was lost?", "--limit", "2"],
         ["status"],
     ]
+    steps.append(["service", "stop"])  # which a search has started, for the next one
     for step in steps:
         print(f"\n$ palazzo {' '.join(_quoted(word) for word in step)}", flush=True)
         code = run([str(palazzo), *step, "--palace", str(palace)])
@@ -139,7 +140,7 @@ def starts(palazzo: Path, apart: Path, palace: Path) -> int:
         ended_well = server.returncode == 0 and not rest and [one["id"] for one in told] == [0, "search"]
         print("it found what it was asked for" if ended_well and "8443" in str(told[1]) else f"FAILED: {told} {rest}")
         code = code or int(not ended_well)
-    return code or run([str(palazzo), "service", "stop", "--palace", str(palace)])
+    return run([str(palazzo), "service", "stop", "--palace", str(palace)]) or code
 
 
 def install() -> None:
