@@ -104,8 +104,10 @@ def _read(result: ShowResult, given: Given) -> Answer:
         lines = "\n".join([notice, *map(fact_line, facts)])
         return Answer({"notice": notice, "entries": [], "facts": facts}, fenced(lines))
     whole = [telling.of_shown(one, given.cwd) for one in result.entries]
-    place = whole[0].where if result.kind == "session" and whole else ""
-    if place:  # said once, instead of beside each message
+    place = ""
+    if result.kind == "session" and whole:  # said once, instead of beside each message
+        first = result.entries[0]
+        place = telling.where(f"{first.wing}/{first.room}", replace(first.source, locator=""), first.title, given.cwd)
         whole = [replace(one, where="") for one in whole]
     length = sum(len(one.text) for one in whole)
     offset, shown = given["offset"], list(_window(whole, given["offset"], telling.MOST))
