@@ -69,6 +69,18 @@ class Stream:
                 return None
             self._read += more
 
+    def pass_over(self) -> bool:
+        """Read on to the end of a line that is too long, and keep nothing of it; False where there is none."""
+        self._looked = 0
+        while (end := self._read.find(b"\n")) < 0:
+            self._read.clear()
+            more = self.socket.recv(1 << 20)
+            if not more:
+                return False
+            self._read += more
+        del self._read[: end + 1]
+        return True
+
     def taken(self) -> bytes:
         """Return what was received and not read yet; whoever takes it reads from the socket itself from now on."""
         rest = bytes(self._read)

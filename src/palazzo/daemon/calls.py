@@ -53,12 +53,10 @@ class Calls:
     def serve(self) -> None:
         """Answer until the client sends no more, and then what it still waits for."""
         try:
-            while self._take(self._stream.read_line()):
+            while self._take(self._line()):
                 pass
         except OSError:
             self._abandon()
-        except ValueError:
-            self._send({"id": None, **_error(UsageError(f"A line may have {LONGEST_LINE:,} bytes. Send less."))})
         with self._changed:
             self._changed.wait_for(lambda: not self._open)
         self._stream.close()
@@ -69,6 +67,16 @@ class Calls:
             self._stream.socket.shutdown(socket.SHUT_RD)
         except OSError:
             return  # it has ended
+
+    def _line(self) -> bytes | None:
+        """The next line that is no longer than one may be; who sends another is told."""
+        while True:
+            try:
+                return self._stream.read_line()
+            except ValueError:
+                self._send({"id": None, **_error(UsageError(f"A line may have {LONGEST_LINE:,} bytes. Send less."))})
+                if not self._stream.pass_over():
+                    return None
 
     def _take(self, line: bytes | None) -> bool:
         """Begin what a line asks for; False at the end."""
