@@ -98,8 +98,8 @@ def address(palace: str, variables: Mapping[str, str]) -> Address:
     if _WINDOWS:
         return Address(real, os.path.join(paths.data_place(variables), "run"), name)
     own = f"palazzo-{os.getuid()}"
-    runtime = variables.get("XDG_RUNTIME_DIR") or ""
-    places = [os.path.join(runtime, "palazzo")] if os.path.isdir(runtime) else []
+    runtime = paths.runtime_place(variables)
+    places = [os.path.join(runtime, "palazzo")] if runtime else []
     places += [os.path.join(base, own) for base in (variables.get("TMPDIR"), "/tmp") if base]  # noqa: S108 - owner and mode are checked
     found = [Address(real, os.path.abspath(place), name) for place in places]
     return next((one for one in found if len(os.fsencode(one.socket)) <= _LONGEST_ADDRESS), found[-1])

@@ -1,6 +1,6 @@
 """Where Palazzo keeps things on each platform. Standard library only: the client of the service reads this too.
 
-Owns the four directories (data, configuration, state, cache) and nothing else. Every variable that moves them
+Owns the directories (data, configuration, state, cache, runtime) and nothing else. Every variable that moves them
 is named here. Three of them are also had as text (`…_place`), because a client that starts for every call of a host
 has no time to import pathlib.
 """
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION = "palazzo"
+_RUNTIME_PLACES = "/run/user"
+"""Where systemd and elogind make a directory for each user who is there, by number."""
 
 
 def data_place(environment: Mapping[str, str] = os.environ) -> str:
@@ -46,6 +48,21 @@ def state_place(environment: Mapping[str, str] = os.environ) -> str:
     if sys.platform == "win32":
         return os.path.join(data_place(environment), "logs")
     return os.path.join(environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state"), APPLICATION)
+
+
+def runtime_place(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the path of the user's own directory for sockets, empty where there is none: on Linux, from systemd.
+
+    Some hosts (Codex) pass on few variables, and must find there what everybody else finds.
+    """
+    named = environment.get("XDG_RUNTIME_DIR") or ""
+    if named or sys.platform == "win32":
+        return named if os.path.isdir(named) else ""
+    usual = os.path.join(_RUNTIME_PLACES, str(os.getuid()))
+    try:
+        return usual if os.stat(usual).st_uid == os.getuid() else ""
+    except OSError:
+        return ""
 
 
 def data_directory(environment: Mapping[str, str] = os.environ) -> Path:

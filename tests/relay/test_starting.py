@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.relay.conftest import INITIALIZE, MAIN, Host, relay_command
 
-from palazzo import start
+from palazzo import client, paths, start
 from palazzo.lines import LONGEST_LINE
 from palazzo.relay import separated
 
@@ -79,6 +79,18 @@ def test_a_directory_that_was_removed_is_named_as_it_was_or_as_home(
     monkeypatch.setenv("HOME", str(tmp_path))
     assert start.directory({"PWD": str(gone)}) == str(tmp_path)
     assert start.directory({"PWD": str(tmp_path)}) == str(tmp_path)
+
+
+def test_a_host_that_passes_on_few_variables_reaches_the_service_that_others_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "_RUNTIME_PLACES", str(tmp_path))
+    runtime = tmp_path / str(os.getuid())
+    without = client.address("/p.db", {"TMPDIR": "/var/tmp"}).socket
+    assert without.startswith("/var/tmp/")
+    runtime.mkdir()
+    named = client.address("/p.db", {"XDG_RUNTIME_DIR": str(runtime)}).socket
+    assert client.address("/p.db", {}).socket == client.address("/p.db", {"XDG_RUNTIME_DIR": ""}).socket == named
 
 
 def test_lines_are_told_apart_however_they_come() -> None:
