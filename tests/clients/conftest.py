@@ -1,0 +1,38 @@
+"""A user with a palace, and hosts that start `palazzo mcp` for it as real ones do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.clients.stock import stock
+from tests.daemon.conftest import User, made_user
+from tests.relay.conftest import Host, relay_command
+
+Start = Callable[..., Host]
+
+
+@pytest.fixture(scope="module")
+def someone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
+    """A user with a palace of a few notes, whose service may be started and is ended afterwards."""
+    for user in made_user(tmp_path_factory.mktemp("clients") / "home"):
+        (user.home / "acme").mkdir()
+        stock(user.palace)
+        yield user
+
+
+@pytest.fixture
+def start(someone: User) -> Iterator[Start]:
+    """Start `palazzo mcp` in the user's project: with the service, or `alone` with all of it in its own process."""
+    started: list[Host] = []
+
+    def start(*more: str, alone: bool = False) -> Host:
+        variables = {**someone.variables, **({"PALAZZO_SERVICE": "off"} if alone else {})}
+        started.append(Host(relay_command(someone.palace, *more), variables, str(someone.home / "acme")))
+        return started[-1]
+
+    yield start
+    for host in started:
+        host.end()
