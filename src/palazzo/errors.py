@@ -18,6 +18,10 @@ A message says what is wrong and what to do next. Everything else that is raised
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 class PalazzoError(Exception):
     """Something a person can act upon; the message is the whole story."""
@@ -50,7 +54,11 @@ class AmbiguousName(UsageError):
 
 
 class NotFound(UsageError):
-    """What was named does not exist."""
+    """What was named does not exist. `near` are names that may have been meant, where the message gives such."""
+
+    def __init__(self, message: str = "", near: Sequence[str] = ()) -> None:
+        self.near = tuple(near)
+        super().__init__(message)
 
 
 class PalaceUnusable(PalazzoError):

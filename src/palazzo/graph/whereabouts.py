@@ -151,7 +151,7 @@ def _no_room(connection: Connection, said: str) -> NotFound:
     close = close or _rooms_near(name, [row for row in rooms if at is None or row.wing == at.row])
     close = close or _rooms_near(name, rooms)
     named = [spoken(row.place) for row in close or rooms]
-    return NotFound(f"There is no room '{said}'. {_told(named, bool(close), 'rooms')}")
+    return NotFound(f"There is no room '{said}'. {_told(named, bool(close), 'rooms')}", named[:_LISTED])
 
 
 def _rooms_near(name: str, rooms: Sequence[RoomRow]) -> list[RoomRow]:

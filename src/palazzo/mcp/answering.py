@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import anyio.lowlevel
@@ -111,6 +111,8 @@ def _with_remarks(answered: Answer, notices: Sequence[str]) -> Answer:
     if not notices:
         return answered
     told = {**answered.structured, "remarks": list(notices)}
+    if answered.document is not None:
+        return replace(answered, structured=told)
     return Answer(told, "\n".join((answered.readable, *notices)), answered.failed)
 
 

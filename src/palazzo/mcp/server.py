@@ -26,7 +26,7 @@ from palazzo.mcp.answering import Connected, Context, Refused, answer, page, who
 from palazzo.mcp.calls import Call, Surroundings
 from palazzo.mcp.profile import Profile, check_toolset, profile_called
 from palazzo.mcp.prompts import Prompts
-from palazzo.mcp.tools import Tool
+from palazzo.mcp.tools import Answer, Tool
 
 __all__ = ["Connected", "build", "serve"]
 
@@ -125,12 +125,10 @@ class _Tools:
         try:
             answered = await answer(context, tool, params.arguments or {})
         except Refused as why:
+            if tool.failure is not None:
+                return _result(tool.failure(str(why), why.error))
             return types.CallToolResult(content=[_text(str(why))], is_error=True)
-        return types.CallToolResult(
-            content=[_text(answered.readable)],
-            structured_content=whole(answered.structured),
-            is_error=answered.failed,
-        )
+        return _result(answered)
 
 
 def listed(tool: Tool) -> types.Tool:
@@ -149,6 +147,14 @@ def listed(tool: Tool) -> types.Tool:
             open_world_hint=hints.open_world,
         ),
         _meta={"anthropic/alwaysLoad": True} if tool.always else None,
+    )
+
+
+def _result(answered: Answer) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[_text(answered.readable)],
+        structured_content=whole(answered.structured),
+        is_error=answered.failed,
     )
 
 

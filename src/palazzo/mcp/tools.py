@@ -59,13 +59,15 @@ class Answer:
 
     structured: Mapping[str, Any]
     text: str = ""
-    """Left empty it is `structured` as JSON."""
+    """Left empty it is `document` or else `structured`, as JSON."""
     failed: bool = False
+    document: Any = None
+    """What a client parses from the text block, where that is not all of `structured`; nothing is added to it."""
 
     @property
     def readable(self) -> str:
         """The text block."""
-        return self.text or json.dumps(self.structured, ensure_ascii=False)
+        return self.text or json.dumps(self.structured if self.document is None else self.document, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class Tool:
 
     `fields` says fields of the request that no argument fills by itself. `output` is the JSON Schema of what `answer`
     returns as `structured`. An `always` tool is one that a host that loads tools when asked for is to load at once.
+    `failure` makes an answer of what is said of a call that was refused, where a client reads more than a sentence.
     """
 
     name: str
@@ -110,6 +113,7 @@ class Tool:
     steps: Callable[[Given], Sequence[Step]] | None = None
     always: bool = False
     title: str = ""
+    failure: Callable[[str, Exception | None], Answer] | None = None
 
     def widened(self, *arguments: Argument) -> Tool:
         """Return the same tool with more arguments."""
