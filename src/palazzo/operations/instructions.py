@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
+from palazzo.attention import tool_names
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -14,29 +15,6 @@ if TYPE_CHECKING:
 Name = Literal["help", "init", "search", "mine", "status"]
 ToolNames = Literal["palazzo", "mempalace", "shodh"]
 _TEXTS = Path(__file__).parent / "instruction_texts"
-TOOLS: dict[ToolNames, dict[str, str]] = {
-    "palazzo": {},
-    "mempalace": {
-        "search": "mempalace_search",
-        "wake_up": "mempalace_status",
-        "read": "mempalace_get_drawer",
-        "remember": "mempalace_add_drawer",
-        "diary_write": "mempalace_diary_write",
-        "kg_add": "mempalace_kg_add",
-        "check_duplicate": "mempalace_check_duplicate",
-        "status": "mempalace_status",
-    },
-    "shodh": {
-        "search": "recall",
-        "wake_up": "context_summary",
-        "read": "get_memory",
-        "diary_write": "remember",
-        "kg_add": "remember",
-        "check_duplicate": "recall",
-        "status": "memory_stats",
-    },
-}
-"""What the tools that the texts name are called where another profile's names are wanted."""
 _NAMED = ("search", "wake_up", "read", "remember", "diary_write", "kg_add", "check_duplicate", "status")
 
 
@@ -62,7 +40,7 @@ def instructions(context: Context, request: InstructionsRequest) -> Instructions
     Slash commands of hosts print them.
     """
     text = (_TEXTS / f"{request.name}.md").read_text(encoding="utf-8")
-    called = TOOLS[request.profile]
+    called = tool_names.NAMES[request.profile]
     for name in _NAMED:
         text = text.replace(f"{{{name}}}", called.get(name, name))
     return InstructionsResult(request.name, text)

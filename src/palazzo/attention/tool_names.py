@@ -1,0 +1,32 @@
+"""What the tools that our texts speak of are called in each profile. Pure; a name that is left out is our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "palazzo": {},
+    "mempalace": {
+        "search": "mempalace_search",
+        "wake_up": "mempalace_status",
+        "read": "mempalace_get_drawer",
+        "remember": "mempalace_add_drawer",
+        "checkpoint": "mempalace_checkpoint",
+        "diary_write": "mempalace_diary_write",
+        "diary_read": "mempalace_diary_read",
+        "kg_query": "mempalace_kg_query",
+        "kg_add": "mempalace_kg_add",
+        "kg_end": "mempalace_kg_invalidate",
+        "check_duplicate": "mempalace_check_duplicate",
+        "status": "mempalace_status",
+    },
+    "shodh": {
+        "search": "recall",
+        "wake_up": "context_summary",
+        "read": "get_memory",
+        "diary_write": "remember",
+        "kg_add": "remember",
+        "check_duplicate": "recall",
+        "status": "memory_stats",
+    },
+}

@@ -1,0 +1,83 @@
+"""How answers look: one text block of JSON with the documented fields, a list where the documentation has a list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from palazzo.errors import NotFound
+from palazzo.mcp.telling import LIST, MOST, NOTICE, TEXT, shape
+from palazzo.mcp.tools import Answer
+from palazzo.model import Micros
+from palazzo.operations.hits import HitSource
+from palazzo.text.times import to_iso
+
+_LEAST = 200
+"""Characters of a row's words that are worth showing where not all of them fit."""
+RESULT = shape(result=LIST)
+"""The schema of an answer that is a list: structured content is always an object."""
+ERROR = {"type": "object", "properties": {"error": TEXT}}
+
+
+def document(fields: Mapping[str, Any]) -> Answer:
+    """Return an answer of these fields."""
+    return Answer(fields, document=fields)
+
+
+def recorded(fields: Mapping[str, Any]) -> Answer:
+    """Return an answer of fields that hold recorded words. What models are shown says so first; what is parsed, not."""
+    return Answer({"notice": f"{NOTICE}.", **fields}, document=fields)
+
+
+def listing(rows: Sequence[Any]) -> Answer:
+    """Return an answer that is a list."""
+    return Answer({"result": list(rows)}, document=list(rows))
+
+
+def failure(why: str, error: Exception | None = None) -> Answer:
+    """Return what is answered in place of a result."""
+    return Answer({"success": False, "error": why}, failed=True)
+
+
+def failure_with_suggestions(why: str, error: Exception | None) -> Answer:
+    """Return the same with names that may have been meant."""
+    near = list(error.near) if isinstance(error, NotFound) else []
+    return Answer({"error": why, "suggestions": near}, failed=True)
+
+
+def fitted(rows: Sequence[Mapping[str, Any]], words: str) -> tuple[list[dict[str, Any]], int]:
+    """Return as many rows as one answer may hold, and how many are left out; the last may say that it is truncated.
+
+    `words` names the field of a row that may be cut.
+    """
+    shown: list[dict[str, Any]] = []
+    left = MOST
+    for row in rows:
+        size = len(json.dumps(row, ensure_ascii=False))
+        kept = len(row[words]) - max(size - left, 0)
+        if size > left:
+            if not shown or kept >= _LEAST:
+                shown.append({**row, words: row[words][: max(kept, 0)], "truncated": True})
+            break
+        left -= size
+        shown.append(dict(row))
+    return shown, len(rows) - len(shown)
+
+
+def rest(left_out: int) -> dict[str, int]:
+    """Return the field that says how many rows are left out, where any are."""
+    return {"left_out": left_out} if left_out else {}
+
+
+def source_file(source: HitSource) -> str:
+    """Return where words come from: a file's path, or the address of what is no file."""
+    parts = urlsplit(source.uri)
+    return url2pathname(parts.path) if parts.scheme == "file" else source.uri
+
+
+def iso(moment: Micros) -> str | None:
+    """Return a time, None where it is not known."""
+    return to_iso(moment) if moment else None

@@ -1,0 +1,80 @@
+"""How memories look: a row in JSON, a line with its id to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from palazzo.guard.fences import fenced
+from palazzo.mcp.telling import LIST, MOST, NOTICE, TEXT, shape
+from palazzo.mcp.tools import Answer
+from palazzo.model import Micros
+from palazzo.operations.drawer_rows import DrawerRow
+from palazzo.operations.hits import HitView
+from palazzo.operations.proactive_context import MemoryView
+from palazzo.text.times import to_iso
+
+TYPES = ("Decision", "Learning", "Context", "Observation", "Error", "Task")
+MEMORIES = shape(notice=TEXT, memories=LIST)
+_LEAST = 200
+"""Characters of a memory that are worth showing where not all of it fits."""
+
+
+def iso(moment: Micros | None) -> str | None:
+    """Return a time, None where it is not known."""
+    return to_iso(moment) if moment else None
+
+
+def memory(one: HitView | DrawerRow | MemoryView, score: float | None = None) -> dict[str, Any]:
+    """Return a drawer as a memory; what is no note goes by what it is: Exchange, Section, …"""
+    told = {
+        "id": one.id,
+        "content": one.text,
+        "type": (one.filed_as or one.kind).capitalize(),
+        "tags": list(one.tags),
+        "score": score,
+        "created_at": iso(one.created_at),
+        "trust": one.trust,
+    }
+    return {**told, "truncated": True} if one.truncated else told
+
+
+def line(told: Mapping[str, Any]) -> str:
+    """Return a memory as a line of its own, its words indented below."""
+    score = "" if told.get("score") is None else f"{told['score']:.2f}"
+    head = (f"[{told['id']}]", told["type"], (told["created_at"] or "")[:16], told["trust"], *told["tags"], score)
+    words = "\n".join(f"  {words}" if words.strip() else "" for words in str(told["content"]).rstrip("\n").split("\n"))
+    cut = "\n  (a part of it: get_memory shows the memory)" if told.get("truncated") else ""
+    return f"{' · '.join(filter(None, head))}\n{words}{cut}"
+
+
+def fitted(rows: Sequence[Mapping[str, Any]], left: int = MOST) -> list[dict[str, Any]]:
+    """Return as many memories as one answer may hold; the last may be cut, and says so."""
+    shown: list[dict[str, Any]] = []
+    for row in rows:
+        size = len(json.dumps(row, ensure_ascii=False))
+        kept = len(row["content"]) - max(size - left, 0)
+        if size > left:
+            if not shown or kept >= _LEAST:
+                shown.append({**row, "content": row["content"][: max(kept, 0)], "truncated": True})
+            break
+        left -= size
+        shown.append(dict(row))
+    return shown
+
+
+def memories(rows: Sequence[Mapping[str, Any]], nothing: str, **others: Any) -> Answer:
+    """Return an answer of memories; `nothing` is said where there are none. `others` are fields beside them."""
+    shown = fitted(rows)
+    if not shown:
+        return Answer({"notice": nothing, "memories": [], **others}, nothing)
+    notice = f"{NOTICE}: {len(shown)} {'memory' if len(shown) == 1 else 'memories'}."
+    if len(shown) < len(rows):
+        notice += f" {len(rows) - len(shown)} more did not fit: ask for fewer at a time."
+    return Answer({"notice": notice, "memories": shown, **others}, reading(notice, map(line, shown)))
+
+
+def reading(notice: str, lines: Iterable[str]) -> str:
+    """Return recorded words for reading, in the fence."""
+    return fenced("\n\n".join([notice, *lines]))
