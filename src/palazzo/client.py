@@ -359,7 +359,8 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     found = dict(variables)
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parts = [os.path.abspath(part) for part in found.get("PYTHONPATH", "").split(os.pathsep) if part]
-    if root not in parts and os.path.basename(root) not in ("site-packages", "dist-packages"):
+    prefix = os.path.dirname(os.path.dirname(os.path.abspath(sys.executable)))
+    if root not in parts and not root.startswith(os.path.realpath(prefix) + os.sep):
         parts.insert(0, root)
     if parts:
         found["PYTHONPATH"] = os.pathsep.join(parts)

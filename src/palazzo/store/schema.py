@@ -11,11 +11,13 @@ import socket
 import time
 from collections.abc import Callable
 
-from palazzo.errors import NotAPalace, SchemaTooNew
+from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
 from palazzo.store import redaction
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
+_MADE_WITHIN, _LOOK_AGAIN = 2.0, 0.02
+"""Seconds for which a palace is waited for that another process is making, and between two looks."""
 Migration = Callable[[Connection], None]
 
 
@@ -104,8 +106,15 @@ def is_older(database: Database) -> bool:
 
 
 def check(database: Database) -> None:
-    """Raise unless the palace has exactly the schema that this Palazzo reads."""
-    missing = _missing(database)
+    """Raise unless the palace has exactly the schema that this Palazzo reads.
+
+    One that has nothing yet is being made by another process, which takes a moment: it is waited for.
+    """
+    deadline = time.monotonic() + _MADE_WITHIN
+    while len(missing := _missing(database)) == len(MIGRATIONS):
+        if time.monotonic() > deadline:
+            raise PalaceMissing(f"There is nothing in {database.path} yet. Feed it with 'palazzo mine DIR'.")
+        time.sleep(_LOOK_AGAIN)
     if missing:
         raise NotAPalace(
             f"{database.path} holds an older or unfinished palace (it lacks {missing[0]}). "
