@@ -218,12 +218,14 @@ def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, st
 
 
 def place_name(option: str, name: str) -> str:
-    """Return a wing's or room's name as it is kept; UsageError when nothing of it can be."""
+    """Return a wing's or room's name as it is kept; UsageError for a path, and when nothing of it can be kept."""
     from palazzo.scope.rooms import slug
 
     kept = slug(name, "")
     if not kept:
         raise UsageError(f"{option}: '{name}' is no name; use letters, digits, - and _.")
+    if any(mark in name for mark in "/\\"):  # what a path would become is nowhere that anybody meant
+        raise UsageError(f"{option}: '{name}' is a path; give a name of letters, digits, - and _.")
     return kept
 
 
