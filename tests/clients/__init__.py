@@ -1,1 +1,1 @@
-"""What clients do: captured traffic, the SDK's client, the Inspector and the conformance suite, against real servers."""
+"""What clients do: captured traffic, the SDK's client, the Inspector, the conformance suite; all on real servers."""
