@@ -84,20 +84,25 @@ def migrate(database: Database) -> None:
     """Bring the palace to this schema, or refuse it; concurrent callers apply each step once."""
     with database.snapshot() as connection:
         applied = _applied(connection, database)
-    if not any(step.__name__ not in applied for step in MIGRATIONS):
+    if all(step.__name__ in applied for step in MIGRATIONS):
         return
-    for step in MIGRATIONS:
-        with database.transaction() as connection:
-            if step.__name__ in _applied(connection, database):
-                continue
-            if step is MIGRATIONS[0]:
+    if not applied:
+        with database.transaction() as connection:  # a new palace is there at once, or not at all
+            if not _applied(connection, database):
                 connection.execute("CREATE TABLE migration(name TEXT PRIMARY KEY, applied_at INTEGER) WITHOUT ROWID")
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            step(connection)
-            connection.execute(
-                "INSERT INTO migration(name, applied_at) VALUES(?, ?)",
-                (step.__name__, time.time_ns() // 1000),
-            )
+                for step in MIGRATIONS:
+                    _apply(connection, step)
+    for step in MIGRATIONS:
+        with database.transaction() as connection:
+            if step.__name__ not in _applied(connection, database):
+                _apply(connection, step)
+
+
+def _apply(connection: Connection, step: Migration) -> None:
+    step(connection)
+    applied = (step.__name__, time.time_ns() // 1000)
+    connection.execute("INSERT INTO migration(name, applied_at) VALUES(?, ?)", applied)
 
 
 def is_older(database: Database) -> bool:
