@@ -1,0 +1,73 @@
+"""The SDK's own client lists and calls every tool of every profile, over stdio and HTTP, in both eras."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import anyio
+import pytest
+from tests.clients.stock import Stock
+from tests.daemon.conftest import User
+from tests.mcp.http_served import running
+from tests.relay.conftest import relay_command
+
+from mcp import Client, StdioServerParameters
+from palazzo.mcp.calls import Surroundings
+from palazzo.mcp.http import HttpServer
+from palazzo.mcp.http_socket import bound
+from palazzo.mcp.profile import MODULES
+from palazzo.mcp.stdio import in_a_thread
+
+
+@contextmanager
+def over_stdio(someone: User, stock: Stock, profile: str) -> Iterator[StdioServerParameters]:
+    """The relay, as a command that a client starts."""
+    command, *arguments = relay_command(someone.palace, "--profile", profile, "--toolset", "full")
+    yield StdioServerParameters(command=command, args=arguments, env=someone.variables, cwd=stock.project)
+
+
+@contextmanager
+def over_http(someone: User, stock: Stock, profile: str) -> Iterator[str]:
+    """A server on a port of this machine, as its address."""
+    around = Surroundings(stock.project, {"HOME": str(someone.home), "PALAZZO_SERVICE": "off"}, someone.palace)
+    with closing(bound("127.0.0.1:0")) as listening:
+        server = HttpServer(listening, profile, "full", around, in_a_thread)
+        with running(server.run, server.stop):
+            yield f"http://127.0.0.1:{listening.port}/mcp"
+
+
+@pytest.mark.parametrize("serving", [over_stdio, over_http], ids=["stdio", "http"])
+@pytest.mark.parametrize("profile", list(MODULES))
+def test_every_tool_is_listed_and_called(someone: User, stock: Stock, profile: str, serving: object) -> None:
+    assert callable(serving)
+    with serving(someone, stock, profile) as server:
+        wrong = [anyio.run(lists_and_calls, stock, server, profile, mode) for mode in ("auto", "legacy")]
+    assert wrong == [[], []]
+
+
+async def lists_and_calls(stock: Stock, server: str | StdioServerParameters, profile: str, mode: str) -> list[str]:
+    """Ask for all that is listed, and call every tool, whose answer the client holds against its schema.
+
+    Returns which calls failed.
+    """
+    wrong: list[str] = []
+    async with Client(server, mode=mode, read_timeout_seconds=60) as client:
+        assert (client.protocol_version >= "2026") == (mode == "auto")
+        assert client.server_info is not None
+        assert client.server_info.name == profile
+        assert client.instructions
+        tools = (await client.list_tools()).tools
+        assert tools
+        for tool in tools:
+            arguments = stock.arguments(tool.name, tool.input_schema)
+            result = await client.call_tool(tool.name, arguments)
+            if result.is_error or result.structured_content is None or not result.content:
+                wrong.append(f"{tool.name} {arguments}: {result.content}")
+        for resource in (await client.list_resources()).resources:
+            assert (await client.read_resource(resource.uri)).contents
+        assert (await client.list_resource_templates()).resource_templates
+        for prompt in (await client.list_prompts()).prompts:
+            given = {one.name: "cranes" for one in prompt.arguments or ()}
+            assert (await client.get_prompt(prompt.name, given)).messages
+    return wrong
