@@ -78,6 +78,9 @@ MODULES = {
     "service_start": "palazzo.operations.service_start",
     "service_stop": "palazzo.operations.service_stop",
     "service_status": "palazzo.operations.service_status",
+    "why": "palazzo.operations.why",
+    "pause": "palazzo.operations.pause",
+    "resume": "palazzo.operations.resume",
     "status": "palazzo.operations.status",
     "memory_stats": "palazzo.operations.memory_stats",
     "instructions": "palazzo.operations.instructions",
@@ -85,6 +88,7 @@ MODULES = {
     "doctor": "palazzo.operations.doctor",
     "verify": "palazzo.operations.verify",
     "repair": "palazzo.operations.repair",
+    "install": "palazzo.operations.install",
     "settings": "palazzo.operations.settings",
     "bench": "palazzo.operations.bench",
 }

@@ -1,0 +1,104 @@
+"""install mempalace-compat DIR: the names by which clients start MemPalace, for Palazzo.
+
+Each file is a few lines that start `palazzo/cli/mempalace.py`, which knows what MemPalace's verbs are here: what is
+installed once need not be installed again when that changes. DIR belongs on PATH for the programs, on PYTHONPATH for
+`python -m mempalace.mcp_server`; a program `mempalace` stands there, so the Python module beside it is `mempalace.py`,
+which is a package by its `__path__`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import palazzo
+from palazzo.errors import UsageError
+from palazzo.operations.install import InstallRequest, Plan
+from palazzo.operations.install_files import planned
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+MARK = "Written by 'palazzo install mempalace-compat'"
+_MODULES = "mempalace-modules"
+_SHELL = """\
+#!/bin/sh
+# {mark}: starts Palazzo by MemPalace's name.
+exec {command} "$@"
+"""
+_BATCH = """\
+@rem {mark}: starts Palazzo by MemPalace's name.
+@{command} %*
+"""
+_PACKAGE = '''\
+"""{mark}: starts Palazzo by MemPalace's name."""
+
+import os
+import subprocess
+import sys
+
+__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), {modules!r})]
+COMMAND = {command!r}
+
+
+def run(arguments):
+    """Become Palazzo."""
+    if os.name != "nt":
+        os.execv(COMMAND[0], [*COMMAND, *arguments])
+    sys.exit(subprocess.call([*COMMAND, *arguments]))
+
+
+def main():
+    run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
+'''
+_SERVER = '''\
+"""{mark}: starts Palazzo's MCP server by MemPalace's name."""
+
+import sys
+
+from mempalace import run
+
+
+def main():
+    run(["mcp", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+def plan(context: Context, request: InstallRequest) -> Plan:
+    """Say what is to be written into the directory; UsageError where something of these names is not ours."""
+    if request.directory is None:
+        raise UsageError("Say where: palazzo install mempalace-compat DIR, a directory that is on PATH.")
+    directory = (context.cwd / request.directory.expanduser()).absolute()
+    if directory.exists() and not directory.is_dir():
+        raise UsageError(f"{directory} is not a directory.")
+    script = Path(palazzo.__file__).absolute().parent / "cli" / "mempalace.py"
+    command = [sys.executable, "-I", "-S", "-E", str(script)]
+    files = [
+        planned(directory / _program(name), _started([*command, *words]), MARK, is_program=True)
+        for name, words in (("mempalace", ()), ("mempalace-mcp", ("mcp",)))
+    ]
+    package = _PACKAGE.format(mark=MARK, modules=_MODULES, command=command)
+    files.append(planned(directory / "mempalace.py", package, MARK))
+    files.append(planned(directory / _MODULES / "mcp_server.py", _SERVER.format(mark=MARK), MARK))
+    note = f"Put {directory} first on PATH, and on PYTHONPATH where 'python -m mempalace.mcp_server' is started."
+    return Plan(tuple(files), note)
+
+
+def _program(name: str) -> str:
+    return f"{name}.cmd" if sys.platform == "win32" else name
+
+
+def _started(command: list[str]) -> str:
+    if sys.platform == "win32":
+        return _BATCH.format(mark=MARK, command=" ".join(f'"{word}"' for word in command)).replace("\n", "\r\n")
+    return _SHELL.format(mark=MARK, command=shlex.join(command))

@@ -1,0 +1,179 @@
+"""install mempalace-compat: what is written, what is left alone, and that MemPalace's verbs do what they did."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+from palazzo.cli.mempalace import Misused, translated
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
+NAMES = ["mempalace", "mempalace-mcp", "mempalace.py", "mempalace-modules/mcp_server.py"]
+
+
+def there(directory: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+# --- what is written ---------------------------------------------------------------------------------------
+
+
+@POSIX
+def test_programs_and_a_module_are_written_and_nothing_changes_the_second_time(palazzo: Command, home: Path) -> None:
+    directory = home / "my bin"
+    told = palazzo.json("install", "mempalace-compat", str(directory))
+    assert [one["state"] for one in told["files"]] == ["new"] * 4
+    assert sorted(there(directory)) == sorted(NAMES)
+    assert (directory / "mempalace").stat().st_mode & stat.S_IXUSR
+    before = {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in directory.rglob("*")}
+    again = palazzo.json("install", "mempalace-compat", str(directory))
+    assert [one["state"] for one in again["files"]] == ["same"] * 4
+    assert {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in directory.rglob("*")} == before
+
+
+@POSIX
+def test_a_dry_run_says_what_it_would_write_and_writes_nothing(palazzo: Command, home: Path) -> None:
+    ran = palazzo("install", "mempalace-compat", "bin", "--dry-run")
+    assert ran.out.count("would be written") == 4
+    assert not (home / "shop" / "bin").exists()
+
+
+@POSIX
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["file", "link", "dangling link", "directory"])
+def test_what_is_not_ours_is_never_touched_and_nothing_else_is_written(
+    palazzo: Command, home: Path, name: str, kind: str
+) -> None:
+    directory = home / "bin"
+    foreign = directory / name
+    foreign.parent.mkdir(parents=True)
+    elsewhere = home / "elsewhere"
+    match kind:
+        case "file":
+            foreign.write_text("#!/bin/sh\necho the real one\n")
+        case "directory":
+            foreign.mkdir()
+        case _:
+            foreign.symlink_to(elsewhere)
+            if kind == "link":
+                elsewhere.write_text("the real one\n")
+    before = there(directory)
+    ran = palazzo("install", "mempalace-compat", str(directory))
+    assert ran.code == 2
+    assert f"{foreign} is not Palazzo's; nothing was written." in ran.error
+    assert there(directory) == before
+
+
+@POSIX
+def test_ours_of_another_installation_is_written_anew(palazzo: Command, home: Path) -> None:
+    directory = home / "bin"
+    palazzo.json("install", "mempalace-compat", str(directory))
+    program = directory / "mempalace"
+    held = program.read_text()
+    program.write_text(held.replace(sys.executable, "/gone/python"))
+    told = palazzo.json("install", "mempalace-compat", str(directory))
+    assert [one["state"] for one in told["files"]] == ["changed", "same", "same", "same"]
+    assert program.read_text() == held
+
+
+def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> None:
+    ran = palazzo("install", "emacs")
+    assert ran.code == 2
+    assert "there is: mempalace-compat" in ran.error
+    assert "Say where" in palazzo("install", "mempalace-compat").error
+    assert "is not a directory" in palazzo("install", "mempalace-compat", "palazzo.toml").error
+
+
+# --- MemPalace's words in ours -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("init proj", "init -- proj"),
+        ("init proj --yes", "init --yes -- proj"),
+        ("mine proj", "mine -- proj"),
+        ("mine proj --mode projects --wing w", "mine --mode auto --wing w -- proj"),
+        ("mine chats --mode=convos", "mine --mode convos -- chats"),
+        ("mine proj --dry-run --agent me", "mine --dry-run -- proj"),
+        ("sweep chats", "mine --mode convos -- chats"),
+        ("search why sqlite --results 3 --room db", "search --limit 3 --room db -- why sqlite"),
+        ("wake-up --wing w", "wake-up --wing w"),
+        ("status", "status"),
+        ("repair --yes", "repair"),
+        ("hook run --hook stop --harness claude-code", "hook claude-code stop"),
+        ("hook run --hook precompact --harness codex", "hook codex pre-compact"),
+        ("instructions search", "instructions search --profile mempalace"),
+        ("mcp", "mcp --profile mempalace"),
+        ("mcp --palace /x --transport stdio", "mcp --profile mempalace"),
+        ("--palace /x status", "status"),
+        ("split chats", ""),
+    ],
+)
+def test_a_verb_of_mempalace_is_one_of_ours(theirs: str, ours: str) -> None:
+    assert translated(theirs.split()) == ours.split()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("compress", "there is no 'compress'"),
+        ("mine proj --frobnicate", "mine has no option --frobnicate"),
+        ("mine proj --wing", "--wing needs a value"),
+        ("hook run --hook stop", "say which hook"),
+        ("--palace /x", "say what to do"),
+    ],
+)
+def test_what_mempalace_does_not_know_either_is_named(given: str, says: str) -> None:
+    with pytest.raises(Misused, match=says):
+        translated(given.split())
+
+
+# --- the programs ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def programs(palazzo: Command, home: Path) -> Path:
+    directory = home / "my bin"
+    palazzo.json("install", "mempalace-compat", str(directory))
+    return directory
+
+
+def run(*command: str | Path, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(word) for word in command], input=stdin, capture_output=True, text=True, env={**os.environ, **variables}
+    )
+
+
+@POSIX
+def test_the_program_mines_and_answers_hooks(shop: Path, programs: Path, home: Path) -> None:
+    mempalace = programs / "mempalace"
+    (home / "shop" / "docs" / "okapi.md").write_text("# Okapi\n\nOkapis are fed at noon.\n")
+    assert "1 new" in run(mempalace, "mine", "docs", "--mode", "projects").stdout
+    hook = run(mempalace, "hook", "run", "--hook", "stop", "--harness", "claude-code", stdin='{"session_id": "s"}')
+    assert (hook.returncode, json.loads(hook.stdout)) == (0, {})
+    wrong = run(mempalace, "compress")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+@POSIX
+def test_the_server_is_started_as_a_module(shop: Path, programs: Path) -> None:
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"},
+        }},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]  # fmt: skip
+    stdin = "".join(f"{json.dumps(line)}\n" for line in lines)
+    ran = run(sys.executable, "-m", "mempalace.mcp_server", stdin=stdin, PYTHONPATH=str(programs))
+    assert ran.returncode == 0, ran.stderr
+    answers = {answer["id"]: answer for answer in map(json.loads, ran.stdout.splitlines())}
+    assert "mempalace_search" in {tool["name"] for tool in answers[2]["result"]["tools"]}

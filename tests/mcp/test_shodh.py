@@ -1,0 +1,205 @@
+"""Profile shodh: its names, parameters and defaults; text with an id on every row, and the fields beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from tests.mcp.talking import Talk
+
+from palazzo.guard.injected import palazzo_spans
+from palazzo.mcp.profiles.shodh import INSTRUCTIONS, PROFILE, TOOLS
+from palazzo.mcp.server import listed
+from palazzo.palace import Palace
+from palazzo.text.tokens import estimate_tokens
+
+REQUIRED = object()
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "remember": {
+        "content": REQUIRED, "type": "Observation", "tags": (), "importance": None, "metadata": None,
+        "created_at": None,
+    },
+    "recall": {
+        "query": REQUIRED, "limit": 5, "mode": "hybrid", "tags": (), "tags_only": None, "since": None, "until": None,
+        "min_importance": None,
+    },
+    "proactive_context": {
+        "context": REQUIRED, "max_results": 5, "semantic_threshold": None, "memory_types": None, "auto_ingest": False,
+    },
+    "forget": {"id": REQUIRED},
+    "forget_by_tags": {"tags": REQUIRED, "dry_run": True},
+    "list_memories": {"type": None, "tags": (), "limit": 20, "offset": 0},
+    "get_memory": {"id": REQUIRED},
+    "context_summary": {"topic": None, "max_items": 5},
+    "brain": {},
+    "memory_stats": {},
+    "health": {},
+    "audit": {"threshold": 0.75},
+    "cleanup": {"threshold": 0.2, "min_length": 20, "dry_run": True},
+    "dedup": {"threshold": 0.85, "dry_run": True},
+}  # fmt: skip
+"""The documented parameters, with their defaults; None: optional, with none. What syncs and exports is not built."""
+
+
+@pytest.fixture
+def talk(stocked: Palace, tmp_path: Path) -> Talk:
+    home = tmp_path / "shop"
+    home.mkdir()
+    return Talk(stocked, home, profile="shodh", toolset="core")
+
+
+def told(talk: Talk, name: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool that must succeed; what it answers is as its schema says, and fenced where words are recorded."""
+    result = talk.call(name, **arguments)
+    assert not result["isError"], result
+    structured: dict[str, Any] = result["structuredContent"]
+    tool = next(tool for tool in TOOLS if tool.name == name)
+    jsonschema.validate(structured, listed(tool).output_schema)
+    text = result["content"][0]["text"]
+    if structured.get("notice", "").startswith("Recorded words"):
+        assert palazzo_spans(text) == [(0, len(text))]
+    for row in (row for rows in structured.values() if isinstance(rows, list) for row in rows):
+        if isinstance(row, dict) and "id" in row:
+            assert row["id"] in text
+    return structured
+
+
+def kept(talk: Talk, content: str, **arguments: Any) -> str:
+    uid: str = told(talk, "remember", content=content, **arguments)["id"]
+    return uid
+
+
+def test_every_documented_tool_is_there_and_no_other() -> None:
+    assert {tool.name for tool in TOOLS} == set(PARAMETERS)
+    assert PROFILE.tools("core") == PROFILE.tools("full") == TOOLS
+    assert set(PROFILE.names.values()) <= set(PARAMETERS)
+    assert estimate_tokens(INSTRUCTIONS) < 300
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_parameters_and_defaults_are_the_documented_ones(tool: Any) -> None:
+    wanted = PARAMETERS[tool.name]
+    assert list(tool.input["properties"]) == list(wanted)
+    required = [name for name, default in wanted.items() if default is REQUIRED]
+    assert tool.input.get("required", []) == required
+    given = tool.given({name: ["x"] if name == "tags" else "x" for name in required})
+    assert {name: given[name] for name in wanted if name not in required} == {
+        name: default for name, default in wanted.items() if default is not REQUIRED
+    }
+
+
+def test_what_is_remembered_is_recalled_and_read_in_full(talk: Talk) -> None:
+    uid = kept(
+        talk, "Okapis are fed at noon, because they sleep at dawn.", type="Decision", tags=["zoo"], importance=0.9,
+        metadata={"ticket": "ZOO-1"}, created_at="2026-03-04",
+    )  # fmt: skip
+    (memory,) = told(talk, "recall", query="when are okapis fed", limit=1)["memories"]
+    assert {name: memory[name] for name in ("id", "content", "type", "tags")} == {
+        "id": uid, "content": "Okapis are fed at noon, because they sleep at dawn.", "type": "Decision",
+        "tags": ["zoo"],
+    }  # fmt: skip
+    assert 0 < memory["score"] <= 1
+    assert memory["created_at"].startswith("2026-03-04")
+    whole = told(talk, "get_memory", id=uid[:12])
+    assert (whole["content"], whole["importance"], whole["metadata"]) == (
+        memory["content"], 0.9, {"ticket": "ZOO-1"},
+    )  # fmt: skip
+    again = told(talk, "remember", content="Okapis are fed at noon, because they sleep at dawn.")
+    assert (again["id"], again["duplicate_of"]) == (uid, uid)
+
+
+def test_memories_are_recalled_by_tag_time_and_importance(talk: Talk) -> None:
+    old = kept(talk, "The okapi gate opens at eight.", tags=["gate"], created_at="2024-01-01", importance=0.2)
+    new = kept(talk, "The okapi gate opens at nine.", tags=["gate", "hours"], importance=0.8)
+    assert [one["id"] for one in told(talk, "recall", query="x", tags=["gate"], tags_only=True)["memories"]] == [
+        new, old,
+    ]  # fmt: skip
+    talk.palace.embed_pending()
+    asked = {"query": "when does the okapi gate open"}
+    assert [one["id"] for one in told(talk, "recall", **asked, mode="temporal", limit=1)["memories"]] == [new]
+    assert [one["id"] for one in told(talk, "recall", **asked, tags=["hours"])["memories"]] == [new]
+    assert [one["id"] for one in told(talk, "recall", **asked, min_importance=0.7)["memories"]] == [new]
+    assert old in {one["id"] for one in told(talk, "recall", **asked, until="2025-01-01")["memories"]}
+    assert new in {one["id"] for one in told(talk, "recall", **asked, mode="semantic")["memories"]}
+    assert new in {one["id"] for one in told(talk, "recall", **asked, mode="associative")["memories"]}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "temporal", "associative"])
+def test_where_nothing_is_remembered_it_is_said_what_to_try(talk: Talk, mode: str) -> None:
+    answer = told(talk, "recall", query="zebra gateway", mode=mode, since="2100-01-01")
+    assert answer["memories"] == []
+    assert "try other words" in answer["notice"]
+
+
+def test_memories_are_listed_by_type(talk: Talk) -> None:
+    decision = kept(talk, "Feed the okapis at noon.", type="Decision")
+    kept(talk, "Okapis like leaves.", type="Learning")
+    answer = told(talk, "list_memories", type="Decision")
+    assert ([one["id"] for one in answer["memories"]], answer["total"]) == ([decision], 1)
+    assert told(talk, "list_memories", limit=1)["total"] == 3
+    assert told(talk, "list_memories", type="Error")["memories"] == []
+
+
+def test_a_memory_is_forgotten_by_id_and_several_by_tag_after_a_dry_run(talk: Talk) -> None:
+    one, two = (kept(talk, f"Okapi number {n}.", tags=["okapi"]) for n in range(2))
+    planned = told(talk, "forget_by_tags", tags=["okapi"])
+    assert (planned["forgotten"], set(planned["ids"])) == (0, {one, two})
+    assert told(talk, "forget", id=one) == {"forgotten": 1, "ids": [one]}
+    assert talk.call("forget", id=one)["isError"]
+    assert told(talk, "forget_by_tags", tags=["okapi"], dry_run=False) == {"forgotten": 1, "ids": [two]}
+    assert told(talk, "list_memories", tags=["okapi"])["memories"] == []
+
+
+def test_a_summary_has_decisions_learnings_and_the_rest(talk: Talk) -> None:
+    assert told(talk, "context_summary")["notice"].startswith(("Nothing was remembered", "Recorded"))
+    ids = {kind: kept(talk, f"Okapi {kind}.", type=kind) for kind in ("Decision", "Learning", "Context")}
+    answer = told(talk, "context_summary")
+    assert [one["id"] for one in answer["decisions"]] == [ids["Decision"]]
+    assert [one["id"] for one in answer["learnings"]] == [ids["Learning"]]
+    assert ids["Context"] in {one["id"] for one in answer["context"]}
+
+
+def test_what_bears_on_the_work_is_told_and_kept_only_when_asked(talk: Talk) -> None:
+    context = "which port does the zebra gateway use"
+    answer = told(talk, "proactive_context", context=context)
+    assert list(answer) == ["notice", "memories", "reminders", "todos", "facts"]
+    before = told(talk, "list_memories")["total"]
+    ingested = told(talk, "proactive_context", context=context, auto_ingest=True)["ingested"]
+    assert told(talk, "get_memory", id=ingested)["content"] == context
+    assert told(talk, "list_memories")["total"] == before + 1
+    injected = "<palazzo-memory>\nzebra zebra zebra\n</palazzo-memory>"
+    assert "ingested" not in told(talk, "proactive_context", context=injected, auto_ingest=True)
+
+
+def test_how_the_memory_is(talk: Talk) -> None:
+    kept(talk, "Feed the okapis at noon.", type="Decision", tags=["zoo"])
+    stats = told(talk, "memory_stats")
+    assert stats == told(talk, "brain")
+    assert stats["by_type"]["Decision"] == 1
+    assert stats["by_tag"]["zoo"] == 1
+    assert stats["memories"] == sum(stats["by_trust"].values())
+    assert {"name", "ok", "detail"} <= set(told(talk, "health")["checks"][0])
+    findings = told(talk, "audit")["findings"]
+    assert all("mend" in one for one in findings if not one["ok"])
+
+
+def test_tidying_only_says_what_it_would_do_unless_told_otherwise(talk: Talk) -> None:
+    short = kept(talk, "ok", importance=0.1)
+    text = "Okapis are shy animals that live in the forest by the river and eat leaves at noon"
+    one, two = kept(talk, text), kept(talk, f"{text}.")
+    planned = told(talk, "cleanup")
+    assert ([row["id"] for row in planned["candidates"]], planned["removed"]) == ([short], 0)
+    assert told(talk, "cleanup", dry_run=False)["removed"] == 1
+    (cluster,) = told(talk, "dedup")["clusters"]
+    assert {cluster["survivor"], *cluster["copies"]} == {one, two}
+    assert told(talk, "dedup", dry_run=False)["folded"] == 1
+    assert told(talk, "dedup")["clusters"] == []
+
+
+def test_what_is_no_memory_is_refused_in_a_sentence(talk: Talk) -> None:
+    assert talk.refusal("get_memory", id="ffffffff").endswith(".")
+    assert talk.refusal("remember", content="   ")
+    assert talk.error("recall", query="x", n=3)[1].startswith("recall has no argument 'n'")
+    assert "must be one of Decision" in talk.error("remember", content="x", type="Gossip")[1]
