@@ -170,6 +170,13 @@ def test_the_prompt_to_save_says_how_many_messages_there_were(home: Path, transc
         assert stop(context, transcript).ask == ""
 
 
+def test_the_prompt_to_save_names_the_tools_that_agents_have(home: Path, transcript: Path) -> None:
+    transcript.write_bytes(CLAUDE.read_bytes())
+    variables = {"PALAZZO_SAVE_MODE": "ask", "PALAZZO_SAVE_INTERVAL": "3", "PALAZZO_PROFILE": "mempalace"}
+    with opened(home, **variables) as context:
+        assert "`mempalace_diary_write`" in stop(context, transcript).ask
+
+
 def test_nobody_is_asked_where_saves_are_silent(context: Context, transcript: Path) -> None:
     transcript.write_bytes(CLAUDE.read_bytes())
     assert stop(context, transcript) == HookResult(reason="a turn has ended")

@@ -62,6 +62,7 @@ def main(arguments: list[str]) -> int:
         print(f"mempalace: {error}", file=sys.stderr)
         return 2
     if words:
+        os.environ.setdefault("PALAZZO_PROFILE", "mempalace")  # what hooks ask for is asked for by these names
         _become(words)
     return 0
 

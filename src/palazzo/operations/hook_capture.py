@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from palazzo.attention import cadence, preserving
 from palazzo.attention.happening import Reaction
 from palazzo.attention.save_prompt import save_prompt
+from palazzo.attention.tool_names import NAMES
 from palazzo.errors import PalazzoError
 from palazzo.operations.hook_answers import SILENCE, Asked, Told
 
@@ -152,4 +153,5 @@ def _asking(asked: Asked, path: Path | None) -> Reaction:
         hook_sessions.saved(connection, session.row, humans)
     if context.settings.text("save_mode") != "ask":
         return Reaction()
-    return Reaction(ask=save_prompt(asked.agent, humans - session.saved_at))
+    names = NAMES[context.settings.text("profile")]
+    return Reaction(ask=save_prompt(asked.agent, humans - session.saved_at, names))

@@ -126,6 +126,13 @@ KEYS: tuple[Key, ...] = (
     Key("auto_commit", "flag", False, "Make a checkpoint after a session has ended."),
     Key("save_interval", "number", 15, "Human messages between two saves.", least=1, most=10_000),
     Key("save_mode", "choice", "silent", "Save silently, or ask the agent to.", choices=("silent", "ask")),
+    Key(
+        "profile",
+        "choice",
+        "palazzo",
+        "Whose names hooks call the memory's tools by, as the server that agents have.",
+        choices=("palazzo", "mempalace", "shodh"),
+    ),
     Key("desktop_toast", "flag", False, "Show a desktop notice after a save."),
     *(Key(f"events.{name}", "flag", on, f"Whether the {name} hook does anything.") for name, on in EVENTS.items()),
     Key("min_messages", "number", 3, "Sessions with fewer messages are not taken in.", most=10_000),
