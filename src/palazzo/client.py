@@ -46,7 +46,10 @@ _LOOK_AGAIN = 0.02
 """Seconds between two looks for a service that is starting."""
 _START_AGAIN = 1.0
 """Seconds after which another is started if none has taken the lock: the one before may have lost a race, or died."""
-_PASSED = ("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "OPENCODE_DB")
+_PASSED = (
+    *("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "OPENCODE_DB"),
+    "CLAUDE_CODE_SESSION_ID",
+)
 _PASSED_FROM = (
     *("PALAZZO_", "XDG_", "LC_", "CLAUDE_CONFIG_", "CODEX_HOME", "PI_CODING_AGENT_", "GEMINI_CLI_HOME"),
     *("COPILOT_HOME", "CONTINUE_GLOBAL_", "AIDER_CHAT_"),

@@ -8,7 +8,7 @@ from palazzo.cli.screen import Part, Screen, count
 from palazzo.operations.doctor import DoctorResult
 from palazzo.operations.repair import RepairResult
 from palazzo.operations.settings import SettingsResult
-from palazzo.operations.status import StatusResult
+from palazzo.operations.status import InjectedStatus, StatusResult
 from palazzo.operations.verify import CheckView, VerifyResult
 from palazzo.text.times import to_iso
 
@@ -30,6 +30,7 @@ def status(screen: Screen, result: StatusResult) -> None:
         *([("knows", ", ".join(known))] if (known := list(_known(result))) else []),
         ("filed last", _filed(result)),
         ("vectors", _vectors(result)),
+        *([("injected", _injected(result.injected))] if result.injected and result.injected.injections else []),
         ("version", result.version),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts])
@@ -37,6 +38,9 @@ def status(screen: Screen, result: StatusResult) -> None:
         screen.say((result.note or f"Items, drawers, facts and wings are those of {to_iso(result.as_of)}.", "yellow"))
     if result.off:
         screen.say(("PALAZZO_OFF is set: nothing is captured or injected.", "yellow"))
+    if result.paused:
+        until = "" if result.paused_until is None else f" until {to_iso(result.paused_until)}"
+        screen.say((f"Paused{until}: nothing is captured or injected. 'palazzo resume' ends it.", "yellow"))
     if result.wings:
         screen.gap()
         rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]
@@ -68,6 +72,12 @@ def _vectors(result: StatusResult) -> str:
             return f"{result.pending:,} pending, {how} ({embedder.id})"
         case "ready":
             return f"all made ({embedder.id})"
+
+
+def _injected(injected: InjectedStatus) -> str:
+    used = "" if injected.used_share is None else f", {injected.used_share:.0%} of {injected.given:,} used"
+    took = f"p50 {injected.p50_ms:,.0f} ms, p95 {injected.p95_ms:,.0f} ms"
+    return f"{count(injected.tokens, 'token')} in {count(injected.injections, 'injection')}{used}, {took}"
 
 
 def _rooms(rooms: dict[str, int]) -> str:

@@ -65,7 +65,7 @@ class Following:
             Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
         ):
             settings = context.settings
-            if not context.has_palace or settings.flag("off") or not settings.flag("watch.background"):
+            if not context.has_palace or context.is_off or not settings.flag("watch.background"):
                 return
             context.writing()
             lock = locks.try_lock(lock_file(self._palace))

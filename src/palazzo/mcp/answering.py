@@ -18,9 +18,12 @@ from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
 from palazzo.mcp.clients import host_of
 from palazzo.mcp.reporting import Reports, reporting
 from palazzo.mcp.tools import Answer, Given, Tool, request_of
+from palazzo.operations.using import SESSION
 
 KEY = "palazzo/key"
 """In a call's `_meta`: what names the call, so that it can be repeated and is carried out once."""
+_TURN = "x-codex-turn-metadata"
+"""The member of a call's `_meta` by which Codex says in which session it is made."""
 PAGE = 100
 """Members of one page of a list. Some clients read only the first."""
 
@@ -93,18 +96,28 @@ async def _answered(context: Context, tool: Tool, given: Given, reports: Reports
 async def _carried_out(context: Context, tool: Tool, given: Given, reports: Reports) -> Answer:
     connected = context.lifespan_context
     key = (context.meta or {}).get(KEY)
+    surroundings = in_session(connected.surroundings, context.meta)
     results = []
     for n, step in enumerate(tool.wanted(given)):
         asked = Asked(
             step.operation,
             request_of(step),
-            connected.surroundings,
+            surroundings,
             None if key is None else f"{key}:{n}" if n else str(key),
             reports.progress,
             reports.notice,
         )
         results.append(await connected.call(asked))
     return tool.answer(results if tool.steps is not None else results[0], given)
+
+
+def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None) -> Surroundings:
+    """Return the surroundings of a call, with the session that the client says it is made in, if it says so."""
+    told = (meta or {}).get(_TURN)
+    session = told.get("session_id") if isinstance(told, Mapping) else None
+    if not isinstance(session, str) or not session:
+        return surroundings
+    return replace(surroundings, variables={**surroundings.variables, SESSION: session})
 
 
 def _with_remarks(answered: Answer, notices: Sequence[str]) -> Answer:

@@ -16,7 +16,7 @@ READING = frozenset(
         "audit", "check_duplicate", "context_summary", "diary_handoff", "diary_read", "digest", "doctor", "graph_stats",
         "instructions", "kg_conflicts", "kg_query", "kg_stats", "kg_suggest", "kg_timeline", "list_agents",
         "list_drawers", "memory_stats", "proactive_context", "room_list", "search", "show", "status", "taxonomy",
-        "todo_list", "traverse", "tunnel_find", "tunnel_follow", "tunnel_list", "wake_up", "wing_list",
+        "todo_list", "traverse", "tunnel_find", "tunnel_follow", "tunnel_list", "wake_up", "why", "wing_list",
     }
 )  # fmt: skip
 WRITING = frozenset(
@@ -29,9 +29,10 @@ WRITING = frozenset(
 """What changes one thing after another, each of which `undo` brings back."""
 ADMINS = frozenset(
     {
-        "bench", "cleanup", "dedup", "erase", "feed", "init", "install", "mine", "repair", "restore_session",
-        "room_merge", "room_move", "room_rename", "service_start", "service_status", "service_stop", "settings",
-        "sync_sources", "token_add", "token_list", "token_revoke", "verify", "watch", "wing_merge", "wing_rename",
+        "bench", "cleanup", "dedup", "erase", "feed", "init", "install", "mine", "pause", "repair", "restore_session",
+        "resume", "room_merge", "room_move", "room_rename", "service_start", "service_status", "service_stop",
+        "settings", "sync_sources", "token_add", "token_list", "token_revoke", "verify", "watch", "wing_merge",
+        "wing_rename",
     }
 )  # fmt: skip
 """Named so that a new operation has to choose: settings, files of this machine, much at once, long work."""

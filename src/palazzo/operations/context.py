@@ -114,6 +114,13 @@ class Context:
         return self.palace_path.exists()
 
     @property
+    def is_off(self) -> bool:
+        """Whether nothing is to be captured or injected: by PALAZZO_OFF, or because somebody paused it."""
+        from palazzo.operations.pausing import pause_of
+
+        return self.settings.flag("off") or pause_of(self) is not None
+
+    @property
     def now(self) -> Micros:
         """The time, as the palace's clock has it."""
         from palazzo.palace import system_clock

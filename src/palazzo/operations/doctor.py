@@ -214,6 +214,16 @@ def _settings(context: Context) -> Iterator[Finding]:
         yield Finding("settings", False, problem, "palazzo settings")
 
 
+def _switched_off(context: Context) -> Iterator[Finding]:
+    """That nothing is captured or injected, which somebody wanted and may have forgotten."""
+    from palazzo.operations.pausing import pause_of
+
+    if (pause := pause_of(context)) is not None:
+        yield Finding("hooks", True, f"{pause}: nothing is captured or injected; 'palazzo resume' ends it")
+    if context.settings.flag("off"):
+        yield Finding("hooks", True, "off, by PALAZZO_OFF: nothing is captured or injected")
+
+
 def _hosts(context: Context) -> Iterator[Finding]:
     from palazzo.operations.hosts_found import hosts_found
 
@@ -259,6 +269,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _service,
     _background,
     _settings,
+    _switched_off,
     _hosts,
     _histories,
 )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from palazzo.attention import dedup
 from palazzo.attention.happening import Beginning, Event, Happening, ToolKind, ToolUse
 from palazzo.attention.rendering import told
+from palazzo.operations import hook_notices
 from palazzo.operations.hook_answers import SILENCE, Asked, Told
 from palazzo.operations.operation import About, Operation
 
@@ -39,6 +40,8 @@ _CAPTURES = ("stop", "subagent-stop", "pre-compact", "session-end")
 """Events that keep words; the first of them makes the palace."""
 _LEAVES_A_TRACE = ("session-start", "stop", "pre-compact")
 """Events from which on a session is known; others that inject something leave a trace with it."""
+_TELLS_A_PERSON = ("session-start", "prompt")
+"""Events whose hosts show the person a line, and after which nobody is kept waiting by it."""
 _LONGEST_SESSION = 200
 
 
@@ -89,11 +92,11 @@ class HookResult:
 
 def hook(context: Context, request: HookRequest) -> HookResult:
     """Say what an agent is given, or asked, at this moment of its session; mostly nothing."""
-    if context.settings.flag("off") or not context.settings.flag(f"events.{request.event}"):
-        return HookResult(reason="off")
+    if context.is_off or not context.settings.flag(f"events.{request.event}"):
+        return HookResult(reason="off", tell=hook_notices.that_it_is_paused(context, request))
     captures = request.event in _CAPTURES
     if request.event not in _HANDLERS or not (captures or context.has_palace):
-        return HookResult(reason="nothing to do")
+        return HookResult(reason="nothing to do", tell=hook_notices.that_there_is_no_palace(context, request))
     began = time.perf_counter()
     happening = _happening(request)
     session = _session(context, happening)
@@ -170,7 +173,10 @@ def _given(
         _enter(context, happening, session, replace(answer, text=text, parts=parts), took)
     silent = not text and answer.reaction == SILENCE.reaction and happening.event not in _CAPTURES
     reason = "nothing to add" if silent else answer.reason
-    return HookResult(text, reaction.ask, reaction.tell, reaction.hold_back, reason, answer.again)
+    tell = reaction.tell
+    if not tell and happening.event in _TELLS_A_PERSON:
+        tell = hook_notices.that_vectors_failed(context, session)
+    return HookResult(text, reaction.ask, tell, reaction.hold_back, reason, answer.again)
 
 
 def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:

@@ -28,6 +28,7 @@ def stop(asked: Asked) -> Told:
     path = transcript_of(asked.context, asked.happening.transcript)
     if path is not None:
         take_in(asked.context, path)
+    _note_cited(asked)
     again = _lags(asked, path)
     reaction = _asking(asked, path) if asked.session is not None else Reaction()
     return Told("a turn has ended", reaction=reaction, again=again)
@@ -36,10 +37,20 @@ def stop(asked: Asked) -> Told:
 def subagent_stop(asked: Asked) -> Told:
     """Take in what a sub-agent's transcript has."""
     path = transcript_of(asked.context, asked.happening.transcript)
+    if path is not None:
+        take_in(asked.context, path)
+    _note_cited(asked)
     if path is None:
         return SILENCE
-    take_in(asked.context, path)
     return Told("a sub-agent has ended", again=_lags(asked, path))
+
+
+def _note_cited(asked: Asked) -> None:
+    """Note which ids that the agent was given it cites in what it said last."""
+    from palazzo.operations.using import note_cited
+
+    if asked.session is not None:
+        note_cited(asked.context, asked.session, asked.happening.last_message)
 
 
 def session_end(asked: Asked) -> Told:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -107,6 +108,23 @@ def show(context: Context, request: ShowRequest) -> ShowResult:
     With --raw a session is its transcript, byte for byte: of a file that was rewritten the latest whole version; of a
     session that is no file of its own (a database, an export) its records, one line of JSON each.
     """
+    from palazzo.operations.using import note_fetched
+
+    found = _read(context, request)
+    note_fetched(context, _ids(found))
+    return found
+
+
+def _ids(found: ShowResult) -> Iterator[str]:
+    """The ids of what is shown whole: its own, and of a drawer and an item those of each other."""
+    yield found.id
+    if found.kind in ("drawer", "item"):
+        for entry in found.entries:
+            yield from entry.drawers
+            yield from (span.item for span in entry.spans)
+
+
+def _read(context: Context, request: ShowRequest) -> ShowResult:
     from palazzo.archive import restoring
 
     if not 0 <= request.context <= MOST_NEIGHBOURS:

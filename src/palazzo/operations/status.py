@@ -56,6 +56,22 @@ class ServiceStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class InjectedStatus:
+    """What hooks gave agents: how often, how many tokens, how many things, and how many of them were used.
+
+    `used_share` is from 0 to 1, null where nothing was given; the milliseconds are those that making it took.
+    """
+
+    injections: int
+    tokens: int
+    given: int
+    used: int
+    used_share: float | None
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class FiledStatus:
     """What was filed last: when the newest item was archived, and how many were in the ten minutes up to then."""
 
@@ -85,6 +101,11 @@ class StatusResult:
     entities: int
     mentions: int | None
     filed: FiledStatus | None
+    injected: InjectedStatus | None
+    """Null where another day was asked for."""
+    paused: bool
+    paused_until: Micros | None
+    """Null also where the pause is until 'palazzo resume'."""
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
     """Whether a process is making vectors now."""
@@ -97,8 +118,10 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
     from palazzo import locks
     from palazzo.operations.background import lock_file
+    from palazzo.operations.pausing import pause_of
     from palazzo.store import entities, facts, mentions, overview, schema, tasks, tunnels, vectors
 
+    pause = pause_of(context)
     when = past.as_of(request.as_of, context.now)
     with past.reading(context, when) as connection:
         counts = overview.drawers_by_place(connection)
@@ -122,12 +145,24 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             entities=entities.count_known(connection, entities.LATEST if when.before is None else when.before),
             mentions=mentions.count(connection) if when.before is None else None,
             filed=_filed(connection),
+            injected=_injected(connection) if when.before is None else None,
+            paused=pause is not None,
+            paused_until=None if pause is None else pause.until,
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),
             as_of=when.asked,
             note=when.note,
         )
+
+
+def _injected(connection: Connection) -> InjectedStatus:
+    from palazzo.store import ledger
+
+    found = ledger.totals(connection)
+    share = round(found.used / found.given, 4) if found.given else None
+    p50, p95 = found.took_p50 / 1_000, found.took_p95 / 1_000
+    return InjectedStatus(found.injections, found.tokens, found.given, found.used, share, p50, p95)
 
 
 def _service(context: Context) -> ServiceStatus:

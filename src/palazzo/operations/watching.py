@@ -182,10 +182,11 @@ class Watching:
             self._say("read", uris, report.items, report.drawers, report.took_s)
 
     def _take(self, requests: Iterable[MineRequest]) -> MineReport:
+        """Mine these places; none while it is paused: what changes meanwhile is caught up with later."""
         from palazzo.mining.report import merged
 
         began = time.monotonic()
-        reports = [self._mine(request) for request in requests]
+        reports = [] if self._context.is_off else [self._mine(request) for request in requests]
         report = merged([one for one in reports if one is not None], time.monotonic() - began)
         for failed in report.failed:
             self._fail(failed.uri, failed.error)

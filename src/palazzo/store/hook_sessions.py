@@ -35,6 +35,12 @@ def find(connection: Connection, host: str, session: str) -> HookSession | None:
     return next((_session(row) for row in rows), None)
 
 
+def of_id(connection: Connection, session: str) -> list[HookSession]:
+    """Return the sessions of that id, whose hosts may be several."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE session = ? ORDER BY id", (session,))
+    return [_session(row) for row in rows]
+
+
 def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[HookSession]:
     """Return the sessions whose id begins so, the one heard last first."""
     rows = connection.execute(
@@ -73,6 +79,33 @@ def hold_back(connection: Connection, row: int) -> None:
 def notice(connection: Connection, row: int) -> None:
     """Note that the person was told, in this session, that memory is not whole."""
     connection.execute("UPDATE hook_session SET noticed = 1 WHERE id = ?", (row,))
+
+
+# --- what fails again and again ----------------------------------------------------------------------------
+
+
+def failures(connection: Connection, row: int, target: bytes) -> tuple[int, Micros]:
+    """Return how often a command (a mark of its target) failed in a row in a session, and when last."""
+    rows = connection.execute("SELECT count, last FROM hook_failure WHERE session = ? AND target = ?", (row, target))
+    return next(((int(count), Micros(last)) for count, last in rows), (0, Micros(0)))
+
+
+def failed(connection: Connection, row: int, target: bytes, count: int, last: Micros) -> None:
+    """Note how often a command failed in a row, and when last."""
+    connection.execute(
+        "INSERT OR REPLACE INTO hook_failure(session, target, count, last) VALUES(?, ?, ?, ?)",
+        (row, target, count, last),
+    )
+
+
+def passed(connection: Connection, row: int, target: bytes) -> None:
+    """Note that a command has passed."""
+    connection.execute("DELETE FROM hook_failure WHERE session = ? AND target = ?", (row, target))
+
+
+def forget_failures(connection: Connection) -> None:
+    """Drop what fails in all sessions: a hash of words that were erased would confirm a guess."""
+    connection.execute("DELETE FROM hook_failure")
 
 
 _COLUMNS = "id, host, session, epoch, saved_at, held_back, noticed, began_at, epoch_at, heard_at"

@@ -93,6 +93,15 @@ def told(connection: Connection, session: int, epoch: int) -> frozenset[str]:
     return frozenset(bytes(uid).hex() for (uid,) in rows)
 
 
+def given(connection: Connection, session: int) -> frozenset[str]:
+    """Return the ids of all that a session was ever given."""
+    rows = connection.execute(
+        "SELECT DISTINCT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ?",
+        (session,),
+    )
+    return frozenset(bytes(uid).hex() for (uid,) in rows)
+
+
 def injections(connection: Connection, session: int) -> list[Injection]:
     """Return all that a session was given, in order."""
     parts: dict[int, list[Part]] = {}

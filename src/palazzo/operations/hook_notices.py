@@ -1,0 +1,53 @@
+"""What the person is told, once in a session, when memory is not whole: one line that says what and why.
+
+The agent is told nothing of it. Where a host has no way to tell a person, nobody is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.operations.hook import HookRequest
+    from palazzo.store.hook_sessions import HookSession
+
+_LONGEST_REASON = 200
+_BEGINNINGS = ("startup", "clear")
+
+
+def that_it_is_paused(context: Context, request: HookRequest) -> str:
+    """Return the line for a session that begins in a pause; empty otherwise. PALAZZO_OFF is the person's own word."""
+    from palazzo.operations.pausing import pause_of
+
+    pause = pause_of(context) if request.event == "session-start" else None
+    return "" if pause is None else f"Palazzo is {pause}: nothing is kept or told. 'palazzo resume' ends it."
+
+
+def that_there_is_no_palace(context: Context, request: HookRequest) -> str:
+    """Return the line for a session that begins with nothing to remember; empty otherwise."""
+    if context.has_palace or request.event != "session-start" or request.beginning not in _BEGINNINGS:
+        return ""
+    return (
+        f"Palazzo remembers nothing yet: there is no palace at {context.palace_path}. It is made when a turn ends;"
+        " 'palazzo mine' takes in what was before."
+    )
+
+
+def that_vectors_failed(context: Context, session: HookSession | None) -> str:
+    """Return the line for a palace whose vectors could not be made, once in a session, and note that it was said."""
+    from palazzo.operations.background import failure_file
+    from palazzo.store import hook_sessions
+
+    if session is None or session.noticed:
+        return ""
+    try:
+        why = failure_file(context.variables).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    with context.writing().database.transaction() as connection:
+        hook_sessions.notice(connection, session.row)
+    reason = " ".join(why.split())[:_LONGEST_REASON]
+    return (
+        f"Palazzo finds what is new by its words alone, because making vectors failed: {reason} See 'palazzo doctor'."
+    )

@@ -1,0 +1,146 @@
+"""why: what an agent was given in a session, when and why, byte for byte; and what it then used of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+from palazzo.store.ledger import PartKind, Use
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.hook_sessions import HookSession
+    from palazzo.store.ledger import Injection
+
+_MOST_CANDIDATES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class WhyRequest:
+    """Which session."""
+
+    session: Annotated[str, About("The session's id, as its host has it, or its beginning.", positional=True)]
+    host: Annotated[str | None, About("The host it ran in, where two have a session of that id.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class UseView:
+    """What the agent did with something it was given: fetched it whole, cited its id, touched its file; and when."""
+
+    how: Use
+    at: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """Something that an injection has words of, by its id in full, and what the agent then used it for.
+
+    `other` are the lines of an orientation; a session's id among them is hashed.
+    """
+
+    id: str
+    kind: PartKind
+    used: tuple[UseView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionView:
+    """What was given once: the text as the agent got it, null where an erase took it, and its SHA-256."""
+
+    at: Micros
+    event: str
+    reason: str
+    epoch: int
+    tokens: int
+    took_ms: float
+    text: str | None
+    sha256: str
+    erased: bool
+    parts: tuple[PartView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WhyResult:
+    """A session as hooks know it, with all that its agent was given, in order."""
+
+    host: str
+    session: str
+    epoch: int
+    began_at: Micros
+    heard_at: Micros
+    injections: tuple[InjectionView, ...]
+
+
+def why(context: Context, request: WhyRequest) -> WhyResult:
+    """Say what hooks gave an agent in a session, when and why, byte for byte, and what it then used of it.
+
+    What an erase took says so. What an agent searched for itself is in its transcript, and not here.
+    """
+    if not request.session.strip():
+        raise UsageError(
+            "The session's id is empty. 'palazzo why ID' takes the one that the host shows, or its beginning."
+        )
+    with context.reading().database.snapshot() as connection:
+        session = _named(connection, request)
+        return WhyResult(
+            session.host,
+            session.session,
+            session.epoch,
+            session.began_at,
+            session.heard_at,
+            _given(connection, session),
+        )
+
+
+def _named(connection: Connection, request: WhyRequest) -> HookSession:
+    """The session of that id, else the one whose id begins so."""
+    from palazzo.store import hook_sessions
+
+    said = request.session.strip()
+    fitting = [
+        one
+        for one in hook_sessions.by_prefix(connection, said, _MOST_CANDIDATES)
+        if request.host is None or one.host == request.host
+    ]
+    found = [one for one in fitting if one.session == said] or fitting
+    if not found:
+        where = "" if request.host is None else f" of {request.host}"
+        raise NotFound(
+            f"No hook of a session{where} whose id begins with '{said}' was heard."
+            " A session is known from its first hook; the host shows its id."
+        )
+    if len(found) > 1:
+        raise AmbiguousId(said, [f"{one.session} ({one.host})" for one in found])
+    return found[0]
+
+
+def _given(connection: Connection, session: HookSession) -> tuple[InjectionView, ...]:
+    from palazzo.store import ledger
+
+    used: dict[tuple[int, int], list[UseView]] = {}
+    for injection, n, how, at in ledger.uses(connection, session.row):
+        used.setdefault((injection, n), []).append(UseView(how, at))
+    return tuple(_view(one, used) for one in ledger.injections(connection, session.row))
+
+
+def _view(one: Injection, used: dict[tuple[int, int], list[UseView]]) -> InjectionView:
+    parts = (PartView(part.uid, part.kind, tuple(used.get((one.row, n), ()))) for n, part in enumerate(one.parts))
+    return InjectionView(
+        one.at,
+        one.event,
+        one.reason,
+        one.epoch,
+        one.tokens,
+        one.took / 1_000,
+        one.text,
+        one.hash,
+        one.text is None,
+        tuple(parts),
+    )
+
+
+OPERATION = Operation("why", WhyRequest, WhyResult, why)
