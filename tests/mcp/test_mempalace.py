@@ -175,6 +175,7 @@ def test_a_hit_has_the_documented_fields_and_exact_words(talk: Talk) -> None:
     assert hit["text"] == "zebra retries were decided by the web team"
     assert hit["distance"] == pytest.approx(1 - hit["similarity"], abs=0.001)
     assert hit["distance"] < 0.2
+    assert hit["source_file"] == ""
     assert hit["bm25_score"] > 0
 
 

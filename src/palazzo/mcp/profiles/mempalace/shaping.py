@@ -73,8 +73,10 @@ def rest(left_out: int) -> dict[str, int]:
 
 
 def source_file(source: HitSource) -> str:
-    """Return where words come from: a file's path, or the address of what is no file."""
+    """Return where words come from: a file's path, or the address of what is no file; '' of what was filed here."""
     parts = urlsplit(source.uri)
+    if parts.scheme == "palazzo":
+        return ""
     return url2pathname(parts.path) if parts.scheme == "file" else source.uri
 
 
