@@ -14,6 +14,7 @@ from palazzo.attention.save_prompt import save_prompt
 from palazzo.attention.tool_names import NAMES
 from palazzo.mcp.profiles.mempalace import INSTRUCTIONS, PROFILE, TOOLS
 from palazzo.mcp.telling import NOTICE
+from palazzo.model import Place
 from palazzo.operations.instructions import NAMES as TEXTS
 from palazzo.palace import Palace
 from palazzo.text.tokens import estimate_tokens
@@ -91,6 +92,7 @@ def parsed(talk: Talk, tool: str, **arguments: Any) -> Any:
 def failed(talk: Talk, tool: str, **arguments: Any) -> dict[str, Any]:
     result = talk.call(f"mempalace_{tool}", **arguments)
     assert result["isError"], result
+    assert "structuredContent" not in result  # it would not be what the output schema says
     told: dict[str, Any] = json.loads(result["content"][0]["text"])
     return told
 
@@ -258,7 +260,8 @@ def test_drawers_are_listed_page_by_page(talk: Talk) -> None:
 
 def test_a_hundred_long_hits_stay_within_what_hosts_show(talk: Talk) -> None:
     for n in range(60):
-        added(talk, f"zebra {n}: " + " ".join(f"zebra word {m} of {n}" for m in range(60)))
+        words = " ".join(f"zebra word {m} of {n}" for m in range(60))
+        talk.palace.remember(f"zebra {n}: {words}", Place("zoo", "zebras"))
     result = talk.call("mempalace_search", query="zebra words", limit=100)
     assert len(result["content"][0]["text"]) < 25_000
     told = json.loads(result["content"][0]["text"])
