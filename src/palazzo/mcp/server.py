@@ -153,7 +153,9 @@ def listed(tool: Tool) -> types.Tool:
 def _result(answered: Answer) -> types.CallToolResult:
     return types.CallToolResult(
         content=[_text(answered.readable)],
-        structured_content=whole(answered.structured),
+        # Clients hold what is structured against the output schema, also of a call that failed, and tell the model of
+        # nothing else if it does not fit.
+        structured_content=None if answered.failed else whole(answered.structured),
         is_error=answered.failed,
     )
 
