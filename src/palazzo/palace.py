@@ -23,7 +23,7 @@ from palazzo import undo
 from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
 from palazzo.archive.erasing import Found, Wanted
 from palazzo.archive.guarding import Guard
-from palazzo.derive import claiming, embed, follow, lagging, naming, rebuild, retired, summing
+from palazzo.derive import claiming, embed, follow, lagging, mending, naming, rebuild, retired, summing
 from palazzo.derive.cut import Cutter
 from palazzo.derive.lagging import Made
 from palazzo.embed import Embedder
@@ -183,6 +183,10 @@ class Palace:
     def follow_digests(self, progress: lagging.Progress | None = None) -> None:
         """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
         self._follow(summing.SUMMING, progress)
+
+    def follow_failures(self) -> None:
+        """Take in what failed in sessions, and what mended it, since the last call."""
+        self._follow(mending.MENDING)
 
     def know_people(self, names: Iterable[str]) -> None:
         """Know people by their full names, so that mentions of them are found."""

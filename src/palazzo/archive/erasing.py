@@ -24,7 +24,19 @@ import zstandard
 from palazzo.archive import deeds
 from palazzo.archive.erased_words import at_moment, spelled
 from palazzo.model import Micros
-from palazzo.store import calls, changes, drawers, items, ledger, packs, sources, tombstones, wake_blocks, wording
+from palazzo.store import (
+    calls,
+    changes,
+    drawers,
+    hook_sessions,
+    items,
+    ledger,
+    packs,
+    sources,
+    tombstones,
+    wake_blocks,
+    wording,
+)
 from palazzo.store.database import Connection
 from palazzo.store.wording import Wording
 from palazzo.text.hashed import (
@@ -270,6 +282,7 @@ def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, ac
     _take_bodies(connection, erasure, bare, found)
     _forget_covered(connection, bare, actor, now)
     wake_blocks.drop_all(connection)
+    hook_sessions.forget_failures(connection)
     calls.forget_words(connection)
     ledger.forget_words(connection, bare)
     sources.forget_files(connection, {_source_of(connection, row) for row in bare})

@@ -58,6 +58,7 @@ def embed(palace: Path) -> int:
                 made += _embed_pending(context)
                 context.writing().follow_claims()
                 context.writing().follow_digests()
+                context.writing().follow_failures()
                 context.writing().follow_mentions(context.settings.flag("entities"))
             # What was filed after the last look is found by looking again without the lock: whoever
             # filed it may have seen the lock held and started nobody.

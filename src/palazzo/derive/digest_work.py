@@ -139,6 +139,18 @@ def failure(tool: str, command: str, text: str, start: int, end: int, failed: bo
     return _trimmed(line, start + at)
 
 
+def telling_lines(text: str, start: int, end: int) -> Iterator[Place]:
+    """Yield the lines of a failed result that say something of the failure, in order; sums of results say nothing."""
+    for at, line in _lines(text[start:end]):
+        if _TELLING.search(line) and not _SUMMARY.search(line) and not line.startswith("Traceback"):
+            yield _trimmed(line, start + at)
+
+
+def is_declined(result: str) -> bool:
+    """Whether a call was not carried out: somebody declined it, or it was not one that can be."""
+    return _DECLINED.search(result) is not None
+
+
 def only_looks(command: str) -> bool:
     """Whether a command only reads what stands somewhere; in a log, what it reads has happened."""
     return _LOOKING.match(command) is not None and re.search(r"\blogs?\b", command) is None
@@ -165,8 +177,18 @@ def _trimmed(line: str, at: int) -> Place:
 
 def command_of(text: str, start: int, end: int) -> str:
     """Return the command that a call runs, empty if it runs none."""
+    place = command_place(text, start, end)
+    return "" if place is None else text[place[0] : place[1]]
+
+
+def command_place(text: str, start: int, end: int) -> Place | None:
+    """Return where the command stands that a call runs; None if it runs none."""
     match = _COMMAND.search(text, start, end)
-    return "" if match is None else text[match.end() : end].split("\ndescription:")[0].strip()
+    if match is None:
+        return None
+    words = text[match.end() : end].split("\ndescription:")[0]
+    low = match.end() + len(words) - len(words.lstrip())
+    return low, low + len(words.strip())
 
 
 def program(command: str) -> str:

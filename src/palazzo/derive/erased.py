@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from palazzo.derive import retired
 from palazzo.derive.indexing import reindex
 from palazzo.derive.making import text_hash
-from palazzo.store import changes, claims, drawers, items, keywords, mentions, vectors
+from palazzo.store import changes, claims, drawers, items, keywords, mendings, mentions, vectors
 from palazzo.store.database import Connection
 
 
 def refresh(connection: Connection, rows: Iterable[int]) -> None:
     """Make what is derived from these items anew, in the caller's transaction."""
-    touched = drawers.drawers_of_items(connection, rows)
+    items_touched = list(rows)
+    touched = drawers.drawers_of_items(connection, items_touched)
     for drawer in touched:
         is_live = drawers.is_live(connection, drawer)
         if _rehash(connection, drawer) and is_live:
@@ -29,6 +30,7 @@ def refresh(connection: Connection, rows: Iterable[int]) -> None:
         retired.redo(connection, touched)
     claims.drop(connection, touched)
     mentions.drop(connection, touched)
+    mendings.drop(connection, items_touched)
     changes.append(connection, "drawer~", touched)
     vectors.delete_orphans(connection)
 

@@ -16,6 +16,7 @@ from palazzo.derive import cut, embed, lagging, material, retired
 from palazzo.derive.claiming import Claiming
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
+from palazzo.derive.mending import MENDING
 from palazzo.derive.naming import NAMING
 from palazzo.derive.summing import SUMMING
 from palazzo.errors import PalaceUnusable
@@ -47,6 +48,7 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
         _drop_vectors(database)
     if what in ("fts", "all"):  # last: they make everything anew after a reset, and the steps before append some
         lagging.make_anew(database, SUMMING)
+        lagging.make_anew(database, MENDING)
         lagging.make_anew(database, NAMING)
     if what == "all" and not pages_are_sound(database):
         with database.outside_transaction() as raw:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from palazzo.archive import chain
-from palazzo.derive import claiming, expected, lagging, naming, retired, summing
+from palazzo.derive import claiming, expected, lagging, mending, naming, retired, summing
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
@@ -23,6 +23,7 @@ from palazzo.store import (
     drawers,
     items,
     keywords,
+    mendings,
     mentions,
     past,
     retired_keywords,
@@ -69,6 +70,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield _checked(checked, "claims", _claims)
         yield _checked(checked, "mentions", _mentions)
         yield _checked(checked, "digests", _digests)
+        yield _checked(checked, "failures", _failures)
         yield _checked(checked, "vectors", _vectors)
         yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
 
@@ -255,6 +257,20 @@ def _digests(connection: Connection) -> Finding:
     if wrong:
         return False, f"{len(wrong)} of {len(chosen)} sessions have another digest than their words call for"
     return True, f"{digests.count(connection):,} lines; {len(chosen)} sessions read anew, all the same"
+
+
+def _failures(connection: Connection) -> Finding:
+    """What failed in a sample of sessions, and what mended it, is what their words call for."""
+    if not lagging.is_followed(connection, mending.MENDING):
+        return True, "none kept yet"
+    if lagging.behind(connection, mending.MENDING):
+        return True, "not compared: sessions are still to be read"
+    sources = mending.MENDING.everything(connection)
+    chosen = sources[:: max(1, len(sources) // DIGESTS_SAMPLE)]
+    wrong = [row for row in chosen if mending.expected(connection, row) != mendings.of_source(connection, row)]
+    if wrong:
+        return False, f"{len(wrong)} of {len(chosen)} sessions have other failures than their words call for"
+    return True, f"{mendings.count(connection):,} failures; {len(chosen)} sessions read anew, all the same"
 
 
 def _vectors(connection: Connection) -> Finding:

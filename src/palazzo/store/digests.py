@@ -109,10 +109,10 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
             "SELECT l.kind, s.session_id, w.name,"
             " CASE WHEN i.role = 'user' AND i.trust = 'agent' THEN 'assistant' ELSE i.role END,"
             " i.created_at, l.item, l.start, l.end,"
-            f" CASE WHEN {_shown('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
+            f" CASE WHEN {shown('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
             " l.about_start, l.about_end FROM digest_line l JOIN source s ON s.id = l.source"
             " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing"
-            f" WHERE {_shown('l.item', 'l.start', 'l.end')} AND {where}",
+            f" WHERE {shown('l.item', 'l.start', 'l.end')} AND {where}",
             values,
         )
     )
@@ -129,11 +129,14 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
     ]
 
 
-def _shown(item: str, start: str, end: str) -> str:
-    """Whether a live drawer shows a place: what was forgotten a moment ago is in no answer, digested anew or not."""
+def shown(item: str, start: str, end: str, only: str = "TRUE") -> str:
+    """Whether a live drawer (`d`, of which `only` holds) shows a place: SQL.
+
+    What was forgotten a moment ago is in no answer, read anew or not.
+    """
     return (
         f"EXISTS (SELECT 1 FROM drawer_span p JOIN drawer d ON d.id = p.drawer WHERE p.item = {item}"
-        f" AND d.retired_at IS NULL AND p.start < {end} AND p.end > {start})"
+        f" AND d.retired_at IS NULL AND p.start < {end} AND p.end > {start} AND {only})"
     )
 
 

@@ -77,7 +77,24 @@ def m005_people(connection: Connection) -> None:
     connection.execute("CREATE TABLE known_person(id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
 
 
-MIGRATIONS: list[Migration] = [m001_first, m002_tokens, m003_calls, m004_hooks, m005_people]
+def m006_mendings(connection: Connection) -> None:
+    """Create what failed in sessions and what mended it (`store/mendings`), and what fails again in one now."""
+    for statement in (
+        "CREATE TABLE mending(source INTEGER NOT NULL, n INTEGER NOT NULL, target BLOB NOT NULL,"
+        " signature BLOB NOT NULL, failed_at INTEGER NOT NULL, passed_at INTEGER, PRIMARY KEY(source, n))"
+        " WITHOUT ROWID",
+        "CREATE INDEX mending_target ON mending(target)",
+        "CREATE INDEX mending_signature ON mending(signature)",
+        "CREATE TABLE mending_place(source INTEGER NOT NULL, n INTEGER NOT NULL, m INTEGER NOT NULL,"
+        " kind TEXT NOT NULL, item INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,"
+        " PRIMARY KEY(source, n, m)) WITHOUT ROWID",
+        "CREATE TABLE hook_failure(session INTEGER NOT NULL REFERENCES hook_session, target BLOB NOT NULL,"
+        " count INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY(session, target)) WITHOUT ROWID",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: list[Migration] = [m001_first, m002_tokens, m003_calls, m004_hooks, m005_people, m006_mendings]
 
 
 def migrate(database: Database) -> None:

@@ -1,0 +1,70 @@
+"""What failed in every session and what mended it, read anew when a session has grown or words of it went."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+from palazzo.derive.failures import Failure, Target, failures
+from palazzo.derive.sessions import OfSessions, Session, session
+from palazzo.store import digests, mendings, redaction
+from palazzo.store.database import Connection
+from palazzo.store.mendings import MendingRow, PlaceRow
+
+_SIZE = 16
+
+
+class Mending(OfSessions):
+    """The consumer that keeps failures."""
+
+    name = "mending"
+    version = 1
+
+    def everything(self, connection: Connection) -> list[int]:
+        """Return all sessions, and what has failures."""
+        return sorted({*digests.all_sessions(connection), *mendings.sources(connection)})
+
+    def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[MendingRow]] | None:
+        """Read these sessions anew."""
+        made = {source: expected(connection, source) for source in things}
+        same = all(rows == mendings.of_source(connection, source) for source, rows in made.items())
+        return None if same else made
+
+    def keep(self, connection: Connection, things: Sequence[int], made: dict[int, list[MendingRow]]) -> None:
+        """Keep their failures."""
+        for source in things:
+            mendings.replace(connection, source, made[source])
+
+
+MENDING = Mending()
+
+
+def expected(connection: Connection, source: int) -> list[MendingRow]:
+    """Return the failures that a session's words call for: not what is forgotten or from outside."""
+    read = session(connection, source)
+    key = redaction.fingerprint_key(connection)
+    found = [one for one in failures(read.said) if not read.is_forgotten([one.command, *one.lines])]
+    return [_row(source, n, one, read, key) for n, one in enumerate(found)]
+
+
+def marks(connection: Connection, target: Target | None, signature: str) -> tuple[bytes, bytes]:
+    """Return what a target and a signature are kept as, keyed by the palace: empty of what is none."""
+    return _marks(redaction.fingerprint_key(connection), target, signature)
+
+
+def _marks(key: bytes, target: Target | None, signature: str) -> tuple[bytes, bytes]:
+    said = ("target", "\0".join(target or ())), ("signature", signature)
+    return tuple(  # type: ignore[return-value]
+        hmac.digest(key, f"{kind}\0{words}".encode("utf-8", "surrogatepass"), hashlib.sha256)[:_SIZE] if words else b""
+        for kind, words in said
+    )
+
+
+def _row(source: int, n: int, failure: Failure, read: Session, key: bytes) -> MendingRow:
+    target, signature = _marks(key, failure.target, failure.signature)
+    places = [PlaceRow("command", *failure.command), *(PlaceRow("error", *line) for line in failure.lines)]
+    for kind, spots in (("edited", failure.edited), ("ran", failure.ran)):
+        places += [PlaceRow(kind, *spot) for spot in spots if not read.is_forgotten([spot])]
+    passed_at = None if failure.passed is None else read.times[failure.passed.item]
+    return MendingRow(source, n, target, signature, read.times[failure.lines[0].item], passed_at, tuple(places))

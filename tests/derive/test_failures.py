@@ -1,0 +1,219 @@
+"""What failed in sessions, how it is known again, and what changed before it passed."""
+
+from __future__ import annotations
+
+import pytest
+from tests.archive.conversations import answered, called, file_rows, said
+from tests.archive.test_erasing import erase
+
+from palazzo.archive.door import Filing
+from palazzo.derive import mending
+from palazzo.derive.failures import Target, covers, error_in, signature, target
+from palazzo.derive.verify import verify
+from palazzo.model import Part
+from palazzo.palace import Palace, without_embedder
+from palazzo.store import mendings
+from palazzo.store.mendings import Mended
+
+TESTS = "pytest -q tests/test_cart.py"
+ERROR = "FAILED tests/test_cart.py::test_rounding - decimal.InvalidOperation: 9.995 is not 10.00"
+
+
+def ran(n: int, command: str, output: str, failed: bool = False) -> list[Filing]:
+    """A command with its result, the n-th of the session."""
+    arguments = f"Bash\ncommand: {command}\ndescription: Run a command"
+    given = [Part("tool_result", 0, len(output), "", f"c{n}", failed)]
+    return [called(2 * n, "Bash", arguments, f"c{n}"), said(2 * n + 1, "tool", output, given)]
+
+
+def edited(n: int, path: str) -> list[Filing]:
+    return [
+        called(2 * n, "Edit", f"Edit\nfile_path: {path}\nold_string: a\nnew_string: b", f"c{n}"),
+        answered(2 * n + 1, "The file has been updated.", f"c{n}"),
+    ]
+
+
+SESSION = [
+    *ran(1, TESTS, f"Exit code 1\n{ERROR}\n1 failed in 0.31s", failed=True),
+    *edited(2, "src/cart.py"),
+    *ran(3, "pip install tzdata", "Successfully installed tzdata"),
+    *ran(4, "ls src", "cart.py"),
+    *ran(5, TESTS, "1 passed in 0.30s"),
+    *edited(6, "README.md"),
+]
+
+
+def known(palace: Palace, command: str = "", error: str = "") -> list[Mended]:
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        marks = mending.marks(connection, target(command), signature(error))
+        return mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
+
+
+def sound(palace: Palace) -> bool:
+    return next(one.ok for one in verify(palace.database, without_embedder) if one.name == "failures")
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("pytest -q tests/test_cart.py::test_x", ("pytest", "", "tests/test_cart.py")),
+        ("/srv/api/.venv/bin/python3.11 -m pytest ./tests/test_cart.py -k x", ("pytest", "", "tests/test_cart.py")),
+        ("cd api && npm ci && npm test 2>&1 | tail -5", ("npm", "test", "")),
+        ("npm run build", ("npm", "run build", "")),
+        ("docker compose up -d", ("docker", "compose up", "")),
+        ("FOO=1 sudo -E systemctl restart nginx", ("systemctl", "restart", "")),
+        ("uv run pytest -x", ("pytest", "", "")),
+        ("make -j 4 test", ("make", "test", "")),
+        ("bash -lc 'cargo test --lib'", ("cargo", "test", "")),
+        ("timeout 60 go vet", ("go", "vet", "")),
+        ("kubectl apply -f deploy/x.yaml", ("kubectl", "apply", "deploy/x.yaml")),
+        ("cat <<EOF > a.txt\nhello\nEOF\npython a.py", ("python", "", "a.py")),
+        ("pytest; echo $?", ("pytest", "", "")),
+    ],
+)
+def test_a_command_is_known_by_its_program_its_subcommand_and_its_file(
+    command: str, wanted: tuple[str, str, str]
+) -> None:
+    assert target(command) == Target(*wanted)
+
+
+@pytest.mark.parametrize(
+    "command", ["", " ", "ls", "echo 'FAILED' >&2; exit 1", "python -c 'import x'", "pytest --version", "cd src", "((("]
+)
+def test_what_only_looks_or_is_a_script_of_its_own_is_about_nothing(command: str) -> None:
+    assert target(command) is None
+
+
+def test_a_whole_run_that_passes_shows_that_a_part_of_it_does_and_not_the_other_way() -> None:
+    whole, part = Target("pytest", "", ""), Target("pytest", "", "tests/test_cart.py")
+    assert covers(whole, part)
+    assert covers(part, part)
+    assert not covers(part, whole)
+    assert not covers(Target("npm", "test", ""), Target("npm", "ci", ""))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("FAILED tests/a.py::test_x - assert 3 == 4", "FAILED lib/tests/a.py::test_x - assert 17 == 4.5"),
+        (
+            "src/a.ts(3,4): error TS2304: Cannot find name 'x'",
+            "/srv/web/b.ts(30,1): error TS2304: Cannot find name 'x'",
+        ),
+        ("connection to 10.0.0.3, port 5432 failed", "connection to 192.168.1.9, port 5433  failed"),
+        ("segmentation fault at 0x7ffdeadbeef0", "Segmentation fault at 0x55aa10"),
+        ("\x1b[31mError:\x1b[0m deploy abcdef1234567 went away", "Error: deploy 0123456789abc went away"),
+        ("C:\\Users\\me\\x.py:12: SyntaxError: bad", "/home/me/x.py:7: SyntaxError: bad"),
+    ],
+)
+def test_an_error_is_known_again_whatever_its_numbers_and_paths(one: str, other: str) -> None:
+    assert signature(one) == signature(other) != ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("KeyError: 'price' missing", "KeyError: 'total' missing"), ("ModuleNotFoundError: x", "ImportError: x")],
+)
+def test_other_errors_are_other_signatures(one: str, other: str) -> None:
+    assert signature(one) != signature(other)
+
+
+@pytest.mark.parametrize("line", ["", "Error: 3", "/usr/lib/x.py:3", "🙂", "\ud800"])
+def test_a_line_that_says_too_little_has_no_signature(line: str) -> None:
+    assert signature(line) == ""
+
+
+def test_at_most_three_lines_of_an_error_are_quoted_the_most_telling_first() -> None:
+    output = "\n".join(["Exit code 1", "collecting", *(f"FAILED tests/t.py::test_{n} - boom" for n in range(9))])
+    lines = [output[low:high] for low, high in error_in("Bash", "pytest", output, 0, len(output), True)]
+    assert lines == [f"FAILED tests/t.py::test_{n} - boom" for n in range(3)]
+
+
+def test_a_failure_is_kept_with_what_changed_before_its_target_passed(palace: Palace) -> None:
+    file_rows(palace, SESSION)
+    (one,) = known(palace, error=ERROR.replace("9.995", "1.5"))
+    assert (one.command, one.lines) == (TESTS, (ERROR,))
+    assert (one.edited, one.ran) == (("src/cart.py",), ("pip install tzdata",))
+    assert one.passed_at is not None
+    assert one.passed_at > one.failed_at
+    assert known(palace, command="python3 -m pytest tests/test_cart.py -x") == [one]
+    assert sound(palace)
+
+
+def test_what_never_passed_is_known_by_its_error_alone(palace: Palace) -> None:
+    file_rows(palace, SESSION[:4])
+    (one,) = known(palace, error=ERROR)
+    assert (one.passed_at, one.edited, one.ran) == (None, (), ())
+    assert known(palace, command=TESTS) == []
+    file_rows(palace, SESSION[4:])  # the session goes on
+    assert known(palace, command=TESTS)[0].edited == ("src/cart.py",)
+
+
+def test_what_fails_so_again_and_again_is_one_failure(palace: Palace) -> None:
+    failing = [row for n in range(1, 5) for row in ran(n, TESTS, f"Exit code 1\n{ERROR}", failed=True)]
+    file_rows(palace, failing)
+    assert len(known(palace, error=ERROR)) == 1
+
+
+def test_what_somebody_declined_or_what_only_looked_is_no_failure(palace: Palace) -> None:
+    file_rows(
+        palace,
+        [
+            *ran(1, TESTS, "The user doesn't want to proceed with this tool use.", failed=True),
+            *ran(2, "grep -rn nothing src", "Exit code 1", failed=True),
+        ],
+    )
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        assert mendings.count(connection) == 0
+
+
+def test_other_wings_and_what_came_from_outside_are_not_told(palace: Palace) -> None:
+    file_rows(palace, SESSION)
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        marks = mending.marks(connection, None, signature(ERROR))
+        assert mendings.find(connection, *marks, ["web"], ["user", "agent", "tool"], 3) == []
+        assert mendings.find(connection, *marks, ["api"], ["user"], 3) == []
+        assert mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3, ("s1", None)) == []
+
+
+def test_forgotten_words_are_told_no_more_at_once_and_undo_brings_them_back(palace: Palace) -> None:
+    file_rows(palace, SESSION)
+    before = known(palace, error=ERROR)
+    palace.forget(live(palace))
+    with palace.database.snapshot() as connection:  # nobody has read the session anew yet
+        marks = mending.marks(connection, None, signature(ERROR))
+        assert mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3) == []
+    assert known(palace, error=ERROR) == []
+    palace.undo()
+    assert known(palace, error=ERROR) == before
+
+
+def live(palace: Palace) -> list[str]:
+    with palace.database.snapshot() as connection:
+        rows = connection.execute("SELECT uid FROM drawer WHERE retired_at IS NULL")
+        return [bytes(uid).hex() for (uid,) in rows]
+
+
+def test_an_erase_takes_the_marks_of_what_it_takes(palace: Palace) -> None:
+    file_rows(palace, SESSION)
+    assert known(palace, error=ERROR)
+    erase(palace, "InvalidOperation")
+    with palace.database.snapshot() as connection:
+        assert mendings.count(connection) == 0
+    assert known(palace, error=ERROR) == []
+    (left,) = known(palace, command=TESTS)
+    assert "InvalidOperation" not in str(left)
+    assert sound(palace)
+
+
+def test_failures_are_made_anew_as_they_were_and_compared(palace: Palace) -> None:
+    file_rows(palace, SESSION)
+    before = known(palace, error=ERROR)
+    palace.rebuild("all")
+    assert known(palace, error=ERROR) == before
+    with palace.database.transaction() as connection:
+        connection.execute("UPDATE mending_place SET end = end - 1")
+    assert not sound(palace)
