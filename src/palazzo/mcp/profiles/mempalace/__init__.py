@@ -1,7 +1,7 @@
 """The tools documented for MemPalace's MCP server: its names, parameters and result fields over our operations.
 
 Every answer is one text block of JSON, also where a call fails. `structuredContent` is the same with a `notice` before
-recorded words, and with a list under `result`: structured content is always an object.
+recorded words, and with a list under `result`: structured content is always an object. What failed has none.
 """
 
 from __future__ import annotations
