@@ -29,6 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
         asked = start.asked(given)
         if asked is not None:
             return start.run(asked)  # a relay has no use for the rest, and runs for hours
+    from palazzo.cli import quick
+
+    plain = quick.asked(given)
+    if plain is not None:
+        return quick.run(*plain)
     from palazzo.cli.app import run
 
     return run(given)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from palazzo.cli import binding, failing
+from palazzo.cli.given import Common
+from palazzo.cli.running import flushed
 from palazzo.operations import registry
 
 PROGRAM = "palazzo"
@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> int:
         code = 0
     except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
         code = failing.bug(error, arguments, "--debug" in arguments)
-    return _flushed(code if isinstance(code, int) else 0 if code is None else 1)
+    return flushed(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 class Commands(TyperGroup):
@@ -93,7 +93,7 @@ def _before_any_command(
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
 ) -> None:
     """A memory for coding agents, on your own machine: exact words, found again in milliseconds."""
-    context.obj = binding.Common(palace=palace, debug=debug)
+    context.obj = Common(palace=palace, debug=debug)
     if version:
         from palazzo import __version__
 
@@ -107,8 +107,8 @@ def _before_any_of_group(
     palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP)] = None,
     debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP)] = False,
 ) -> None:
-    before = context.obj if isinstance(context.obj, binding.Common) else binding.Common()
-    context.obj = binding.Common(palace=palace or before.palace, debug=debug or before.debug)
+    before = context.obj if isinstance(context.obj, Common) else Common()
+    context.obj = Common(palace=palace or before.palace, debug=debug or before.debug)
     _help_unless_command(context)
 
 
@@ -116,13 +116,3 @@ def _help_unless_command(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
         raise typer.Exit
-
-
-def _flushed(code: int) -> int:
-    """Write out what is buffered; a reader that has gone is no failure of ours."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return code

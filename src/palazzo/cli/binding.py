@@ -5,28 +5,18 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
+from palazzo.cli.given import Common
 from palazzo.operations.operation import Operation, RequestField, request_fields
 
 PALACE_HELP = "The palace to use instead of the configured one."
 DEBUG_HELP = "Show where an error came from."
 JSON_HELP = "Write one JSON document instead of text."
 YES_HELP = "Do not ask."
-
-
-@dataclass(slots=True)
-class Common:
-    """What every command takes."""
-
-    palace: Path | None = None
-    as_json: bool = False
-    debug: bool = False
-    yes: bool = False
 
 
 def callback(operation: Operation[Any, Any]) -> Callable[..., None]:

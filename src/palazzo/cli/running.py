@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,7 @@ from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 
 if TYPE_CHECKING:
-    from palazzo.cli.binding import Common
+    from palazzo.cli.given import Common
 
 _SAYS_PROBLEMS = ("settings", "doctor")
 """Operations whose result tells what is wrong in settings files."""
@@ -50,6 +51,16 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         bar.close()
         return failing.bug(error, sys.argv[1:], common.debug)
     return failing.FAILED if operation.failed is not None and operation.failed(result) else 0
+
+
+def flushed(code: int) -> int:
+    """Write out what is buffered; a reader that has gone is no failure of ours."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
 
 
 def _notice(common: Common) -> Callable[[str], None] | None:

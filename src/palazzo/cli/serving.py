@@ -13,6 +13,7 @@ import typer
 
 from palazzo import client, start
 from palazzo.cli import binding, failing
+from palazzo.cli.given import Common
 from palazzo.errors import PalazzoError, UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def mcp(
     Hosts start this by themselves; 'palazzo mcp --print-config HOST' says how they are told to. With --http they call
     it at an address; 'palazzo token add' says who may.
     """
-    before = context.obj if isinstance(context.obj, binding.Common) else binding.Common()
+    before = context.obj if isinstance(context.obj, Common) else Common()
     chosen = palace or before.palace
     try:
         _check(profile, "profile", start.PROFILES)
