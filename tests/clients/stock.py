@@ -83,6 +83,7 @@ class Stock:
             for place, note in NOTES.items():
                 opened.remember(note, place)
         self._do("remember", text="All cranes are painted yellow.", wing="acme", tags=("cranes",))
+        self._do("mine", paths=(Path("page.md"),))
         self._do("kg_add", subject="the quay", predicate="has", object="nine berths")
 
     def arguments(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
