@@ -202,6 +202,43 @@ def test_text_is_written_into_items_by_one_statement() -> None:
     assert writing == []
 
 
+FACES = ("cli", "mcp", "hosts", "daemon")
+OF_FACES = frozenset(["palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings", "client", "relay"])
+"""What a face may use besides operations, other faces and what starts them."""
+BEYOND = {
+    "palazzo.cli.benching": {"bench"},  # the shapes of figures that it prints
+    "palazzo.cli.failing": {"store"},  # SQLite's version, for a report of a bug
+    "palazzo.daemon.embedding": {"derive", "store"},  # the background work itself
+    "palazzo.daemon.pool": {"embed", "palace", "store"},  # keeps palaces open for operations
+    "palazzo.daemon.service": {"recall"},  # a first search, to be warm
+    "palazzo.mcp.http_tokens": {"palace", "store"},  # looks a token up for every request, before any operation
+    "palazzo.mcp.http_guard": {"store"},  # the names of scopes
+    "palazzo.mcp.http_scopes": {"store"},
+    "palazzo.mcp.scopes": {"store"},
+}
+"""Faces that know more, and of what. Who adds a line says why; an operation is nearly always the better place."""
+SHOWN = frozenset(["attention", "guard"])
+"""What faces need to show recorded words to a model: fences, and the nouns and names of what hooks say."""
+
+
+def test_a_face_has_no_logic_of_its_own() -> None:
+    """It asks operations, and shows what they answer: two faces then never differ in what they do."""
+    knowing = []
+    for found in all_imports():
+        other = room_of(found.target)
+        if room_of(found.module) not in FACES or not found.target.startswith("palazzo") or other == "operations":
+            continue
+        if other in OF_FACES | SHOWN | {*FACES, "start", "hooking"} or other in BEYOND.get(found.module, ()):
+            continue
+        knowing.append(str(found))
+    assert knowing == []
+
+
+def test_what_a_face_is_allowed_beyond_operations_it_uses() -> None:
+    used = {(found.module, room_of(found.target)) for found in all_imports()}
+    assert [(module, room) for module, rooms in BEYOND.items() for room in rooms if (module, room) not in used] == []
+
+
 def test_each_posix_only_module_is_imported_in_one_place() -> None:
     users: dict[str, set[str]] = {}
     for found in all_imports():
