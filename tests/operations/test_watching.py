@@ -19,7 +19,7 @@ import pytest
 import watchfiles
 from tests.feeders.opencode_samples import START, Writer, text
 
-from palazzo.operations import listening, watching
+from palazzo.operations import listening, pausing, watching
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
 from palazzo.operations.watching import WatchEvent, Watching
@@ -118,6 +118,24 @@ def watch(home: Path, variables: dict[str, str], *paths: Path) -> Iterator[Watch
         yield watcher
     finally:
         watcher.stop()
+
+
+def test_while_it_is_paused_nothing_is_read(home: Path, variables: dict[str, str], transcript: Path) -> None:
+    watcher = Watcher(home, variables)
+    with watcher.open() as context:
+        context.writing()
+        pausing.begin(context, None)
+        watcher.start()
+        with transcript.open("a") as file:
+            file.write(said(4, "word number 4"))
+        watcher.stop()
+        assert not watcher.finds("word number 4")
+        assert sum(event.items for event in watcher.told) == 0
+        pausing.end(context)
+    after = Watcher(home, variables)
+    after.start()
+    after.stop()
+    assert after.finds("word number 4")
 
 
 def test_a_session_is_findable_as_it_goes_on_and_after_it_is_deleted(

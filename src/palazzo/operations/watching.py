@@ -168,7 +168,9 @@ class Watching:
         self._say("caught-up", items=report.items, drawers=report.drawers, took_s=report.took_s)
 
     def _read(self, changed: set[Path]) -> None:
-        """Read what changed."""
+        """Read what changed; nothing while it is paused: that is caught up with later."""
+        if self._context.is_off:
+            return
         own = self._context.palace_path.name
         news = [path for path in sorted(changed - self._strangers) if not path.name.startswith(own)]
         among_documents = [path for path in news if self._watched.history_of(path) is None]
