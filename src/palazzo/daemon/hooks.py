@@ -34,6 +34,7 @@ _USED = tuple(
         *("operations.hook_start", "operations.hook_prompt", "operations.hook_capture", "operations.wake_up"),
         *("operations.proactive_context", "operations.scoping", "operations.watched", "attention.gathering"),
         *("mining.mine", "store.transcripts", "derive.summing", "recall.search"),
+        *("operations.hook_tool", "derive.mending", "store.mendings", "store.anchors"),
     )
 )
 _AGAIN_AFTER = 2.0

@@ -154,7 +154,7 @@ def _fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes
 def _words(one: Mended) -> Iterator[str]:
     """The command, what it said, and the outcome."""
     yield f"`{_short(one.command)}` failed:"
-    yield from (f"> {_short(line)}" for line in one.lines)
+    yield from (f"> {_cut(line)}" for line in one.lines)
     if one.passed_at is None:
         yield "It did not pass later in that session."
         return
@@ -165,7 +165,11 @@ def _words(one: Mended) -> Iterator[str]:
 
 
 def _short(words: str) -> str:
-    line = " ".join(words.split())
+    """A command as one line."""
+    return _cut(" ".join(words.split()))
+
+
+def _cut(line: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
 
 
