@@ -66,6 +66,8 @@ def sound(palace: Palace) -> bool:
         ("uv run pytest -x", ("pytest", "", "")),
         ("make -j 4 test", ("make", "test", "")),
         ("bash -lc 'cargo test --lib'", ("cargo", "test", "")),
+        ("bash -lc cd api && cargo test --lib", ("cargo", "test", "")),
+        ("bash -lc pytest -q tests/test_cart.py", ("pytest", "", "tests/test_cart.py")),
         ("timeout 60 go vet", ("go", "vet", "")),
         ("kubectl apply -f deploy/x.yaml", ("kubectl", "apply", "deploy/x.yaml")),
         ("cat <<EOF > a.txt\nhello\nEOF\npython a.py", ("python", "", "a.py")),
@@ -139,6 +141,11 @@ def test_a_failure_is_kept_with_what_changed_before_its_target_passed(palace: Pa
     assert one.passed_at > one.failed_at
     assert known(palace, command="python3 -m pytest tests/test_cart.py -x") == [one]
     assert sound(palace)
+
+
+def test_a_command_that_a_host_gives_as_a_list_is_the_one_that_its_shell_runs(palace: Palace) -> None:
+    file_rows(palace, ran(1, f"- bash\n  - -lc\n  - {TESTS}", f"Exit code 1\n{ERROR}", failed=True))
+    assert [one.command for one in known(palace, error=ERROR)] == [TESTS]
 
 
 def test_what_never_passed_is_known_by_its_error_alone(palace: Palace) -> None:

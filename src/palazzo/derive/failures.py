@@ -67,6 +67,8 @@ _INLINE = frozenset(["-c", "-e", "-lc", "-", "--eval"])
 _ASKING = frozenset(["--version", "--help", "-V"])
 _SEPARATING = re.compile(r"[();&|]+\Z")
 _EXTENSION = re.compile(r"(?:^|[\w)])\.[A-Za-z]\w{0,5}$")
+_LISTED_SHELL = re.compile(r"- \S*sh\n\s*- -l?c\n\s*- (?:\|-?\n\s*)?")
+"""How readers of histories render a command that a host gives as a list: Codex before 0.169."""
 _NODE_ID = re.compile(r"(?:::.*|(?::\d+)+)$")
 
 
@@ -80,7 +82,7 @@ def target(command: str) -> Target | None:
         if not words or _SETTING_UP.match(words[0]) or work.only_looks(" ".join(words)) or _ASKING & {*words}:
             continue
         if _program(words[0]) in _SHELLS and len(words) > 2 and words[1] in _INLINE:
-            return target(words[2])
+            return target(" ".join(words[2:]))  # quoted as one word, or a list that was joined
         return _target(words)
     return None
 
@@ -259,6 +261,8 @@ def failures(messages: Sequence[Said]) -> list[Failure]:
 def _call(message: Said, part: Part) -> _Call:
     text = message.text
     low, high = work.command_place(text, part.start, part.end) or (part.start, part.start)
+    if shell := _LISTED_SHELL.match(text, low, high):
+        low = shell.end()
     changes = {text[a:b]: Spot(message.item, a, b) for a, b in work.changed(part.name, text, part.start, part.end)}
     command = text[low:high]
     return _Call(part.name, command, Spot(message.item, low, high), changes, target(command))
