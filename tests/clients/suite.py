@@ -1,0 +1,43 @@
+"""The tools that the conformance suite asks servers for, as a profile: one answers, one fails, one reports progress."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import anyio.to_thread
+
+from palazzo.errors import UsageError
+from palazzo.mcp.calls import Asked
+from palazzo.mcp.profile import Profile
+from palazzo.mcp.reporting import APART
+from palazzo.mcp.tools import Answer, Tool
+from palazzo.operations.context import Progress
+
+ANSWERS, FAILS, REPORTS = "status", "audit", "verify"
+"""The operations whose place they take."""
+_OPERATIONS = {"test_simple_text": ANSWERS, "test_error_handling": FAILS, "test_tool_with_progress": REPORTS}
+
+
+def _tool(name: str) -> Tool:
+    return Tool(name, _OPERATIONS[name], "Of the suite.", lambda said, given: Answer({"said": said}, said))
+
+
+PROFILE = Profile("suite", "The suite's tools", "Call them.", lambda toolset: tuple(map(_tool, _OPERATIONS)))
+
+
+async def carry_out(asked: Asked) -> Any:
+    """Do what the suite says of a tool."""
+    return await anyio.to_thread.run_sync(_do, asked)
+
+
+def _do(asked: Asked) -> str:
+    if asked.operation == FAILS:
+        raise UsageError("This tool intentionally returns an error for testing.")
+    if asked.operation == REPORTS:
+        assert asked.on_progress is not None
+        for done in (0, 50, 100):
+            time.sleep(APART * 1.5)  # reports that are closer to each other are not passed on
+            asked.on_progress(Progress("step", done, 100))
+        time.sleep(APART)
+    return "This is a simple text response for testing."
