@@ -15,7 +15,7 @@ from tests.derive.test_failures import ERROR, SESSION, TESTS, ran
 from tests.operations.test_hook import START, Clock, injections
 
 from palazzo.archive.door import Filing
-from palazzo.model import Place, Source
+from palazzo.model import ItemId, Place, Source
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, ToolCall, hook
 from palazzo.operations.remember import RememberRequest, remember
@@ -95,6 +95,13 @@ def test_a_command_that_says_it_failed_is_a_failure_whatever_its_exit_code(conte
     learned(context)
     tool = ToolCall("Bash", "command", {"command": f"{TESTS} | tail -3"}, output=ERROR)
     assert "edited src/cart.py" in ask(replace(FAILURE, event="post-tool", tool=tool)).inject
+
+
+def test_what_was_mended_in_the_same_way_twice_is_told_once(context: Context, ask: Ask) -> None:
+    learned(context)
+    again = [replace(row, id=ItemId(f"{n:032x}")) for n, row in enumerate(SESSION)]
+    learned(context, again, session="s2")
+    assert ask(FAILURE).inject.count("edited src/cart.py") == 1
 
 
 def test_it_is_told_once_in_an_epoch(context: Context, ask: Ask) -> None:
