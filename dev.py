@@ -80,7 +80,7 @@ def test() -> int:
 def slow() -> int:
     """Run the suites that kill, fill, flip and race."""
     install()
-    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "slow", *sys.argv[2:]])
+    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "slow", "-rs", *sys.argv[2:]])
 
 
 def lint() -> int:
