@@ -79,6 +79,7 @@ def test_the_baselines_rank_the_same_words(plan: Plan) -> None:
         assert asked[0].found[way].sessions[0] in asked[0].sessions
 
 
+@pytest.mark.slow
 def test_processes_side_by_side_find_the_same(plan: Plan) -> None:
     cases = locomo.read(data_sets.locomo())
     assert rankings(ran(cases, replace(plan, jobs=2))) == rankings(ran(cases, plan))

@@ -114,7 +114,7 @@ def test_a_bug_is_reported_to_a_file_that_holds_nothing_from_the_palace(
 def test_interrupting_keeps_what_was_read_and_exits_with_130(home: Path) -> None:
     many = home / "many"
     many.mkdir()
-    for n in range(1500):
+    for n in range(400):
         (many / f"{n:04}.md").write_text(f"# Page {n}\n\n" + "words and more words " * 200)
     running = subprocess.Popen(
         [sys.executable, "-m", "palazzo.cli", "mine", str(many)],
@@ -134,9 +134,9 @@ def test_interrupting_keeps_what_was_read_and_exits_with_130(home: Path) -> None
     assert b"Stopped at" in error
     assert b"Traceback" not in error
     kept = spawn("status", "--json").json["items"]
-    assert 0 < kept < 1500
+    assert 0 < kept < 400
     assert spawn("verify").code == 0
-    assert spawn("mine", str(many), "--json").json["new"] == 1500 - kept
+    assert spawn("mine", str(many), "--json").json["new"] == 400 - kept
 
 
 def test_a_reader_that_goes_away_is_no_error(shop: Path) -> None:

@@ -75,6 +75,7 @@ def test_it_makes_what_is_pending_and_exits(context: Context) -> None:
     assert not locks.is_held(lock_file(context.palace_path))
 
 
+@pytest.mark.slow
 def test_it_goes_on_with_another_number_of_threads_when_somebody_is_answered(context: Context) -> None:
     runtime = Path(context.variables["HOME"]) / "run"
     runtime.mkdir(parents=True)
@@ -114,6 +115,7 @@ def test_the_service_setting_keeps_it_from_starting(context: Context) -> None:
     assert not start_embedding(context)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_at_once_when_told_to_and_loses_nothing(context: Context, number: signal.Signals) -> None:
     before = pending(context)

@@ -27,7 +27,7 @@ def sessions_of(host: str) -> list[Path]:
 def not_sessions() -> list[Path]:
     """What hosts wrote beside their sessions."""
     named = [FIXTURES / "claude-code" / name for name in ("hooks.jsonl", "stream-json.jsonl")]
-    return named + sorted(path for path in FIXTURES.rglob("*.jsonl") if path.parent.name == "not-sessions")
+    return named + sorted(path for path in FIXTURES.rglob("*.jsonl") if path.parent.name in ("not-sessions", "mcp"))
 
 
 def rows_of(feeder: Feeder, path: Path) -> list[Row]:

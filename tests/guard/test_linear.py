@@ -17,6 +17,7 @@ from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
 from palazzo.guard.secrets import find_secrets
 
+pytestmark = pytest.mark.slow
 UNITS = {
     "one letter": "a",
     "equal signs": "=",

@@ -35,6 +35,7 @@ def calls_and_kills(host: Host, services: Services, calls: int, chance: random.R
             name += together
 
 
+@pytest.mark.slow
 def test_a_service_that_is_killed_at_any_moment_is_not_noticed_and_each_write_is_done_once(
     host: Host, services: Services
 ) -> None:

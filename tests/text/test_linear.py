@@ -75,6 +75,7 @@ def test_time_is_linear(name: str, unit: str) -> None:
     pytest.fail(f"{name} takes more than linear time on {unit}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["no headings", "no newlines", "all headings", "all backticks"])
 def test_five_megabytes_are_cut(unit: str) -> None:
     text = UNITS[unit] * (5_000_000 // len(UNITS[unit]))
