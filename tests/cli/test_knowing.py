@@ -209,7 +209,7 @@ def test_status_counts_entities_and_mentions(palazzo: Command) -> None:
     palazzo.json("remember", "Priya set `retry_budget` to ten.")
     palazzo.json("kg", "query", "retry_budget")
     status = palazzo.json("status")
-    assert (status["entities"], status["mentions"]) == (2, 2)
+    assert (status["entities"], status["mentions"], status["connections"]) == (2, 2, 1)
     assert "1 fact about 2 entities" in palazzo("status").out
     assert "2 mentions of names" in palazzo("status").out
     past = palazzo.json("status", "--as-of", "2020-01-01")

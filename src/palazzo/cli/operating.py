@@ -51,6 +51,8 @@ def _known(result: StatusResult) -> Iterator[str]:
     if result.facts:
         entities = "entity" if result.entities == 1 else "entities"
         yield f"{count(result.facts, 'fact')} about {result.entities:,} {entities}"
+    if result.connections:
+        yield count(result.connections, "connection")
     if result.mentions:
         yield f"{count(result.mentions, 'mention')} of names"
 

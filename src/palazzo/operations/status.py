@@ -83,6 +83,9 @@ class FiledStatus:
 class StatusResult:
     """What the palace holds, and how it is. `entities` are those of facts, `mentions` are of names in drawers.
 
+    `connections` are pairs of entities that a fact joins, and of rooms that a tunnel does; those that are found by
+    names alone are `graph-stats`' to count.
+
     `mentions` are of now, and null where another day was asked for.
     """
 
@@ -99,6 +102,7 @@ class StatusResult:
     open_todos: int
     tunnels: int
     entities: int
+    connections: int
     mentions: int | None
     filed: FiledStatus | None
     injected: InjectedStatus | None
@@ -127,6 +131,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
         counts = overview.drawers_by_place(connection)
         if when.before is not None:  # wings have no time of their own: those without a drawer may not have been there
             counts = {wing: rooms for wing, rooms in counts.items() if rooms}
+        made = tunnels.count(connection, when.before)
         wings = {wing: WingStatus(rooms, sum(rooms.values())) for wing, rooms in counts.items()}
         pending = vectors.count_pending(connection)
         return StatusResult(
@@ -141,8 +146,9 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             size_bytes=overview.size_in_bytes(connection),
             service=_service(context),
             open_todos=tasks.count_open(connection, "todo"),
-            tunnels=tunnels.count(connection, when.before),
+            tunnels=made,
             entities=entities.count_known(connection, entities.LATEST if when.before is None else when.before),
+            connections=made + facts.count_connections(connection, when.before),
             mentions=mentions.count(connection) if when.before is None else None,
             filed=_filed(connection),
             injected=_injected(connection) if when.before is None else None,

@@ -220,6 +220,17 @@ def count(connection: Connection, holding_at: Micros | None = None) -> int:
     return int(next(rows)[0])
 
 
+def count_connections(connection: Connection, holding_at: Micros | None = None) -> int:
+    """Return how many pairs of entities are joined by a fact that is believed now; or that held at a moment."""
+    rows = connection.execute(
+        "SELECT count(*) FROM (SELECT DISTINCT min(subject, object), max(subject, object) FROM fact_version v"
+        " JOIN fact ON fact.id = v.fact WHERE v.retired_at IS NULL AND (?1 IS NULL OR"
+        " (valid_from IS NULL OR valid_from <= ?1) AND (valid_to IS NULL OR valid_to > ?1)))",
+        (holding_at,),
+    )
+    return int(next(rows)[0])
+
+
 def _version(row: tuple[object, ...]) -> Version:
     own, fact, uid, *rest = row
     return Version(own, fact, bytes(uid).hex(), *rest)  # type: ignore[arg-type, call-overload]
