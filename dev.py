@@ -77,10 +77,18 @@ def test() -> int:
     return run([python(ENVIRONMENT), "-m", "pytest", "-m", "not slow", "-n", "auto", *sys.argv[2:]])
 
 
+SIDE_BY_SIDE = tuple(f"tests/{room}" for room in ("bench", "derive", "fidelity", "graph", "guard", "recall", "text"))
+"""Rooms whose slow tests only compute: they are run on every core, the others one after the other."""
+
+
 def slow() -> int:
-    """Run the suites that kill, fill, flip and race."""
+    """Run the suites that kill, fill, flip and race, and those that take long."""
     install()
-    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "slow", "-rs", *sys.argv[2:]])
+    command = [python(ENVIRONMENT), "-m", "pytest", "-m", "slow", "-rs"]
+    if sys.argv[2:]:
+        return run([*command, *sys.argv[2:]])
+    computing = run([*command, "-n", "auto", *SIDE_BY_SIDE])
+    return computing or run([*command, *(f"--ignore={room}" for room in SIDE_BY_SIDE)])
 
 
 def lint() -> int:
