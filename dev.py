@@ -72,11 +72,14 @@ def main_job(palazzo: Path, palace: Path) -> int:
 
 
 def test() -> int:
-    """Run the everyday tests, on every core."""
+    """Run the everyday tests, two for each core: half of the time they wait for the disk or for another process."""
     install()
-    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "not slow", "-n", "auto", *sys.argv[2:]])
+    workers = str(min(MOST_WORKERS, 2 * (os.cpu_count() or 1)))
+    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "not slow", "-n", workers, *sys.argv[2:]])
 
 
+MOST_WORKERS = 8
+"""Each takes some 400 MB."""
 SIDE_BY_SIDE = tuple(f"tests/{room}" for room in ("bench", "derive", "fidelity", "graph", "guard", "recall", "text"))
 """Rooms whose slow tests only compute: they are run on every core, the others one after the other."""
 
