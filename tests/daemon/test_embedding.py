@@ -67,6 +67,7 @@ def start(context: Context, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.slow
 def test_it_makes_what_is_pending_and_exits(context: Context) -> None:
     assert pending(context) >= 40
     with start(context) as process:
@@ -133,6 +134,7 @@ def test_it_stops_at_once_when_told_to_and_loses_nothing(context: Context, numbe
     assert pending(context) == 0
 
 
+@pytest.mark.slow
 def test_why_it_failed_is_kept_for_doctor_and_not_tried_again_by_a_search(context: Context) -> None:
     broken = {
         **context.variables,
