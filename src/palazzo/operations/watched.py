@@ -59,13 +59,15 @@ class Watched:
 def places(context: Context, paths: Sequence[Path] = (), only_known: bool = False) -> Watched:
     """Return where sources lie: what `paths` name, every history there is, and projects that documents came from.
 
-    With `only_known` histories are only those of hosts of which the palace holds something.
+    With `only_known` they are the histories of hosts of which the palace holds something, and no documents: below a
+    project's root lies more than was named, and nobody asked for it.
     """
     histories = histories_here(context, only_known)
     trees = frozenset(history.path for history in histories if history.path.is_dir())
     beside = frozenset(history.path.parent for history in histories if not history.path.is_dir())
     named = [path.resolve() for path in paths]
-    roots = tuple(dict.fromkeys([*(path for path in named if path.is_dir()), *_roots_of_documents(context)]))
+    documents = [] if only_known else _roots_of_documents(context)
+    roots = tuple(dict.fromkeys([*(path for path in named if path.is_dir()), *documents]))
     files = tuple(path for path in named if not path.is_dir())
     directories = beside | {path.parent for path in files} | _directories(context, roots)
     return Watched(histories, roots, files, trees, directories)
