@@ -1,0 +1,123 @@
+"""What of Palazzo stands in a host's settings: which of its hooks start what, and the MCP server.
+
+One table for each host. `palazzo install` writes it, the plugins in `integrations/` are held equal to it, and
+`operations/installed` compares what it finds with it. A command line that is stored never changes between versions:
+Codex asks the person to trust a changed one again, and until then runs none.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from palazzo.attention.happening import Event
+
+Platform = Literal["posix", "nt"]
+
+SERVER = "palazzo"
+"""What the MCP server is called in a host."""
+PROGRAM = "palazzo"
+"""How a host starts Palazzo where nobody knows its path: by a plugin, or by settings that people share."""
+_SECONDS = 10
+"""Until a host gives up. A hook ends within one; a machine that is busy takes longer to start any process."""
+_UNTIL_ARCHIVED = 60
+"""The same for what must be kept before a compaction, which a hook waits half a minute for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One entry: what the host calls the event, and for which tools (all, where `matcher` is empty); our event.
+
+    One that is `optional` is written where the setting `events.<event>` is on, and is in no plugin: as long as it is
+    off, a process would be started for each call of a tool to do nothing.
+    """
+
+    name: str
+    event: Event
+    matcher: str = ""
+    seconds: int = _SECONDS
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """A host's hooks. `has_arguments` says that it starts a program with a list of arguments, without a shell."""
+
+    host: str
+    title: str
+    has_arguments: bool
+    hooks: tuple[Hook, ...]
+
+
+CLAUDE_CODE = Wiring(
+    "claude-code",
+    "Claude Code",
+    True,
+    (
+        Hook("SessionStart", "session-start"),
+        Hook("UserPromptSubmit", "prompt"),
+        Hook("PreToolUse", "pre-tool", "Read|Edit|Write|MultiEdit|NotebookEdit", optional=True),
+        Hook("PostToolUse", "post-tool", "Read|Bash|PowerShell|Grep|Agent|Task|TodoWrite"),
+        Hook("PostToolUseFailure", "tool-failure", "Bash|PowerShell"),
+        Hook("SubagentStart", "subagent-start"),
+        Hook("SubagentStop", "subagent-stop"),
+        Hook("Stop", "stop"),
+        Hook("PreCompact", "pre-compact", seconds=_UNTIL_ARCHIVED),
+        Hook("SessionEnd", "session-end"),  # without a time-out that is said, it is ended after 1.5 seconds
+    ),
+)
+CODEX = Wiring(
+    "codex",
+    "Codex",
+    False,
+    (
+        Hook("SessionStart", "session-start"),
+        Hook("UserPromptSubmit", "prompt"),
+        Hook("PostToolUse", "post-tool", "Bash|update_plan"),
+        Hook("SubagentStop", "subagent-stop"),
+        Hook("Stop", "stop"),
+        Hook("PreCompact", "pre-compact", seconds=_UNTIL_ARCHIVED),
+        Hook("SessionEnd", "session-end", seconds=3),  # it complains about more
+    ),
+)
+WIRINGS = {wiring.host: wiring for wiring in (CLAUDE_CODE, CODEX)}
+
+
+def entries(
+    wiring: Wiring,
+    program: str = PROGRAM,
+    more: Sequence[str] = (),
+    optional: Collection[Event] = (),
+    platform: Platform = "posix",
+) -> dict[str, dict[str, Any]]:
+    """Return for each of the host's events the group that belongs into its list of groups.
+
+        {"Stop": {"hooks": [{"type": "command", "command": "palazzo", "args": ["hook", …], "timeout": 10}]}, …}
+
+    `program` is how Palazzo is started there, `more` what is added to each command line (`--palace PATH`), `optional`
+    the optional events that are wanted.
+    """
+    found = {}
+    for hook in wiring.hooks:
+        if not hook.optional or hook.event in optional:
+            group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
+            found[hook.name] = group | {"hooks": [_handler(wiring, hook, program, more, platform)]}
+    return found
+
+
+def server(host: str, program: str = PROGRAM, more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the MCP server as it stands under its name in the host's settings."""
+    kind = {"type": "stdio"} if host == CLAUDE_CODE.host else {}
+    return kind | {"command": program, "args": ["mcp", *more]}
+
+
+def _handler(wiring: Wiring, hook: Hook, program: str, more: Sequence[str], platform: Platform) -> dict[str, Any]:
+    words = ["hook", wiring.host, hook.event, *more]
+    started: dict[str, Any] = {"command": program, "args": words}
+    if not wiring.has_arguments:
+        line = subprocess.list2cmdline if platform == "nt" else shlex.join
+        started = {"command": line([program, *words])}
+    return {"type": "command"} | started | {"timeout": hook.seconds}
