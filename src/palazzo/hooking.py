@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NOTHING = b"{}\n"
-"""Nothing to add: every host takes it."""
+"""Nothing to add: every host takes it, but for Claude Code before a compaction."""
 LARGEST = 10 << 20
 """Bytes of a payload that are passed on."""
 _WITHIN = 1.0
@@ -39,16 +39,21 @@ def main(arguments: list[str]) -> int:
     began = time.monotonic()
     answered = [False]
     host, event, palace = asked(arguments)
-    _be_in_time(_CAPTURES_WITHIN if event in _LONG else _WITHIN, answered)
+    _be_in_time(_CAPTURES_WITHIN if event in _LONG else _WITHIN, _printed(host, event, NOTHING), answered)
     variables = os.environ
     if is_off(variables):
-        return _end(NOTHING, answered)
+        return _end(_printed(host, event, NOTHING), answered)
     payload = read_all()
     try:
         answer = answer_of(host, event, payload, palace, variables, began)
     except (OSError, ValueError, ServiceUnavailable):
         answer = _without(host, event, payload, palace, variables)
-    return _end(answer, answered)
+    return _end(_printed(host, event, answer), answered)
+
+
+def _printed(host: str, event: str, answer: bytes) -> bytes:
+    """What is written of an answer: of nothing, nothing, where Claude Code would put it into a summary's prompt."""
+    return b"" if answer == NOTHING and host == "claude-code" and event in _LONG else answer
 
 
 def asked(arguments: list[str]) -> tuple[str, str, str | None]:
@@ -159,12 +164,12 @@ def _without(host: str, event: str, payload: bytes, palace: str | None, variable
 # --- in time -----------------------------------------------------------------------------------------------
 
 
-def _be_in_time(seconds: float, answered: list[bool]) -> None:
+def _be_in_time(seconds: float, nothing: bytes, answered: list[bool]) -> None:
     """End this process after so many seconds with nothing to add, wherever it is."""
 
     def end(number: int, frame: object) -> None:
         if not answered[0]:
-            _write(NOTHING)
+            _write(nothing)
         os._exit(0)
 
     import _signal  # type: ignore[import-not-found]  # as `signal`, without the ten milliseconds of its enumerations

@@ -194,6 +194,13 @@ def test_any_input_is_answered_with_nothing_to_add(machine: Machine, event: str,
     assert machine.hook(event, payload, PALAZZO_SERVICE="off") == (NOTHING, 0)
 
 
+@pytest.mark.parametrize("variables", [{"PALAZZO_SERVICE": "off"}, {"PALAZZO_OFF": "1"}])
+def test_before_a_compaction_nothing_is_printed_since_it_would_stand_in_the_summary_s_prompt(
+    machine: Machine, variables: dict[str, str]
+) -> None:
+    assert machine.hook("PreCompact", machine.payload(trigger="manual"), **variables) == (b"", 0)
+
+
 def test_a_prompt_of_ten_megabytes_is_answered(machine: Machine) -> None:
     machine.note(DECISION)
     machine.start()
