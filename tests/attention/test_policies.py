@@ -11,7 +11,7 @@ from palazzo.attention import cadence, dedup, echo, gates, preserving
 from palazzo.attention.happening import Beginning
 from palazzo.attention.quiet import FIRST, LONGEST, TRIES, Failures
 from palazzo.attention.save_prompt import save_prompt
-from palazzo.model import Micros
+from palazzo.model import Micros, Part
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,23 @@ def test_a_save_is_due_after_so_many_messages_of_a_human(
     humans: int, saved_at: int, interval: int, asked: bool, due: bool
 ) -> None:
     assert cadence.is_due(humans, saved_at, interval, asked) == due
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "is_human"),
+    [
+        ("go on", (), True),
+        ("<system-reminder>Look at the list.</system-reminder> and go on", (), True),
+        ("<system-reminder>Look at the list.</system-reminder>", (), False),
+        ("<palazzo-memory>\nwords\n</palazzo-memory>", (), False),
+        (" \n", (), False),
+        (f'"{save_prompt("pi", 15)}"\n', (), False),
+        ("What does 'Palazzo memory checkpoint after 15 messages' mean?", (), True),
+        ("Find it out.", (Part("text", 0, 12, trust="agent"),), False),
+    ],
+)
+def test_a_message_of_a_human_is_one_that_a_person_sent(text: str, parts: tuple[Part, ...], is_human: bool) -> None:
+    assert cadence.is_human(text, parts) == is_human
 
 
 # --- echo --------------------------------------------------------------------------------------------------

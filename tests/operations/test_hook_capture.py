@@ -13,11 +13,10 @@ import pytest
 
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.store import hook_sessions, items, transcripts
+from palazzo.store import hook_sessions, items
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLAUDE = FIXTURES / "claude-code" / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl"
-CODEX = FIXTURES / "codex" / "0.169.0-18-turns"
 EXPECTED = json.loads((FIXTURES / "claude-code" / "EXPECTED-18-turns.json").read_text("utf-8"))
 SESSION = CLAUDE.stem
 STOP = HookRequest("claude-code", "stop", SESSION)
@@ -54,12 +53,6 @@ def texts(context: Context) -> list[str]:
             "SELECT text, text_codec FROM item WHERE kind = 'message' AND standing = 'said' ORDER BY ordinal"
         )
         return [items.decode_text(text, codec) for text, codec in rows]
-
-
-def humans(context: Context, path: Path, session: str) -> int:
-    with context.reading().database.snapshot() as connection:
-        source = transcripts.session_source(connection, path.as_uri(), session)
-        return 0 if source is None else transcripts.human_messages(connection, source)
 
 
 def stop(context: Context, path: Path, **fields: Any) -> HookResult:
@@ -143,22 +136,6 @@ def test_a_directory_that_the_person_named_may_hold_transcripts(home: Path) -> N
 
 
 # --- when a save is asked for ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("host", ["claude-code", "codex"])
-def test_fifteen_means_fifteen_messages_of_the_human(home: Path, transcript: Path, host: str) -> None:
-    (source,) = [CLAUDE] if host == "claude-code" else sorted(CODEX.rglob("*.jsonl"))[:1]
-    path = transcript if host == "claude-code" else home / ".codex" / "sessions" / source.name
-    asked = []
-    with opened(home, PALAZZO_SAVE_MODE="ask") as context:
-        for n, state in enumerate(turns(source.read_bytes()), 1):
-            path.write_bytes(state)
-            request = HookRequest(host, "stop", SESSION, transcript=str(path))
-            if hook(context, request).ask:
-                asked.append(n)
-                assert not hook(context, replace(request, asked=True)).ask
-        assert humans(context, path, SESSION) == len(EXPECTED)
-    assert asked == [15]
 
 
 def test_the_prompt_to_save_says_how_many_messages_there_were(home: Path, transcript: Path) -> None:

@@ -1,10 +1,17 @@
 """When a save is due: every so many messages of a human. Pure.
 
-What counts as a message of a human is for the archive to say, which has read the transcript: the output of tools, the
-echo of commands, summaries and what a host inserted are none. A session's count only grows.
+The archive knows who sent a message, since it has read the transcript: the output of tools, the echo of commands and
+summaries are nobody's. What is left to see here is in the words: some that are in a person's place are a host's, ours
+or another agent's. A session's count only grows.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from palazzo.attention.save_prompt import is_save_prompt
+from palazzo.guard import injected
+from palazzo.model import Part
 
 
 def is_due(humans: int, saved_at: int, interval: int, asked: bool = False) -> bool:
@@ -14,3 +21,14 @@ def is_due(humans: int, saved_at: int, interval: int, asked: bool = False) -> bo
     asks.
     """
     return interval > 0 and not asked and humans - saved_at >= interval
+
+
+def is_human(text: str, parts: Sequence[Part] = ()) -> bool:
+    """Whether a person sent a message that stands in a person's place.
+
+    None did where an agent wrote it (the task of a sub-agent), where it is nothing but what a host or Palazzo inserted,
+    or where it is our own asking for a save, which some hosts pass on as a message.
+    """
+    if any(part.trust == "agent" for part in parts) or is_save_prompt(text) or not text.strip():
+        return False
+    return not (injected.is_palazzo_block(text) or injected.is_host_instruction(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _OWN: Mapping[str, str] = {}
+_BEGINS = "Palazzo memory checkpoint after "
 
 
 def save_prompt(agent: str, humans: int, names: Mapping[str, str] = _OWN) -> str:
@@ -13,10 +14,15 @@ def save_prompt(agent: str, humans: int, names: Mapping[str, str] = _OWN) -> str
         names.get(tool, tool) for tool in ("diary_write", "remember", "check_duplicate", "kg_add")
     )
     return (
-        f"Palazzo memory checkpoint after {humans} messages. What was said is kept already; what it came to is not. "
+        f"{_BEGINS}{humans} messages. What was said is kept already; what it came to is not. "
         f"Before you stop: 1. `{diary}` (agent `{agent}`): what was done, decided and left open, in a few lines. "
         f"2. `{remember}` for each decision, discovery or preference that will matter later, in the words it was said "
         f"in, after `{check}` has shown that it is not there. 3. Where a fact began or ceased to hold, `{fact}`. "
         "Do not write this into CLAUDE.md, AGENTS.md, MEMORY.md or other memory files of this program. "
         "If nothing is worth keeping, say so and stop."
     )
+
+
+def is_save_prompt(text: str) -> bool:
+    """Whether these are words of ours that asked for a save."""
+    return text.lstrip('" \n').startswith(_BEGINS)

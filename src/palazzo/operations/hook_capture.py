@@ -156,7 +156,8 @@ def _asking(asked: Asked, path: Path | None) -> Reaction:
         return Reaction()
     with context.reading().database.snapshot() as connection:
         source = transcripts.session_source(connection, path.as_uri(), asked.happening.session)
-        humans = 0 if source is None else transcripts.human_messages(connection, source)
+        said = () if source is None else transcripts.from_users(connection, source)
+        humans = sum(cadence.is_human(text, parts) for text, parts in said)
     interval = context.settings.number("save_interval")
     if not cadence.is_due(humans, session.saved_at, interval, asked.happening.asked):
         return Reaction()

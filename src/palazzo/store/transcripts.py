@@ -1,12 +1,15 @@
-"""A session's transcript as it stands in the archive: how many messages a human sent in it, and what was said last.
+"""A session's transcript as it stands in the archive: what was said in it by whom, and what last.
 
 A session is known by its file; where a file holds many (a database), by its id.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from palazzo.model import Part
 from palazzo.store.database import Connection
-from palazzo.store.items import decode_text
+from palazzo.store.items import decode_text, load_parts
 
 
 def session_source(connection: Connection, uri: str, session: str) -> int | None:
@@ -19,16 +22,18 @@ def session_source(connection: Connection, uri: str, session: str) -> int | None
     return next((int(row) for (row,) in rows), None)
 
 
-def human_messages(connection: Connection, source: int) -> int:
-    """Return how many messages a human sent in a session.
+def from_users(connection: Connection, source: int) -> Iterator[tuple[str, tuple[Part, ...]]]:
+    """Yield the text and the parts of each message that a user said in a session; of sub-agents' sessions, none.
 
-    What tools put out, commands echo and hosts insert is none: feeders have told it apart.
+    What tools put out and commands echo is none: feeders have told it apart.
     """
-    ((count,),) = connection.execute(
-        "SELECT count(*) FROM item WHERE source = ? AND kind = 'message' AND standing = 'said' AND role = 'user'",
+    rows = connection.execute(
+        "SELECT text, text_codec, parts FROM item WHERE source = ? AND kind = 'message' AND standing = 'said'"
+        " AND role = 'user' AND trust <> 'agent'",
         (source,),
     )
-    return int(count)
+    for text, codec, parts in rows:
+        yield decode_text(text, codec), load_parts(parts)
 
 
 def last_texts(connection: Connection, source: int, at_most: int) -> list[str]:
