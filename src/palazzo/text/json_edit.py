@@ -1,0 +1,214 @@
+"""Changes to a JSON text that leave every other character of it as it was.
+
+What is added goes behind what is there, in the style of its neighbour; what is removed goes with the comma that came
+with it. So adding and then removing gives the same text again, whatever its whitespace, escapes and repeated keys.
+
+A container that was empty and stays, as `"hooks": {}`, gets one more space behind its bracket when something is put
+into it. Without that mark a container that has become empty was made for what is gone, and goes as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["object", "array", "plain"]
+
+_TOKEN = re.compile(r'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^ \t\r\n{}\[\],:"]+)')
+_KINDS: dict[str, Kind] = {"{": "object", "[": "array"}
+_UNIT = "  "
+_MARK = " "
+
+
+@dataclass(slots=True)
+class Part:
+    """A member of an object (with its key) or an element of an array; it begins at `start`."""
+
+    start: int
+    key: str | None
+    value: Node
+
+
+@dataclass(slots=True)
+class Node:
+    """A value, from `start` to before `end` in the text."""
+
+    kind: Kind
+    start: int
+    end: int
+    parts: list[Part]
+
+    def last(self, key: str) -> tuple[int, Node] | None:
+        """Return the member that counts of those with this key, and its place: the last one; None without any."""
+        found = [(n, part.value) for n, part in enumerate(self.parts) if part.key == key]
+        return found[-1] if found and self.kind == "object" else None
+
+
+def read(text: str) -> Node:
+    """Return the document's value with all below it. Raises ValueError where it is not JSON."""
+    try:
+        json.loads(text, parse_constant=_no_constant, parse_int=str, parse_float=str)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return _scanned(text)
+
+
+def value(text: str, node: Node) -> Any:
+    """Return what a node of the text says."""
+    return json.loads(text[node.start : node.end])
+
+
+def new(value: Any) -> str:
+    """Return a document of its own; `without` of all that is in it gives None."""
+    return json.dumps(value, indent=_UNIT, ensure_ascii=False) + "\n"
+
+
+def at(root: Node, trail: Sequence[int]) -> Node:
+    """Return the node that a trail of places leads to."""
+    for place in trail:
+        root = root.parts[place].value
+    return root
+
+
+def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -> str:
+    """Return the text with one more part at the end of the container at `trail`: a member if `key` is given."""
+    root = read(text)
+    container = at(root, trail)
+    style = _Style(text, root)
+    if not container.parts:
+        return _into_empty(text, container, style, value, key)
+    last = container.parts[-1]
+    before = container.parts[-2].value.end if len(container.parts) > 1 else container.start + 1
+    gap = text[before : last.start].partition(",")[2] if len(container.parts) > 1 else text[before : last.start]
+    if "\n" in gap or "\r" in gap:
+        gap = style.newline + re.split(r"[\r\n]", gap)[-1]
+        part = style.on_lines(value, key, gap)
+    else:
+        gap = "" if style.is_compact else " "
+        part = style.on_one_line(value, key)
+    end = last.value.end
+    return f"{text[:end]},{gap}{part}{text[end:]}"
+
+
+def replaced(text: str, trail: Sequence[int], value: Any) -> str:
+    """Return the text with another value at `trail`."""
+    root = read(text)
+    node = at(root, trail)
+    style = _Style(text, root)
+    gap = style.newline + _indentation(text, node.start)
+    old = text[node.start : node.end]
+    is_spread = "\n" in old or "\r" in old
+    said = style.on_lines(value, None, gap) if is_spread else style.on_one_line(value, None)
+    return text[: node.start] + said + text[node.end :]
+
+
+def without(text: str, trail: Sequence[int]) -> str | None:
+    """Return the text without the part at `trail`, and without the containers that were made for it.
+
+    None where that is all of it.
+    """
+    root = read(text)
+    trail = list(trail)
+    while trail:
+        *above, place = trail
+        container = at(root, above)
+        part = container.parts[place]
+        if place:
+            return text[: container.parts[place - 1].value.end] + text[part.value.end :]
+        if len(container.parts) > 1:
+            return text[: part.start] + text[container.parts[1].start :]
+        was = _empty_before(text[container.start + 1 : part.start])
+        if was is not None:
+            return text[: container.start + 1] + was + text[container.end - 1 :]
+        trail = above
+    return None
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no value in JSON")
+
+
+def _scanned(text: str) -> Node:
+    """Find where everything is; the text is known to be JSON, so commas and colons need no checking."""
+    top = Node("array", 0, len(text), [])
+    open_nodes = [top]
+    key: tuple[int, str] | None = None
+    for match in _TOKEN.finditer(text):
+        start, word = match.start(1), match[1]
+        above = open_nodes[-1]
+        if word in ("}", "]"):
+            above.end = start + 1
+            open_nodes.pop()
+            continue
+        if word in (",", ":"):
+            continue
+        if above.kind == "object" and key is None:
+            key = (start, json.loads(word))
+            continue
+        kind: Literal["object", "array", "plain"] = "object" if word == "{" else "array" if word == "[" else "plain"
+        node = Node(kind, start, start + len(word), [])
+        above.parts.append(Part(start if key is None else key[0], None if key is None else key[1], node))
+        key = None
+        if kind != "plain":
+            open_nodes.append(node)
+    return top.parts[0].value
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+class _Style:
+    """How the text is written: its line ends, how deep it indents, whether it saves spaces."""
+
+    def __init__(self, text: str, root: Node) -> None:
+        inside = text[root.start : root.end]
+        first = re.search(r"\r\n|\n|\r", text)
+        self.newline = first[0] if first else "\n"
+        self.is_spread = not root.parts or re.search(r"[\r\n]", inside) is not None
+        indented = re.search(r"[\r\n]([ \t]+)[^ \t\r\n]", inside)
+        self.unit = indented[1] if indented else _UNIT
+        self.is_compact = not self.is_spread and re.search(r'":\S', inside) is not None
+
+    def on_lines(self, value: Any, key: str | None, gap: str) -> str:
+        """A part over several lines, each of which begins with `gap`."""
+        said = json.dumps(value, indent=self.unit, ensure_ascii=False).replace("\n", gap)
+        return said if key is None else f"{json.dumps(key, ensure_ascii=False)}: {said}"
+
+    def on_one_line(self, value: Any, key: str | None) -> str:
+        """A part on one line."""
+        colon = ":" if self.is_compact else ": "
+        comma = "," if self.is_compact else ", "
+        said = json.dumps(value, separators=(comma, colon), ensure_ascii=False)
+        return said if key is None else f"{json.dumps(key, ensure_ascii=False)}{colon}{said}"
+
+
+def _into_empty(text: str, container: Node, style: _Style, value: Any, key: str | None) -> str:
+    was = text[container.start + 1 : container.end - 1]
+    if style.is_spread:
+        outer = style.newline + _indentation(text, container.start)
+        gap = outer + style.unit
+        inside = f"{was}{_MARK}{gap}{style.on_lines(value, key, gap)}{outer}"
+    else:
+        inside = f"{was}{_MARK}{style.on_one_line(value, key)}"
+    return text[: container.start + 1] + inside + text[container.end - 1 :]
+
+
+def _empty_before(gap: str) -> str | None:
+    """What stood in a container that was empty, from what stands before its only part; None if it was made for it."""
+    line = max(gap.rfind("\n"), gap.rfind("\r"))
+    if line >= 0:
+        gap = gap[: line - 1] if gap[line - 1 : line + 1] == "\r\n" else gap[:line]
+    return gap.removesuffix(_MARK) if gap.endswith(_MARK) else None
+
+
+def _indentation(text: str, place: int) -> str:
+    """The whitespace that the line begins with on which `place` is."""
+    begin = max(text.rfind("\n", 0, place), text.rfind("\r", 0, place)) + 1
+    found = re.compile(r"[ \t]*").match(text, begin)
+    return found[0] if found else ""
