@@ -6,15 +6,15 @@ forgotten, erased or superseded is not among them, nor what is trusted less than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from palazzo.archive import diaries, tasks
 from palazzo.attention.waking import Known
 from palazzo.graph.beliefs import Beliefs
 from palazzo.model import Micros
-from palazzo.store import claims, digests, facts, items, overview, sources
+from palazzo.store import claims, digests, facts, items, overview, sources, used
 from palazzo.store.database import Connection
 from palazzo.store.digests import DigestLine, LineRow
 from palazzo.store.entities import LATEST
@@ -58,7 +58,19 @@ def gather(connection: Connection, asked: Asked) -> list[Known]:
             *_facts(connection, asked),
             *_notes(connection, asked, asked.wing),
         ]
-    return [one for one in found if one.trust in asked.trusts]
+    told = [one for one in found if one.trust in asked.trusts]
+    return told if asked.before is not None else _with_uses(connection, told)
+
+
+def _with_uses(connection: Connection, found: Sequence[Known]) -> list[Known]:
+    """What was found, with what sessions made of it when they were told of it."""
+    tallies = used.tallies(connection, {name for one in found for name in (one.id, *one.drawers)})
+    return [_tallied(one, tallies) for one in found] if tallies else [*found]
+
+
+def _tallied(known: Known, tallies: Mapping[str, used.Tally]) -> Known:
+    own = used.joined(tallies.get(name, used.NEVER) for name in (known.id, *known.drawers))
+    return replace(known, uses=own.used, unused=own.unused)
 
 
 # --- what is open ------------------------------------------------------------------------------------------
@@ -201,6 +213,7 @@ def _notes(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
                 remark="" if note.label == "decision" else note.label,
                 marks=own.marks,
                 references=own.references,
+                drawers=own.drawers,
             )
 
 

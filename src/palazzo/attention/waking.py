@@ -1,13 +1,14 @@
 """Waking up: of what is known, the few lines that are worth reading when a session starts. Pure.
 
-    importance = recency × (what it is + marks + references + use)
+    importance = recency × (what it is + marks + references + use) × wear
 
     recency     1 / (1 + age / half-life of its section): a session has half its worth after a week, a decision after
                 two months. What is old fades ever more slowly: a project left for a year still has its last sessions
     what it is  by section: what is due counts most, then what is open, to-dos, decisions, facts, sessions, notes
     marks       0.5 for each of at most three tags that somebody put there
     references  0.5 × log2(1 + how many facts and tunnels rest on it)
-    use         0.5 × log2(1 + how often it was used)
+    use         0.5 × log2(1 + in how many sessions it was used)
+    wear        less than 1 for what many sessions were told of and none used (`wear`); what is to be done never wears
 
 The best of each section come first. Of the rest, each line of a section counts for less than the one before it, so
 that twenty open threads leave room for a decision. So lines are taken while the budget lasts, and told in the order of
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from palazzo.attention.wear import wear
 from palazzo.model import Micros, Trust
 from palazzo.text.similarity import Signature, containment, signature
 from palazzo.text.tokens import estimate_tokens
@@ -77,6 +79,7 @@ FIRST: Mapping[Depth, int] = {"shallow": 1, "medium": 2, "deep": 3}
 """How many lines of each section come before all others."""
 _FADING = 0.85
 """What each further line of a section counts for, of the one before: from about the fifth on others come first."""
+_TO_BE_DONE: frozenset[Section] = frozenset(["due", "todo"])
 _MARKS = 3
 _STEP = 0.5
 _DAY = 86_400_000_000
@@ -104,6 +107,11 @@ class Known:
     marks: int = 0
     references: int = 0
     uses: int = 0
+    """Sessions that used it when they were told of it."""
+    unused: int = 0
+    """Sessions that were told of it since then."""
+    drawers: tuple[str, ...] = ()
+    """Other ids that it is told by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,8 @@ def importance(known: Known, now: Micros) -> float:
     age = max(0, now - known.at) / _DAY if known.at else half_life
     said = WORTH[known.section] + _STEP * min(known.marks, _MARKS)
     rests = _STEP * math.log2(1 + known.references) + _STEP * math.log2(1 + known.uses)
-    return (said + rests) / (1 + age / half_life)
+    worn = 1.0 if known.section in _TO_BE_DONE else wear(known.unused)
+    return (said + rests) * worn / (1 + age / half_life)
 
 
 def wake(

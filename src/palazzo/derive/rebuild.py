@@ -21,7 +21,7 @@ from palazzo.derive.naming import NAMING
 from palazzo.derive.summing import SUMMING
 from palazzo.errors import PalaceUnusable
 from palazzo.model import Micros
-from palazzo.store import arrangement, changes, keywords, sources
+from palazzo.store import arrangement, changes, keywords, ledger, sources
 from palazzo.store.database import Connection, Database
 
 Derived = Literal["drawers", "fts", "vectors", "all"]
@@ -50,6 +50,9 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
         lagging.make_anew(database, SUMMING)
         lagging.make_anew(database, MENDING)
         lagging.make_anew(database, NAMING)
+    if what == "all":
+        with database.transaction() as connection:
+            ledger.count_anew(connection)
     if what == "all" and not pages_are_sound(database):
         with database.outside_transaction() as raw:
             raw.execute("VACUUM")  # writes every page anew, with its checksum

@@ -7,17 +7,21 @@ every injection that quotes what went; that there was one, and what it cited, st
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from palazzo.model import Micros
+from palazzo.store import used as sums
 from palazzo.store.database import Connection
 
 PartKind = Literal["drawer", "item", "other"]
 """`other` are facts, tasks, sessions: an erase takes the text of whatever quotes one, since it may name what went."""
 Use = Literal["fetched", "cited", "touched"]
-"""What an agent did with something it was given: read it whole, wrote its id, opened the file that it is about."""
+"""What an agent did with something it was given: read it whole, wrote its id or its words, opened a file it names."""
+ASKED_FOR = "a prompt asks for"
+"""How the reason of an injection begins that somebody asked for; all others came unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,9 @@ def record(
     at: Micros,
 ) -> int:
     """Enter an injection for a session (its row); return its own."""
+    if not reason.startswith(ASKED_FOR):
+        before = _told_unasked(connection, session)
+        sums.told(connection, sorted({bytes.fromhex(part.uid) for part in parts} - before))
     body = text.encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(body).digest()
     connection.execute(
@@ -122,16 +129,52 @@ def note_use(connection: Connection, session: int, uid: str, how: Use, at: Micro
     """Note that a session used something it was given; return whether it was given it."""
     rows = list(
         connection.execute(
-            "SELECT p.injection, p.n FROM injection_part p JOIN injection i ON i.id = p.injection"
+            "SELECT p.injection, p.n, p.kind FROM injection_part p JOIN injection i ON i.id = p.injection"
             " WHERE i.session = ? AND p.uid = ?",
             (session, bytes.fromhex(uid)),
         )
     )
+    before = _used(connection, session) if rows else {}
+    if rows and bytes.fromhex(uid) not in before:
+        kind = rows[0][2]
+        paired = [other for other, one in before.items() if kind == one == "drawer"]
+        sums.used(connection, bytes.fromhex(uid), paired, at)
     connection.executemany(
         "INSERT INTO injection_use(injection, n, how, at) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(injection, n, how, at) for injection, n in rows],
+        [(injection, n, how, at) for injection, n, _ in rows],
     )
     return bool(rows)
+
+
+def looked_through(connection: Connection, session: int, source: int) -> int:
+    """Return the last item of a source in which uses by a session were looked for; 0 before the first."""
+    rows = connection.execute("SELECT item FROM looked_through WHERE session = ? AND source = ?", (session, source))
+    return next((int(item) for (item,) in rows), 0)
+
+
+def look_on_from(connection: Connection, session: int, source: int, item: int) -> None:
+    """Note up to which item of a source uses by a session were looked for."""
+    connection.execute(
+        "INSERT INTO looked_through(session, source, item) VALUES(?, ?, ?)"
+        " ON CONFLICT(session, source) DO UPDATE SET item = max(item, excluded.item)",
+        (session, source, item),
+    )
+
+
+def count_anew(connection: Connection) -> None:
+    """Make what is counted (`store/used`) anew from the ledger, as if all of it happened again."""
+    sums.clear(connection)
+    told: set[tuple[int, bytes]] = set()
+    used: dict[int, dict[bytes, str]] = {}
+    for session, uid, kind, use, at in connection.execute(_EVENTS, (f"{ASKED_FOR}%",)):
+        if not use and (session, uid) not in told:
+            told.add((session, uid))
+            sums.told(connection, [uid])
+        elif use and uid not in used.setdefault(session, {}):
+            before = used[session]
+            paired = [other for other, one in reversed(before.items()) if kind == one == "drawer"]
+            sums.used(connection, uid, paired, at)
+            before[uid] = kind
 
 
 def uses(connection: Connection, session: int) -> Iterator[tuple[int, int, Use, Micros]]:
@@ -163,6 +206,7 @@ def forget_words(connection: Connection, items: Iterable[int]) -> None:
         for injection, kind, uid in connection.execute("SELECT injection, kind, uid FROM injection_part")
         if kind == "other" or bytes(uid) in touched
     }
+    sums.drop(connection, touched)
     connection.executemany(
         "UPDATE injection SET text = NULL, hash = x'' WHERE id = ?", [(row,) for row in sorted(rows)]
     )
@@ -180,8 +224,40 @@ def _uids(connection: Connection, item: int) -> Iterator[bytes]:
     )
 
 
+def _told_unasked(connection: Connection, session: int) -> set[bytes]:
+    rows = connection.execute(
+        "SELECT DISTINCT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id"
+        " WHERE i.session = ? AND i.reason NOT LIKE ?",
+        (session, f"{ASKED_FOR}%"),
+    )
+    return {bytes(uid) for (uid,) in rows}
+
+
+def _used(connection: Connection, session: int) -> dict[bytes, str]:
+    """What a session has used, by id, with its kind: what it used last first."""
+    rows = connection.execute(
+        "SELECT p.uid, p.kind, min(u.at) FROM injection i JOIN injection_use u ON u.injection = i.id"
+        " JOIN injection_part p ON p.injection = u.injection AND p.n = u.n"
+        " WHERE i.session = ? GROUP BY p.uid ORDER BY 3 DESC, p.uid DESC",
+        (session,),
+    )
+    return {bytes(uid): str(kind) for uid, kind, _ in rows}
+
+
+# What was told unasked and what was used, in the order in which it was; something told at the moment of a use came
+# before it.
+_EVENTS = (
+    "SELECT i.session, p.uid, p.kind, 0 AS is_use, i.at AS at FROM injection i"
+    " JOIN injection_part p ON p.injection = i.id WHERE i.reason NOT LIKE ?1"
+    " UNION ALL SELECT i.session, p.uid, p.kind, 1, u.at FROM injection_use u JOIN injection i ON i.id = u.injection"
+    " JOIN injection_part p ON p.injection = u.injection AND p.n = u.n ORDER BY 5, 4, 2"
+)
+
+
 def _took(connection: Connection, count: int, share: float) -> int:
-    rows = connection.execute("SELECT took FROM injection ORDER BY took LIMIT 1 OFFSET ?", (int(count * share),))
+    """The least time within which that share of all was made."""
+    nth = max(math.ceil(count * share) - 1, 0)
+    rows = connection.execute("SELECT took FROM injection ORDER BY took LIMIT 1 OFFSET ?", (nth,))
     return next((int(took) for (took,) in rows), 0)
 
 

@@ -94,7 +94,29 @@ def m006_mendings(connection: Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: list[Migration] = [m001_first, m002_tokens, m003_calls, m004_hooks, m005_people, m006_mendings]
+def m007_uses(connection: Connection) -> None:
+    """Create what was told and used, in sum (`store/used`), and how far sessions were looked through for uses."""
+    for statement in (
+        "CREATE TABLE told_tally(uid BLOB PRIMARY KEY, told INTEGER NOT NULL, used INTEGER NOT NULL,"
+        " unused INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE used_together(one BLOB NOT NULL, other BLOB NOT NULL, sessions INTEGER NOT NULL,"
+        " last INTEGER NOT NULL, PRIMARY KEY(one, other)) WITHOUT ROWID",
+        "CREATE INDEX used_together_last ON used_together(last)",
+        "CREATE TABLE looked_through(session INTEGER NOT NULL REFERENCES hook_session, source INTEGER NOT NULL,"
+        " item INTEGER NOT NULL, PRIMARY KEY(session, source)) WITHOUT ROWID",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: list[Migration] = [
+    m001_first,
+    m002_tokens,
+    m003_calls,
+    m004_hooks,
+    m005_people,
+    m006_mendings,
+    m007_uses,
+]
 
 
 def migrate(database: Database) -> None:
