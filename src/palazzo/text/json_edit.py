@@ -151,7 +151,7 @@ def _scanned(text: str) -> Node:
         if above.kind == "object" and key is None:
             key = (start, json.loads(word))
             continue
-        kind: Literal["object", "array", "plain"] = "object" if word == "{" else "array" if word == "[" else "plain"
+        kind = _KINDS.get(word, "plain")
         node = Node(kind, start, start + len(word), [])
         above.parts.append(Part(start if key is None else key[0], None if key is None else key[1], node))
         key = None
