@@ -106,9 +106,13 @@ def _start(command: list[str], context: Context) -> bool:
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment, with import paths that hold wherever the process runs."""
+    """The caller's environment, with import paths that hold wherever the process runs.
+
+    A service's callers do not say theirs: then it is those by which this process has found the package.
+    """
     environment = dict(variables)
-    if environment.get("PYTHONPATH"):
-        parts = environment["PYTHONPATH"].split(os.pathsep)
+    said = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
+    if said:
+        parts = said.split(os.pathsep)
         environment["PYTHONPATH"] = os.pathsep.join(str(Path(part).absolute()) for part in parts if part)
     return environment
