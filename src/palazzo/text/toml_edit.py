@@ -1,0 +1,87 @@
+"""Tables of a TOML text: where they are, put behind it, and taken away, with every other character as it was."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_HEADER = re.compile(r"^[ \t]*\[[^\r\n]*", re.MULTILINE)
+_BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:#[^\r\n]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table under a header: from the header's line to before the end of the last line that has anything of it."""
+
+    name: tuple[str, ...]
+    start: int
+    end: int
+
+
+def tables(text: str) -> Iterator[Table]:
+    """Yield the tables of a valid text that have a header, in order; what stands before the first is of none."""
+    starts = []
+    since = 0
+    for match in _HEADER.finditer(text):
+        if _is_toml(text[since : match.start()]):  # else it is inside a list, or a text of several lines
+            since = match.start()
+            starts.append((since, match[0]))
+    for (start, header), end in zip(starts, [*(start for start, _ in starts[1:]), len(text)], strict=True):
+        yield Table(_name(header), start, _last_line(text, start, end))
+
+
+def lines(name: Sequence[str], values: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a table of texts, lists of texts and numbers."""
+    return [f"[{'.'.join(name)}]", *(f"{key} = {_written(value)}" for key, value in values.items())]
+
+
+def with_value(text: str, table: Table, key: str, value: Any) -> str:
+    """Return the text with another value of `key`, which the table has on lines of its own.
+
+    Raises ValueError where it has it in another way.
+    """
+    for match in re.compile(rf"^[ \t]*(?:{re.escape(key)}|\"{re.escape(key)}\")[ \t]*=", re.MULTILINE).finditer(
+        text, table.start, table.end
+    ):
+        if not _is_toml(text[table.start : match.start()]):
+            continue
+        for line in re.compile(r"[^\r\n]*").finditer(text, match.end(), table.end):
+            if line[0] and _is_toml(text[match.start() : line.end()]):
+                return f"{text[: match.end()]} {_written(value)}{text[line.end() :]}"
+    raise ValueError(f"`{key}` of [{'.'.join(table.name)}] is written in a way that is not known")
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text.replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+def _name(header: str) -> tuple[str, ...]:
+    found: Any = tomllib.loads(header)
+    name = []
+    while found:
+        ((key, found),) = found.items()
+        name.append(key)
+        found = found[0] if isinstance(found, list) else found
+    return tuple(name)
+
+
+def _last_line(text: str, start: int, end: int) -> int:
+    """Where the last line between ends that is neither blank nor a comment. Values that end in such lines are none."""
+    last = start
+    for line in re.compile(r"[^\r\n]+").finditer(text, start, end):
+        if not _BLANK_OR_COMMENT.fullmatch(line[0]):
+            last = line.end()
+    return last
+
+
+def _written(value: Any) -> str:
+    """A value; JSON's strings are TOML's basic strings, but that TOML wants U+007F escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
