@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root = Path(scratch)
         corpus = write_corpus(root / "corpus", given.sessions, given.documents)
         ours = measure_ours(root / "corpus", root / "palace" / "palace.db")
-        with _server(given.graph) as (url, pid):
+        with served(given.graph) as (url, pid):
             peer = measure_peer(
                 root / "corpus",
                 venv_directory=given.venv,
@@ -143,7 +143,7 @@ def search_command(palace: Path) -> float:
 
 
 @contextmanager
-def _server(graph: Path) -> Iterator[tuple[str, int]]:
+def served(graph: Path) -> Iterator[tuple[str, int]]:
     """Serve the weights on loopback; yield the address and the process id."""
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     command = [sys.executable, str(SERVER), str(graph), "--threads", "2"]

@@ -164,7 +164,7 @@ def _many_files(scratch: Path) -> Row:
 
 def _one_exchange_more(scratch: Path) -> list[Row]:
     """Feed a transcript of 75 MB, let it grow by one exchange, and feed it again."""
-    transcript = _big_transcript(scratch / "big")
+    transcript = big_transcript(scratch / "big")
     palace = scratch / "big.db"
     first = run_mine(palace, transcript)
     unchanged = run_mine(palace, transcript)
@@ -190,7 +190,7 @@ def _one_exchange_more(scratch: Path) -> list[Row]:
     return rows
 
 
-def _big_transcript(directory: Path) -> Path:
+def big_transcript(directory: Path) -> Path:
     """Join sessions into one transcript, as if one session had gone on for weeks; kept between runs."""
     kept = CACHE / "transcript-75mb.jsonl"
     if not kept.exists():

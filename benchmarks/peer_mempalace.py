@@ -168,7 +168,7 @@ def measure_peer(
         try:
             return _measure(peer, corpus, query, embedding_server_pid, deadline)
         finally:
-            _end_leftovers(peer)
+            end_leftovers(peer)
 
 
 def install_peer(directory: Path) -> Path:
@@ -189,13 +189,13 @@ def _measure(peer: Peer, corpus: Path, query: str, server: int | None, deadline:
     mined = []
     with watched_memory(peer, server) as peak:
         if transcripts.is_dir():
-            mined.append(_mine(peer, transcripts, "convos", deadline))
+            mined.append(mine(peer, transcripts, "convos", deadline))
         if documents.is_dir():
-            mined.append(_mine(peer, documents, "projects", deadline))
+            mined.append(mine(peer, documents, "projects", deadline))
     disk = _disk(peer.palace)
     drawers, vectors, text_bytes = read_palace(peer)
     nothing_new = sum(
-        _mine(peer, source, mode, deadline).seconds_to_exit
+        mine(peer, source, mode, deadline).seconds_to_exit
         for source, mode in ((transcripts, "convos"), (documents, "projects"))
         if source.is_dir()
     )
@@ -213,7 +213,7 @@ def _measure(peer: Peer, corpus: Path, query: str, server: int | None, deadline:
         seconds_to_embedded=_until_last(mined),
         seconds_to_exit=sum(figures.seconds_to_exit for figures in mined),
         seconds_when_nothing_is_new=nothing_new,
-        search_command_seconds=statistics.median(_timed(peer, ("search", query), "", deadline) for _ in range(5)),
+        search_command_seconds=statistics.median(timed(peer, ("search", query), "", deadline) for _ in range(5)),
         hook_seconds=_hooks(peer, transcripts, deadline),
         corpus_bytes=sum(path.stat().st_size for path in corpus.rglob("*") if path.is_file()),
     )
@@ -224,7 +224,7 @@ def _until_last(mined: Sequence[MinedFigures]) -> float:
     return sum(figures.seconds_to_exit for figures in mined[:-1]) + (mined[-1].seconds_to_embedded if mined else 0)
 
 
-def _mine(peer: Peer, source: Path, mode: str, deadline: float) -> MinedFigures:
+def mine(peer: Peer, source: Path, mode: str, deadline: float) -> MinedFigures:
     """Run one `mine` to its end, noting when each file's drawers were committed."""
     arguments = peer.command("mine", str(source), "--mode", mode, "--wing", "bench")
     begin = time.monotonic()
@@ -299,7 +299,7 @@ def _hooks(peer: Peer, transcripts: Path, deadline: float) -> dict[str, float]:
     payload = json.dumps({"session_id": transcript.stem, "transcript_path": str(transcript)})
 
     def call(hook: str) -> float:
-        return _timed(peer, ("hook", "run", "--hook", hook, "--harness", "claude-code"), payload, deadline)
+        return timed(peer, ("hook", "run", "--hook", hook, "--harness", "claude-code"), payload, deadline)
 
     seconds = {"session-start": statistics.median(call("session-start") for _ in range(5))}
     begin = time.monotonic()
@@ -311,7 +311,8 @@ def _hooks(peer: Peer, transcripts: Path, deadline: float) -> dict[str, float]:
     return seconds
 
 
-def _timed(peer: Peer, arguments: Sequence[str], given: str, deadline: float) -> float:
+def timed(peer: Peer, arguments: Sequence[str], given: str, deadline: float) -> float:
+    """Return the seconds of one call of the command line from start to exit; PeerError when it fails."""
     begin = time.monotonic()
     done = subprocess.run(
         peer.command(*arguments),
@@ -380,7 +381,8 @@ def resident_bytes(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _end_leftovers(peer: Peer) -> None:
+def end_leftovers(peer: Peer) -> None:
+    """End what the peer detached and left running."""
     for pid in processes_of(peer):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
