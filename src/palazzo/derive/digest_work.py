@@ -30,6 +30,7 @@ _EDITED = re.compile(
     r"^\s*(?:file_?path|path|filename|notebook_path|target_file)\s*[:=]\s*['\"]?(.+?)['\"]?\s*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_READING = re.compile(r"^(?:read|view|read_file|notebookread|open_file)$", re.IGNORECASE)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:command|cmd|script)\s*[:=]\s*", re.MULTILINE)
 _NAME = r"(?P<path>[\w./~@+-]*[\w~@+-])"
@@ -60,6 +61,14 @@ def changed(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
             yield start + match.start(group), start + match.end(group)
     for match in _IN_PLACE.finditer(call, command.end()):
         yield start + match.start(1), start + match.end(1)
+
+
+def opened(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
+    """Yield where a call names the files that it reads or changes."""
+    if _READING.match(tool):
+        yield from (match.span(1) for match in [*_EDITED.finditer(text, start, end)][:1])
+        return
+    yield from changed(tool, text, start, end)
 
 
 def _without_quotes(call: str) -> str:

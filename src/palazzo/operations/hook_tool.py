@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from palazzo.attention.quiet import Failures
@@ -50,10 +50,11 @@ def _about_file(asked: Asked) -> Told:
     used = asked.happening.tool
     if used is None or not used.file or used.kind not in ("read", "edit"):
         return SILENCE
-    return Told("a file is opened", _ON_THE_FILE, tuple(_on_file(asked, used.file)))
+    return Told("a file is opened", _ON_THE_FILE, tuple(on_files(asked, [used.file])))
 
 
-def _on_file(asked: Asked, file: str) -> Iterator[Entry]:
+def on_files(asked: Asked, files: Sequence[str]) -> Iterator[Entry]:
+    """Yield the reminders that wait for one of these files, and the newest notes that are anchored to one."""
     from palazzo.attention import proactive
     from palazzo.operations.clock import day, zone
     from palazzo.operations.hits import superseded
@@ -63,7 +64,8 @@ def _on_file(asked: Asked, file: str) -> Iterator[Entry]:
     from palazzo.store.worth import read_notes, worth_of
 
     context, there = asked.context, zone(asked.context)
-    scope, names = told_of(context, asked.agent), file_names(context, file)
+    scope = told_of(context, asked.agent)
+    names = tuple(dict.fromkeys(name for file in files for name in file_names(context, file)))
     with context.reading().database.snapshot() as connection:
         moment = proactive.Asked("", scope.wings, context.now, scope.trusts, names)
         for due in proactive.called_for(connection, moment).reminders:
@@ -107,7 +109,7 @@ def _after_command(asked: Asked, failed: bool) -> Told:
     if not any(marks) or _is_quiet(asked, marks[0] or marks[1]):
         return SILENCE
     with asked.context.reading().database.snapshot() as connection:
-        return Told("it failed before", _FAILED_BEFORE, tuple(_fixes(asked, connection, *marks)))
+        return Told("it failed before", _FAILED_BEFORE, tuple(fixes(asked, connection, *marks)))
 
 
 def _passed(asked: Asked, target: bytes) -> None:
@@ -137,7 +139,8 @@ def _is_quiet(asked: Asked, mark: bytes) -> bool:
     return before.is_quiet(context.now)
 
 
-def _fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes) -> Iterator[Entry]:
+def fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes) -> Iterator[Entry]:
+    """Yield what failed so before, or what this target failed of before it passed: from other sessions, or epochs."""
     from palazzo.operations.clock import day, zone
     from palazzo.operations.scoping import told_of
     from palazzo.store import mendings
