@@ -6,6 +6,7 @@ message is not there yet, the answer names the file, and whoever serves the hook
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,8 +125,10 @@ def take_in(context: Context, path: Path) -> None:
     from palazzo.operations.background import start_embedding
     from palazzo.operations.watched import of_history
 
-    palace = context.writing()
-    report = mine(palace.database, palace.clock, of_history(context, path))
+    palace, request = context.writing(), of_history(context, path)
+    # However short: `min_messages` keeps out what is found lying about, and this session is being held.
+    wanted = replace(request.wanted, least_messages=0)
+    report = mine(palace.database, palace.clock, replace(request, wanted=wanted))
     for failed in report.failed:
         raise PalazzoError(failed.error)
     if report.items:
