@@ -28,7 +28,7 @@ class Cutter:
     """Cuts items into drawers; see the module."""
 
     name = "cut"
-    version = 3
+    version = 4
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
     def apply(self, connection: Connection, log: list[Change]) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from palazzo.derive import tagging
-from palazzo.derive.telling import Range, injected_ranges, is_mention, least_trust, trust_of_part
+from palazzo.derive.telling import Range, is_mention, least_trust, told_ranges, trust_of_part
+from palazzo.guard.memory_tools import is_memory_tool, says_something_new
 from palazzo.model import DrawerKind, Part, Trust
 from palazzo.text.pieces import error_lines, split_span
 from palazzo.text.sections import DocumentKind, cut_document
@@ -198,7 +199,7 @@ def _said(item: CutItem) -> Iterator[tuple[int, int, Trust]]:
     for part in item.parts or whole:
         if part.kind == "text":
             trust = trust_of_part(part, item.trust)
-            injected = _injected(item, part)
+            injected = told_ranges(item.text, part, item.role)
             for low, high in without(part.start, part.end, injected) if injected else ((part.start, part.end),):
                 yield low, high, trust
 
@@ -224,13 +225,19 @@ def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
 
 
 def _tools(items: Sequence[CutItem]) -> Iterator[Draft]:
-    """Yield the tool drawers; each output is in one: with the first call of its id, wherever that stands, or alone."""
+    """Yield the tool drawers; each output is in one: with the first call of its id, wherever that stands, or alone.
+
+    What a memory is asked and answers is in none. A call that it refused is: its words may be nowhere else.
+    """
     results = _results_by_call(items)
     called = {part.call for item in items for part in item.parts if part.kind == "tool_call"} - {""}
     for item in items:
         for part in item.parts:
             if part.kind == "tool_call":
-                yield from _tool_drafts(part.name, [(item, part)], results.pop(part.call, []))
+                answers = results.pop(part.call, [])
+                if says_something_new(part.name) or any(answer.failed for _, answer in answers):
+                    shown = [] if is_memory_tool(part.name) else answers
+                    yield from _tool_drafts(part.name, [(item, part)], shown)
             elif part.kind == "tool_result" and part.call not in called:
                 yield from _tool_drafts(part.name, [], [(item, part)])
 
@@ -313,17 +320,11 @@ def _not_in(covered: Sequence[CutSpan], errors: Sequence[CutSpan]) -> list[CutSp
 
 
 def _pieces(item: CutItem, part: Part, limit: int) -> Iterator[CutSpan]:
-    injected = _injected(item, part)
+    injected = told_ranges(item.text, part, item.role)
     hidden = sorted([*item.holes, *injected]) if injected else item.holes
     for start, end in without(part.start, part.end, hidden):
         for piece in split_span(item.text, start, end, limit):
             yield CutSpan(item, *piece)
-
-
-def _injected(item: CutItem, part: Part) -> list[Range]:
-    """What of a part nobody said. Whoever's row it stands in, a tool's output is written by a tool."""
-    role = "tool" if part.kind in ("tool_call", "tool_result") else item.role
-    return injected_ranges(item.text, part.start, part.end, role)
 
 
 def _passages(span: CutSpan) -> Iterator[CutSpan]:

@@ -19,7 +19,7 @@ class Mending(OfSessions):
     """The consumer that keeps failures."""
 
     name = "mending"
-    version = 1
+    version = 2
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions, and what has failures."""

@@ -1,12 +1,14 @@
-"""A session as those read it that follow sessions: what was said in it, but not what came from outside."""
+"""A session as those read it that follow sessions: what was said in it, but not what came from outside or from us."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from palazzo.derive import material
+from palazzo.derive.cutting import CutItem, without
 from palazzo.derive.digest_turns import Said
+from palazzo.derive.telling import told_ranges
 from palazzo.model import Micros, Part
 from palazzo.store import digests
 from palazzo.store.changes import Change, ChangeKind
@@ -48,15 +50,22 @@ def session(connection: Connection, source: int) -> Session:
     read = threads[:1] if "" in threads else threads
     rows = [row for thread in read for row, _, _ in material.thread_rows(connection, source, thread, -1)]
     loaded, _ = material.load(connection, rows)
-    said = [
-        Said(
-            item.row,
-            item.role,
-            item.text,
-            tuple(one for one in item.parts or (Part("text", 0, len(item.text)),) if one.trust != "external"),
-        )
-        for item in loaded
-        if item.trust != "external"
-    ]
+    said = [Said(item.row, item.role, item.text, tuple(_said(item))) for item in loaded if item.trust != "external"]
     times = {item.row: Micros(item.filed.created_at) for item in loaded}
     return Session(said, times, {item.row: item.holes for item in loaded})
+
+
+def _said(item: CutItem) -> Iterator[Part]:
+    """Yield the parts that are not from outside, without what nobody said in them; of a result that is one stretch."""
+    for part in item.parts or (Part("text", 0, len(item.text)),):
+        if part.trust == "external":
+            continue
+        injected = told_ranges(item.text, part, item.role)
+        if not injected:
+            yield part
+            continue
+        left = [one for one in without(part.start, part.end, injected) if item.text[slice(*one)].strip()]
+        if part.kind == "tool_result":
+            left = sorted(left, key=lambda one: one[0] - one[1])[:1]
+        for start, end in left:
+            yield replace(part, start=start, end=end)

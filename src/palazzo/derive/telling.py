@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from palazzo.guard.injected import FENCE, host_spans, palazzo_spans
+from palazzo.guard.injected import FENCE, NOTICE, answer_spans, host_spans, is_first, palazzo_spans
+from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Part, Trust
 
 Range = tuple[int, int]
@@ -43,18 +44,32 @@ def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
 
     A person may write of a reminder's tag, and a tool may print a file that does: only what is closed counts, and in
     what a tool prints only what stands at the beginning of a line, as hosts put it there. Agents are shown such
-    blocks, and write none but by quoting Palazzo's.
+    blocks, and write none but by quoting Palazzo's. Of what a tool prints also that counts which begins it, closed or
+    not, and the JSON in which Palazzo's own tools answer.
     """
-    asked = _may_be_put_into_a_message(text) if role == "user" else FENCE in text or "<system-reminder>" in text
-    if not asked:
+    if not _may_hold_injected(text, role):
         return []
     words = text[start:end]
     found = palazzo_spans(words)
+    printed = role not in ("user", "assistant")
     if role == "user":
         found += host_spans(words)
-    elif role != "assistant":
+    elif printed:
         found += [match.span() for match in _REMINDER.finditer(words)]
-    return sorted((start + low, start + high) for low, high in found if _is_closed(words, low, high))
+    found = [(low, high) for low, high in found if _is_closed(words, low, high) or (printed and is_first(words, low))]
+    if printed:
+        found += answer_spans(words)
+    return sorted((start + low, start + high) for low, high in found)
+
+
+def told_ranges(text: str, part: Part, role: str) -> list[Range]:
+    """Return the stretches of a part of a row that nobody said, sorted.
+
+    Whoever's row it stands in, a tool's output is written by a tool; and what a memory answers was said before.
+    """
+    if part.kind == "tool_result" and is_memory_tool(part.name):
+        return [(part.start, part.end)]
+    return injected_ranges(text, part.start, part.end, "tool" if part.kind in ("tool_call", "tool_result") else role)
 
 
 def is_mention(text: str) -> bool:
@@ -62,9 +77,11 @@ def is_mention(text: str) -> bool:
     return _MENTION.fullmatch(text) is not None
 
 
-def _may_be_put_into_a_message(text: str) -> bool:
+def _may_hold_injected(text: str, role: str) -> bool:
     """Whether there is a tag, or an instruction file as a host names it: asked of every message, so it is quick."""
-    return "<" in text or ".md (" in text or ".md instructions" in text
+    if role == "user":
+        return "<" in text or ".md (" in text or ".md instructions" in text
+    return FENCE in text or "<system-reminder>" in text or (role != "assistant" and NOTICE in text)
 
 
 def _is_closed(text: str, start: int, end: int) -> bool:

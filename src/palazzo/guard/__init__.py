@@ -2,5 +2,5 @@
 
 `trust` labels what tools bring in. `secrets` finds credentials, `suspicion` says which of many texts want a look,
 and `redact` puts keyed marks in their place; the archive's door calls them. `injected` recognises blocks that a
-host or Palazzo itself put into a conversation.
+host or Palazzo itself put into a conversation, `memory_tools` the tools that answer with what was said before.
 """

@@ -1,0 +1,46 @@
+"""Which tools ask a memory: Palazzo's own, and those of the memories whose names it takes. Pure.
+
+What such a tool answers was said before. A host writes it into its transcript like any tool's output; taken in from
+there, it would be found again as if it were new.
+
+    mcp__palazzo__search, mcp__plugin_palazzo_palazzo__search    Claude Code, Codex, pi
+    palazzo__search                                              Codex before 0.80
+    mcp_palazzo_search                                           Gemini CLI, Cursor
+    palazzo_search                                               opencode, extensions of pi
+    palazzo-search                                               Copilot
+"""
+
+from __future__ import annotations
+
+import re
+
+_MEMORIES = r"(?:palazzo|mempalace|shodh(?:[-_]memory)?)"
+_SERVED = re.compile(
+    rf"(?:mcp(?:__?|[-.]))?(?:plugin_(?P<plugin>{_MEMORIES})_[\w-]+?__|(?P<server>{_MEMORIES})(?:__|[-_./:]))(?P<tool>\w+)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"(?:[\w.-]*(?:__|[-_./:]))?mempalace_(?P<tool>\w+)", re.IGNORECASE)
+"""Whatever the server is called: the tools' own names begin so."""
+_FILES = re.compile(r"(?:^|_)(?:remember|add|write|update|checkpoint|supersede|create|todo|remind|store|save)(?:_|$)")
+
+
+def is_memory_tool(name: str) -> bool:
+    """Whether what the tool of that name answers was said before."""
+    return _match(name) is not None
+
+
+def says_something_new(name: str) -> bool:
+    """Whether a call of a memory's tool holds words that are nowhere else: filed, and not here.
+
+    A question is no memory. What was filed here is a note, and a call that repeats it would outlive that note.
+    """
+    found = _match(name)
+    if found is None:
+        return True
+    served = found.groupdict()
+    here = (served.get("plugin") or served.get("server") or "").lower() == "palazzo"
+    return not here and _FILES.search(found["tool"].lower()) is not None
+
+
+def _match(name: str) -> re.Match[str] | None:
+    return _SERVED.fullmatch(name) or _NAMED.fullmatch(name)
