@@ -193,6 +193,14 @@ def test_a_flag_in_the_environment_has_many_spellings(config: Path, said: str) -
     assert not settings(config, None, PALAZZO_SERVICE="off").flag("service")
 
 
+def test_what_is_set_for_the_plugin_counts_unless_the_environment_says_otherwise(config: Path) -> None:
+    said = {"CLAUDE_PLUGIN_OPTION_SAVE_MODE": "ask", "CLAUDE_PLUGIN_OPTION_CONTEXT_DEPTH": "unset"}
+    found = settings(config, None, "context_depth = 'deep'\n", **said)
+    assert (found.text("save_mode"), found.text("context_depth")) == ("ask", "deep")
+    assert found.values["save_mode"].origin == "CLAUDE_PLUGIN_OPTION_SAVE_MODE"
+    assert settings(config, None, PALAZZO_SAVE_MODE="silent", **said).text("save_mode") == "silent"
+
+
 def test_nobody_takes_back_what_another_has_excluded(config: Path, project: Path) -> None:
     found = settings(
         config, project, "mine.exclude = ['private']\n", "mine.exclude = ['drafts']\n", PALAZZO_MINE_EXCLUDE="x"

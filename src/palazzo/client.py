@@ -52,7 +52,7 @@ _PASSED = (
 )
 _PASSED_FROM = (
     *("PALAZZO_", "XDG_", "LC_", "CLAUDE_CONFIG_", "CODEX_HOME", "PI_CODING_AGENT_", "GEMINI_CLI_HOME"),
-    *("COPILOT_HOME", "CONTINUE_GLOBAL_", "AIDER_CHAT_"),
+    *("COPILOT_HOME", "CONTINUE_GLOBAL_", "AIDER_CHAT_", "CLAUDE_PLUGIN_OPTION_"),
 )
 """Variables that an operation may ask for: what they say at the client holds for its calls."""
 _WINDOWS = sys.platform == "win32"

@@ -16,6 +16,10 @@ from palazzo.settings.keys import ALIASES, KEYS, Layer
 
 USER_FILE, PROJECT_FILE, PERSON_FILE = "config.toml", "palazzo.toml", ".claude/palazzo.local.md"
 _LARGEST = 256 * 1024
+OF_PLUGIN = "CLAUDE_PLUGIN_OPTION_"
+"""How the variables begin by which Claude Code hands a plugin's hooks what the person has set for it."""
+UNSET = "unset"
+"""What stands there for a value that was not set: the plugin's options need a default."""
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 
@@ -54,13 +58,14 @@ def person_file(root: Path) -> Source:
 
 
 def environment(variables: Mapping[str, str]) -> Source:
-    """Read `PALAZZO_*`."""
+    """Read `PALAZZO_*`, and below it what a person has set for our plugin in Claude Code."""
     source = Source("environment")
     names = {key.variable: key.name for key in KEYS} | {f"PALAZZO_{alias.upper()}": alias for alias in ALIASES}
     for variable, name in names.items():
-        value = variables.get(variable)
-        if value is not None and value.strip():
-            source.said.append(Said(name, value, variable))
+        for said in (variable.replace("PALAZZO_", OF_PLUGIN, 1), variable):
+            value = variables.get(said, "").strip()
+            if value and not (value == UNSET and said != variable):
+                source.said.append(Said(name, value, said))
     return source
 
 
