@@ -111,10 +111,14 @@ def test_the_first_stop_makes_the_palace(home: Path, context: Context, transcrip
 
 
 @pytest.mark.parametrize("named", ["", "relative.jsonl", "~", "/", "/etc/hostname", "/does/not/exist.jsonl", "a\0b"])
-def test_a_transcript_that_is_none_keeps_nothing(context: Context, named: str) -> None:
+def test_of_a_transcript_that_is_none_nothing_is_read(context: Context, named: str) -> None:
     answer = hook(context, replace(STOP, transcript=named, last_message="words"))
     assert answer.again == ()
-    assert texts(context) == []
+    assert texts(context) == ["words"]  # which came with the payload
+
+
+def test_a_transcript_that_is_not_written_yet_is_waited_for(context: Context, transcript: Path) -> None:
+    assert stop(context, transcript).again == (transcript,)
 
 
 def test_a_file_that_no_host_may_name_is_not_read(home: Path, context: Context, transcript: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.daemon.engine import Engine, Job
+from palazzo.daemon.prompts import Prompts
 from palazzo.errors import PalazzoError
 from palazzo.hosts import answering
 from palazzo.lines import Stream
@@ -47,6 +48,7 @@ class Hooks:
     def __init__(self, engine: Engine, variables: Mapping[str, str]) -> None:
         self._engine, self._variables = engine, dict(variables)
         self._timers: dict[str, threading.Timer] = {}
+        self._prompts = Prompts()
         self._lock = threading.Lock()
         self._is_ending = False
 
@@ -62,7 +64,10 @@ class Hooks:
         within = left / 1_000 - _TO_SPARE if isinstance(left, int) else _WITHIN
 
         def ask(request: HookRequest, cwd: str) -> HookResult:
-            return self._ask(request, cwd or here, variables, within)
+            *before, own = self._prompts.turns(request)
+            for one in before:
+                self._engine.submit(self._job(one, one.cwd or here, variables))
+            return self._ask(own, cwd or here, variables, within)
 
         host, event = str(hello.get("host", "")), str(hello.get("event", ""))
         stream.socket.sendall(answering.answer(host, event, payload, ask, _log.info))

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
-from palazzo.archive import door
+from palazzo.archive import door, heard
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard
 from palazzo.feeders import Identity, Message, Row, Unreadable
@@ -142,6 +142,7 @@ def file_session(
             placing.record(connection, opened.project)
             place = _place_now(connection, source, opened, placing)
             receipt = door.file(connection, source, place, prepared, clock())
+            heard.give_way(connection, source.session_id, prepared.filings, clock())
             sources.write_file_state(connection, reached(sources.file_source(connection, source), end))
         for filing, new, unreadable in zip(filings, receipt.new, bad, strict=True):
             taken.unreadable += unreadable

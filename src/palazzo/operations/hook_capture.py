@@ -15,10 +15,12 @@ from palazzo.attention.happening import Reaction
 from palazzo.attention.save_prompt import save_prompt
 from palazzo.attention.tool_names import NAMES
 from palazzo.errors import PalazzoError
+from palazzo.operations import hook_words
 from palazzo.operations.hook_answers import SILENCE, Asked, Told
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.store.hook_sessions import HookSession
 
 _LOOKED_AT = 20
 """Messages at a session's end among which its last one is looked for."""
@@ -29,7 +31,9 @@ def stop(asked: Asked) -> Told:
     path = transcript_of(asked.context, asked.happening.transcript)
     if path is not None:
         take_in(asked.context, path)
-    _note_cited(asked)
+    else:
+        hook_words.keep(asked)
+    _note_uses(asked)
     again = _lags(asked, path)
     reaction = _asking(asked, path) if asked.session is not None else Reaction()
     return Told("a turn has ended", reaction=reaction, again=again)
@@ -40,16 +44,19 @@ def subagent_stop(asked: Asked) -> Told:
     path = transcript_of(asked.context, asked.happening.transcript)
     if path is not None:
         take_in(asked.context, path)
-    _note_cited(asked)
+    _note_uses(asked)
     if path is None:
         return SILENCE
     return Told("a sub-agent has ended", again=_lags(asked, path))
 
 
-def _note_cited(asked: Asked) -> None:
-    """Note which ids that the agent was given it cites in what it said last."""
-    from palazzo.operations.using import note_cited
+def _note_uses(asked: Asked) -> None:
+    """Note what the agent shows that it used of what it was given: in what was taken in, and in what it said last."""
+    from palazzo.operations.using import note_captured, note_cited
 
+    path = transcript_of(asked.context, asked.happening.transcript)
+    if path is not None:
+        note_captured(asked.context, path.as_uri(), asked.session)
     if asked.session is not None:
         note_cited(asked.context, asked.session, asked.happening.last_message)
 
@@ -57,6 +64,8 @@ def _note_cited(asked: Asked) -> None:
 def session_end(asked: Asked) -> Told:
     """Only say which file is to be read once more: hosts wait a second for this, and not longer."""
     path = transcript_of(asked.context, asked.happening.transcript)
+    if path is None:
+        hook_words.keep(asked)
     return Told("the session has ended", again=() if path is None else (path,))
 
 
@@ -136,11 +145,13 @@ def take_in(context: Context, path: Path) -> None:
 
 
 def _lags(asked: Asked, path: Path | None) -> tuple[Path, ...]:
-    """The transcript, where it does not hold yet what the agent said last."""
+    """The transcript, where it is not there yet or does not hold yet what the agent said last."""
     from palazzo.store import transcripts
 
     last = asked.happening.last_message.strip()
-    if path is None or not last:
+    if path is None:
+        return _awaited(asked.context, asked.happening.transcript)
+    if not last:
         return ()
     with asked.context.reading().database.snapshot() as connection:
         source = transcripts.session_source(connection, path.as_uri(), asked.happening.session)
@@ -148,25 +159,59 @@ def _lags(asked: Asked, path: Path | None) -> tuple[Path, ...]:
     return () if any(last in text for text in said) else (path,)
 
 
+def _awaited(context: Context, said: str) -> tuple[Path, ...]:
+    """The file that a host names before it has written it."""
+    if not said or "\0" in said:
+        return ()
+    path = Path(said).expanduser()
+    is_to_come = path.is_absolute() and not path.exists() and _allowed(context, path, True) is not None
+    return (path,) if is_to_come else ()
+
+
 # --- asking for a save -------------------------------------------------------------------------------------
 
 
 def _asking(asked: Asked, path: Path | None) -> Reaction:
-    from palazzo.store import hook_sessions, transcripts
+    from palazzo.store import hook_sessions
 
     context, session = asked.context, asked.session
-    if session is None or path is None:
+    if session is None:
         return Reaction()
-    with context.reading().database.snapshot() as connection:
-        source = transcripts.session_source(connection, path.as_uri(), asked.happening.session)
-        said = () if source is None else transcripts.from_users(connection, source)
-        humans = sum(cadence.is_human(text, parts) for text, parts in said)
+    humans = _humans(asked, session, "" if path is None else path.as_uri())
     interval = context.settings.number("save_interval")
     if not cadence.is_due(humans, session.saved_at, interval, asked.happening.asked):
         return Reaction()
     with context.writing().database.transaction() as connection:
         hook_sessions.saved(connection, session.row, humans)
     if context.settings.text("save_mode") != "ask":
+        _tell_the_desktop(context, humans)
         return Reaction()
     names = NAMES[context.settings.text("profile")]
     return Reaction(ask=save_prompt(asked.agent, humans - session.saved_at, names))
+
+
+def _humans(asked: Asked, session: HookSession, uri: str) -> int:
+    """How many messages the person has sent in the session: what was counted before, and what is new."""
+    from palazzo.store import human_counts, transcripts
+
+    context = asked.context
+    with context.reading().database.snapshot() as connection:
+        source = transcripts.session_source(connection, uri, asked.happening.session)
+        if source is None:
+            return 0
+        before = human_counts.so_far(connection, session.row, source)
+        new = list(transcripts.from_users(connection, source, before.item))
+    if not new:
+        return before.humans
+    humans = before.humans + sum(cadence.is_human(text, parts) for _, text, parts in new)
+    with context.writing().database.transaction() as connection:
+        human_counts.note(connection, session.row, source, human_counts.HumanCount(humans, new[-1][0]))
+    return humans
+
+
+def _tell_the_desktop(context: Context, humans: int) -> None:
+    """Show the person that a session is being kept, where they want to see it."""
+    if context.settings.flag("desktop_toast"):
+        from palazzo.operations import toast
+
+        toast.show(f"Saved: {humans} messages of yours in {context.project.name}.", context.variables)

@@ -6,8 +6,9 @@ A session is known by its file; where a file holds many (a database), by its id.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from palazzo.model import Part
+from palazzo.model import Micros, Part
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text, load_parts
 
@@ -16,31 +17,102 @@ def session_source(connection: Connection, uri: str, session: str) -> int | None
     """Return the row of the source that holds a session; None while nothing of it is archived."""
     rows = connection.execute(
         "SELECT f.source FROM file_state f JOIN source s ON s.id = f.source WHERE f.uri = ?"
-        " UNION ALL SELECT id FROM (SELECT id FROM source WHERE session_id = ? AND session_id <> '' ORDER BY id)",
+        " UNION ALL SELECT id FROM (SELECT id FROM source WHERE session_id = ? AND session_id <> ''"
+        " ORDER BY kind = 'hook', id)",
         (uri, session),
     )
     return next((int(row) for (row,) in rows), None)
 
 
-def from_users(connection: Connection, source: int) -> Iterator[tuple[str, tuple[Part, ...]]]:
-    """Yield the text and the parts of each message that a user said in a session; of sub-agents' sessions, none.
+def from_users(connection: Connection, source: int, after: int = 0) -> Iterator[tuple[int, str, tuple[Part, ...]]]:
+    """Yield the row, the text and the parts of each message that a user said in a session, behind an item (a row).
 
-    What tools put out and commands echo is none: feeders have told it apart.
+    Of sub-agents' sessions, none. What tools put out and commands echo is none: feeders have told it apart.
     """
     rows = connection.execute(
-        "SELECT text, text_codec, parts FROM item WHERE source = ? AND kind = 'message' AND standing = 'said'"
-        " AND role = 'user' AND trust <> 'agent'",
-        (source,),
+        "SELECT id, text, text_codec, parts FROM item WHERE source = ? AND id > ? AND kind = 'message'"
+        " AND standing = 'said' AND role = 'user' AND trust <> 'agent' ORDER BY id",
+        (source, after),
     )
-    for text, codec, parts in rows:
-        yield decode_text(text, codec), load_parts(parts)
+    for row, text, codec, parts in rows:
+        yield int(row), decode_text(text, codec), load_parts(parts)
 
 
 def last_texts(connection: Connection, source: int, at_most: int) -> list[str]:
-    """Return the texts of the last messages of the agent in a session, the last one first."""
+    """Return the texts of the messages of the agent in a session that were archived last, the last one first."""
     rows = connection.execute(
         "SELECT text, text_codec FROM item WHERE source = ? AND kind = 'message' AND role = 'assistant'"
-        " ORDER BY ordinal DESC LIMIT ?",
+        " ORDER BY id DESC LIMIT ?",
         (source, at_most),
     )
     return [decode_text(text, codec) for text, codec in rows]
+
+
+def session_of(connection: Connection, source: int) -> str:
+    """Return the id of the session that a source holds; of a sub-agent's, that of the session it worked for."""
+    rows = connection.execute("SELECT session_id FROM source WHERE id = ?", (source,))
+    return next((str(said).partition("/")[0] for (said,) in rows), "")
+
+
+class Captured(NamedTuple):
+    """A message of a session: its row, who says it, when, its text and the parts of it."""
+
+    row: int
+    role: str
+    at: Micros
+    text: str
+    parts: tuple[Part, ...]
+
+
+def captured_since(connection: Connection, source: int, item: int, at_most: int) -> list[Captured]:
+    """Return the messages of a source that were archived behind an item (a row), in the order in which they came."""
+    rows = connection.execute(
+        "SELECT id, role, created_at, text, text_codec, parts FROM item WHERE source = ? AND id > ?"
+        " AND kind = 'message' AND standing = 'said' ORDER BY id LIMIT ?",
+        (source, item, at_most),
+    )
+    return [_captured(row) for row in rows]
+
+
+def said_before(connection: Connection, source: int, item: int, at_most: int) -> list[Captured]:
+    """Return the last messages of the person up to an item, the last one first."""
+    rows = connection.execute(
+        "SELECT id, role, created_at, text, text_codec, parts FROM item WHERE source = ? AND id <= ?"
+        " AND kind = 'message' AND standing = 'said' AND role = 'user' ORDER BY id DESC LIMIT ?",
+        (source, item, at_most),
+    )
+    return [_captured(row) for row in rows]
+
+
+def _captured(row: tuple[Any, ...]) -> Captured:
+    own, role, at, text, codec, parts = row
+    return Captured(int(own), role, Micros(at), decode_text(text, codec), load_parts(parts))
+
+
+def of_session(connection: Connection, session: str, but_kind: str) -> list[int]:
+    """Return the sources of a session, but for those of a kind."""
+    rows = connection.execute(
+        "SELECT id FROM source WHERE session_id = ? AND session_id <> '' AND kind <> ?", (session, but_kind)
+    )
+    return [int(row) for (row,) in rows]
+
+
+def said(connection: Connection, source: int) -> list[tuple[int, str, str]]:
+    """Return (item, role, text) of what both sides said in a session, in order, but for what was forgotten."""
+    rows = connection.execute(
+        "SELECT id, role, text, text_codec FROM item WHERE source = ?1 AND kind = 'message' AND standing = 'said'"
+        " AND role IN ('user', 'assistant') AND EXISTS(SELECT 1 FROM drawer_span JOIN drawer ON drawer.id ="
+        " drawer_span.drawer WHERE drawer_span.item = item.id AND retired_at IS NULL) ORDER BY ordinal",
+        (source,),
+    )
+    return [(int(row), str(role), decode_text(text, codec)) for row, role, text, codec in rows]
+
+
+def ending(connection: Connection, source: int, count: int) -> list[tuple[str, str]]:
+    """Return (role, text) of the last messages of both sides, in order."""
+    rows = connection.execute(
+        "SELECT role, text, text_codec FROM item WHERE source = ? AND kind = 'message' AND standing = 'said'"
+        " AND role IN ('user', 'assistant') ORDER BY ordinal DESC LIMIT ?",
+        (source, count),
+    )
+    return [(str(role), decode_text(text, codec)) for role, text, codec in rows][::-1]
