@@ -108,6 +108,16 @@ def m007_uses(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m008_counts(connection: Connection) -> None:
+    """Create what hooks have counted (`store/human_counts`), and the index by which they read what is new."""
+    for statement in (
+        "CREATE TABLE human_count(session INTEGER NOT NULL REFERENCES hook_session, source INTEGER NOT NULL,"
+        " humans INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY KEY(session, source)) WITHOUT ROWID",
+        "CREATE INDEX item_source ON item(source)",
+    ):
+        connection.execute(statement)
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -116,6 +126,7 @@ MIGRATIONS: list[Migration] = [
     m005_people,
     m006_mendings,
     m007_uses,
+    m008_counts,
 ]
 
 

@@ -132,6 +132,7 @@ WORDLESS = {
     "told_tally": "ids and numbers; those of touched items go all the same (store/ledger)",
     "used_together": "ids and numbers: as `told_tally`",
     "looked_through": "numbers",
+    "human_count": "numbers",
     "erasure": "certificates, which hold no words",
     "erased_item": "ids",
     "tombstone": "keyed hashes",
