@@ -23,12 +23,11 @@ from palazzo.operations.pause import PauseRequest, pause
 from palazzo.operations.resume import ResumeRequest, resume
 from palazzo.operations.show import ShowRequest, show
 from palazzo.operations.status import StatusRequest, status
-from palazzo.operations.using import SESSION, cited
+from palazzo.operations.using import SESSION
 from palazzo.operations.why import WhyRequest, WhyResult, why
 from palazzo.store import hook_sessions
 
 STOP = HookRequest("claude-code", "stop", "s-1")
-IDS = ["0123456789abcdef" * 2, "0123456789abcdee" * 2]
 
 
 @pytest.fixture
@@ -116,16 +115,6 @@ def test_an_empty_id_names_no_session(context: Context) -> None:
 
 
 # --- what was used -----------------------------------------------------------------------------------------
-
-
-def test_an_id_is_cited_in_full_or_by_a_beginning_that_one_has() -> None:
-    one, other = IDS
-    assert cited(f"as {one} says", IDS) == {one}
-    assert cited(f"({one[:16]}) and [{other[:16]}].", IDS) == {one, other}
-    assert cited(one[:12], IDS) == set()
-    assert cited(one[:12], [one]) == {one}
-    assert cited(one[:11], [one]) == set()
-    assert cited(f"x{one} {one}x {one}0 {one.upper()}", [one]) == set()
 
 
 def test_what_the_last_message_cites_was_used(context: Context, clock: Clock) -> None:

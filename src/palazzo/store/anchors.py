@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from palazzo.store.database import Connection
 
@@ -22,3 +23,22 @@ def notes_on(connection: Connection, wing: str, names: list[str], limit: int) ->
         (wing, json.dumps(names), limit),
     )
     return [int(row) for (row,) in rows]
+
+
+def files_of(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the files that drawers and items (ids) are anchored to, or wait for as reminders; without one, absent."""
+    found: dict[str, dict[str, None]] = {}
+    rows = connection.execute(
+        "WITH asked AS (SELECT value AS uid, unhex(value) AS own FROM json_each(?1)),"
+        " named AS (SELECT asked.uid, item.id FROM asked JOIN item ON item.uid = asked.own UNION"
+        " SELECT asked.uid, span.item FROM asked JOIN drawer ON drawer.uid = asked.own"
+        " JOIN drawer_span span ON span.drawer = drawer.id)"
+        " SELECT named.uid, anchor.value FROM named JOIN item ON item.id = named.id,"
+        " json_each(item.meta, '$.anchors') AS anchor WHERE item.meta LIKE '%\"anchors\"%'"
+        " UNION ALL SELECT named.uid, json_extract(item.meta, '$.file') FROM named JOIN task ON task.item = named.id"
+        " JOIN item ON item.id = named.id WHERE json_extract(item.meta, '$.file') <> ''",
+        (json.dumps(sorted(set(uids))),),
+    )
+    for uid, file in rows:
+        found.setdefault(str(uid), {})[str(file)] = None
+    return {uid: tuple(files) for uid, files in found.items()}

@@ -126,12 +126,12 @@ def injections(connection: Connection, session: int) -> list[Injection]:
 
 
 def note_use(connection: Connection, session: int, uid: str, how: Use, at: Micros) -> bool:
-    """Note that a session used something it was given; return whether it was given it."""
+    """Note that a session used something it was given; return whether it was given it by then."""
     rows = list(
         connection.execute(
             "SELECT p.injection, p.n, p.kind FROM injection_part p JOIN injection i ON i.id = p.injection"
-            " WHERE i.session = ? AND p.uid = ?",
-            (session, bytes.fromhex(uid)),
+            " WHERE i.session = ? AND p.uid = ? AND i.at <= ?",
+            (session, bytes.fromhex(uid), at),
         )
     )
     before = _used(connection, session) if rows else {}
