@@ -1,0 +1,85 @@
+"""A person's machine: a home, a project with a check that fails until it is mended, and `palazzo` as it is installed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.daemon.conftest import User, made_user, wait_until
+from tests.end_to_end.model import Model
+from tests.test_script import ROOT, lay_out
+
+CHECK = """\
+#!/bin/sh
+if [ ! -e .ready ]; then
+    echo "ModuleNotFoundError: No module named 'frobnicate'" >&2
+    exit 1
+fi
+echo 3 passed
+"""
+"""Fails until somebody has made `.ready`."""
+
+
+@dataclass
+class Machine:
+    """All of it."""
+
+    user: User
+    model: Model
+    project: Path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return self.user.variables
+
+    def palazzo(self, *arguments: str) -> Any:
+        """Run a command in the project; its document."""
+        command = ["palazzo", *arguments, "--json"]
+        done = subprocess.run(
+            command, cwd=self.project, env=self.variables, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, (command, done.stderr)
+        return json.loads(done.stdout) if done.stdout else None
+
+    def settle(self) -> None:
+        """Wait until all that was said has been made use of, as it will have been before the next day's session."""
+        wait_until(lambda: self.palazzo("status")["embedder"]["state"] == "ready")
+
+    def archived(self, transcript: Path) -> bytes:
+        """The transcript as the palace has it; empty where it has none."""
+        command = ["palazzo", "show", transcript.stem[-36:], "--raw"]
+        done = subprocess.run(
+            command, cwd=self.project, env=self.variables, capture_output=True, timeout=120, check=False
+        )
+        return done.stdout
+
+    def break_again(self) -> None:
+        """Let the check fail."""
+        (self.project / ".ready").unlink()
+
+
+@contextmanager
+def machine(directory: Path) -> Iterator[Machine]:
+    """Make one; afterwards nothing of it runs."""
+    people = made_user(directory / "a home")
+    user = next(people)
+    try:
+        script = lay_out(directory / "where it is installed")
+        del user.variables["PYTHONPATH"]  # it is to be found as it is by people: by the script's own means
+        user.variables["PATH"] = f"{script.parent}:{user.variables['PATH']}"
+        user.variables["PALAZZO_PALACE"] = str(user.palace)
+        project = user.home / "orders"
+        project.mkdir()
+        subprocess.run(["git", "init", "--quiet"], cwd=project, env=user.variables, check=True)
+        (project / "check").write_text(CHECK)
+        (project / "check").chmod(0o755)
+        with Model() as model:
+            yield Machine(user, model, project)
+    finally:
+        for _ in people:
+            pass
