@@ -181,6 +181,8 @@ def _asking(asked: Asked, path: Path | None) -> Reaction:
     interval = context.settings.number("save_interval")
     if not cadence.is_due(humans, session.saved_at, interval, asked.happening.asked):
         return Reaction()
+    if context.settings.text("save_mode") == "ask":
+        context.report("hook", 1, 1)  # ends it here where nobody waits any more: the next turn's end asks
     with context.writing().database.transaction() as connection:
         hook_sessions.saved(connection, session.row, humans)
     if context.settings.text("save_mode") != "ask":
