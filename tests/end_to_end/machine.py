@@ -1,4 +1,4 @@
-"""A person's machine: a home, a project with a check that fails until it is mended, and `palazzo` as it is installed."""
+"""A person's machine: a home, a project with a check that fails until it is mended, `palazzo` as it is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.daemon.conftest import User, made_user, wait_until
 from tests.end_to_end.model import Model
-from tests.test_script import ROOT, lay_out
+from tests.test_script import lay_out
 
 CHECK = """\
 #!/bin/sh
@@ -57,6 +57,11 @@ class Machine:
             command, cwd=self.project, env=self.variables, capture_output=True, timeout=120, check=False
         )
         return done.stdout
+
+    @property
+    def journal(self) -> str:
+        """What the services have written to their log."""
+        return "".join(one.read_text() for one in (self.user.home / ".local" / "state").rglob("service-*.log"))
 
     def break_again(self) -> None:
         """Let the check fail."""

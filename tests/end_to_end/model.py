@@ -59,6 +59,11 @@ class Request:
     turns: tuple[Said, ...]
     tools: tuple[str, ...]
 
+    def has(self, prompt: str) -> bool:
+        """Whether somebody has sent what begins so."""
+        texts = [text for said in self.turns if said.role == "user" for text in said.texts]
+        return any(text.strip().startswith(prompt) for text in texts)
+
     @property
     def words(self) -> str:
         """Everything that the model can read in it, from the first to the last."""
@@ -122,10 +127,7 @@ class Model:
     def asked(self, prompt: str) -> list[Request]:
         """The requests that have this prompt of a person's."""
         with self._lock:
-            return [
-                one for one in self.requests
-                if any(text.strip().startswith(prompt) for said in one.turns if said.role == "user" for text in said.texts)
-            ]  # fmt: skip
+            return [one for one in self.requests if one.has(prompt)]
 
 
 def _rounds(turns: Sequence[Said]) -> int:
@@ -196,7 +198,7 @@ def _as_messages(request: Request, step: Step) -> Iterator[Document]:
         block = {"type": "tool_use", "id": f"toolu_{next(_NUMBERS)}", "name": _name(request, call), "input": {}}
         blocks.append((block, {"type": "input_json_delta", "partial_json": json.dumps(call.given)}))
     usage = {"input_tokens": step.used, "output_tokens": 20}
-    message = {
+    message: Document = {
         "id": f"msg_{next(_NUMBERS)}", "type": "message", "role": "assistant", "model": request.body.get("model"),
         "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage,
     }  # fmt: skip
@@ -263,7 +265,8 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             self._answer("application/json", json.dumps({"object": "list", "data": []}))
 
-        do_HEAD = do_GET
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
         def _answer(self, kind: str, text: str) -> None:
             self.send_response(200)

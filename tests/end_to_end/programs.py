@@ -1,7 +1,7 @@
 """The real programs, from npm, kept in a cache so that they are fetched once.
 
-They are fetched at the versions named here, which are those whose behaviour was written down. A test that cannot have one
-says so and is skipped; where `PALAZZO_CI` is set, as `.ci/run` does, it fails.
+They are fetched at the versions named here, which are those whose behaviour was written down. A test that cannot have
+one says so and is skipped; where `PALAZZO_CI` is set, as `.ci/run` does, it fails.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -56,7 +57,7 @@ def _fetch(package: str) -> None:
         _not_run(package, f"npm could not fetch it: {done.stderr.strip()[-300:]}")
 
 
-def _not_run(package: str, why: str) -> None:
+def _not_run(package: str, why: str) -> NoReturn:
     told = f"NOT RUN: nothing was seen in the real {package.rpartition('@')[0]}: {why}."
     if os.environ.get("PALAZZO_CI"):
         pytest.fail(told)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.daemon.conftest import wait_until
 from tests.end_to_end.claude_code import ClaudeCode, run
-from tests.end_to_end.machine import ROOT, Machine, machine
+from tests.end_to_end.machine import Machine, machine
 from tests.end_to_end.model import Call, Request, Step
 from tests.end_to_end.programs import claude_code
+from tests.test_script import ROOT
 
 from palazzo.operations import wiring
 
@@ -162,7 +164,11 @@ def test_the_tools_are_offered_and_called(story: Story) -> None:
 def test_the_transcript_is_in_the_palace_byte_for_byte(story: Story) -> None:
     assert story.transcripts
     for transcript in story.transcripts:
-        wait_until(lambda path=transcript: story.home.archived(path) == path.read_bytes())
+        wait_until(partial(_is_archived, story.home, transcript))
+
+
+def _is_archived(home: Machine, transcript: Path) -> bool:
+    return home.archived(transcript) == transcript.read_bytes()
 
 
 def test_what_was_said_is_kept_before_it_is_compacted(story: Story) -> None:
@@ -215,7 +221,7 @@ def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_or_never(
 ) -> None:
     with machine(tmp_path) as home:
         more = SAVING[wired](home, mode)
-        prompts = [home.model.answers(f"Tell me number {n}.", f"It is {n * n}.") for n in range(1, 17)]
+        prompts = [home.model.answers(f"Tell me number {n}.", f"It is {n * n}.") for n in range(1, 19)]
         with ClaudeCode(claude_code(), home.model, home.project, home.variables, *more) as session:
             session.turns(prompts)
         asked = [ASKED in one.words for one in home.model.requests]
@@ -224,9 +230,11 @@ def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_or_never(
         assert not any(asked)
     else:
         first = asked.index(True)
-        assert turns[first - 1] == prompts[14]
+        at = prompts.index(turns[first - 1])
+        # A machine that is so busy that a hook has not answered within its second is asked at the next turn's end.
+        assert at == 14 or (at > 14 and "took too long" in home.journal)
         assert turns[first].startswith("Stop hook feedback:")
-        assert turns[first + 1] == prompts[15]  # it is asked for once
+        assert turns[first + 1 :] == prompts[at + 1 :]  # it is asked for once
 
 
 def test_commands_say_what_the_installed_version_says(tmp_path: Path) -> None:
