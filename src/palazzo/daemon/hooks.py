@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TookTooLong
 from pathlib import Path
@@ -23,6 +23,7 @@ from palazzo.lines import Stream
 from palazzo.mcp.calls import Stopped
 from palazzo.operations import registry
 from palazzo.operations.hook import HookRequest, HookResult
+from palazzo.operations.session_checkpoint import SessionCheckpointRequest
 
 _log = logging.getLogger("palazzo.service")
 _WITHIN = 0.8
@@ -35,7 +36,7 @@ _USED = tuple(
         *("operations.hook_start", "operations.hook_prompt", "operations.hook_capture", "operations.wake_up"),
         *("operations.proactive_context", "operations.scoping", "operations.watched", "attention.gathering"),
         *("mining.mine", "store.transcripts", "derive.summing", "recall.search"),
-        *("operations.hook_tool", "derive.mending", "store.mendings", "store.anchors"),
+        *("operations.hook_tool", "derive.mending", "derive.targets", "store.mendings", "store.anchors"),
     )
 )
 _AGAIN_AFTER = 2.0
@@ -97,16 +98,22 @@ class Hooks:
         waited_for = threading.Event()
         waited_for.set()
         future: Future[HookResult] = self._engine.submit(self._job(request, cwd, variables, waited_for))
-        future.add_done_callback(lambda done: self._done(done, variables))  # also where nobody waited for it
+        future.add_done_callback(lambda done: self._done(done, request, variables))  # also where nobody waited for it
         try:
             return future.result(within)
         except TookTooLong:
             waited_for.clear()
             raise PalazzoError("it took too long, so nothing was added") from None
 
-    def _done(self, done: Future[HookResult], variables: Mapping[str, str]) -> None:
-        if not done.cancelled() and done.exception() is None:
-            self._later(done.result().again, variables)
+    def _done(self, done: Future[HookResult], request: HookRequest, variables: Mapping[str, str]) -> None:
+        if done.cancelled() or done.exception() is not None:
+            return
+        result = done.result()
+        for path in result.again:
+            self._later(str(path), self._read_again, path, dict(variables))
+        if result.checkpoint:
+            about = SessionCheckpointRequest(request.session, result.checkpoint)
+            self._later(f"checkpoint of {request.session}", self._checkpoint, about, result.again, dict(variables))
 
     def _job(
         self, request: HookRequest, cwd: str, variables: Mapping[str, str], waited_for: threading.Event | None = None
@@ -120,24 +127,38 @@ class Hooks:
 
     # --- again ---------------------------------------------------------------------------------------------
 
-    def _later(self, paths: Iterable[Path], variables: Mapping[str, str]) -> None:
-        for path in paths:
+    def _later(self, name: str, does: Callable[..., None], *given: Any) -> None:
+        """Do something in a moment, once however often it is asked for till then."""
+
+        def do() -> None:
             with self._lock:
-                if self._is_ending or str(path) in self._timers:
-                    continue
-                timer = threading.Timer(_AGAIN_AFTER, self._read_again, (path, dict(variables)))
-                timer.daemon = True
-                self._timers[str(path)] = timer
-            timer.start()
+                self._timers.pop(name, None)
+            does(*given)
+
+        with self._lock:
+            if self._is_ending or name in self._timers:
+                return
+            timer = self._timers[name] = threading.Timer(_AGAIN_AFTER, do)
+        timer.daemon = True
+        timer.start()
 
     def _read_again(self, path: Path, variables: Mapping[str, str]) -> None:
-        with self._lock:
-            self._timers.pop(str(path), None)
         request = HookRequest("", "subagent-stop", "", transcript=str(path))
         try:
             self._engine.submit(self._job(request, str(path.parent), variables)).result(_CAPTURES_WITHIN)
         except (PalazzoError, RuntimeError, TookTooLong) as error:
             _log.info("reading a transcript again: %s", type(error).__name__)
+
+    def _checkpoint(self, about: SessionCheckpointRequest, paths: Iterable[Path], variables: Mapping[str, str]) -> None:
+        for path in paths:
+            self._read_again(path, variables)
+        here = self._engine.palace.parent
+        operation = registry.operation("session_checkpoint")
+        job = Job(operation, about, None, here, variables, "agent", lambda _: None, _nobody)
+        try:
+            self._engine.submit(job).result(_CAPTURES_WITHIN)
+        except (PalazzoError, RuntimeError, TookTooLong) as error:
+            _log.info("a session's checkpoint: %s", type(error).__name__)
 
 
 def _nobody(_: object) -> None:

@@ -14,7 +14,10 @@ SHORT, LONG = 4, 2
 """Threads of each. Each short one holds a connection with its own cache of pages; more answer no sooner on the cores of
 a laptop. Two long ones let a `verify` go on beside a `mine`."""
 _TAKES_LONG = frozenset(
-    ["verify", "doctor", "audit", "bench", "digest", "kg_suggest", "kg_conflicts", "restore_session", "undo"]
+    [
+        *("verify", "doctor", "audit", "bench", "digest", "kg_suggest", "kg_conflicts", "restore_session", "undo"),
+        "session_checkpoint",
+    ]
 )
 """Operations that may take seconds although they commit no steps: they read all there is, or much of it."""
 

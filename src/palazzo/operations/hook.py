@@ -82,7 +82,8 @@ class HookRequest:
 class HookResult:
     """The answer: words for the agent, a reason for one more turn, a line for the person; and why, in our words.
 
-    Transcripts to read `again` a little later may not be written to their end yet.
+    Transcripts to read `again` a little later may not be written to their end yet. `checkpoint` is the agent whose
+    diary gets what the session came to, after that.
     """
 
     inject: str = ""
@@ -91,6 +92,7 @@ class HookResult:
     hold_back: bool = False
     reason: str = ""
     again: tuple[Path, ...] = ()
+    checkpoint: str = ""
 
 
 def hook(context: Context, request: HookRequest) -> HookResult:
@@ -179,7 +181,7 @@ def _given(
     tell = reaction.tell
     if not tell and happening.event in _TELLS_A_PERSON:
         tell = hook_notices.that_vectors_failed(context, session)
-    return HookResult(text, reaction.ask, tell, reaction.hold_back, reason, answer.again)
+    return HookResult(text, reaction.ask, tell, reaction.hold_back, reason, answer.again, answer.checkpoint)
 
 
 def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:

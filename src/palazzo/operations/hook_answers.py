@@ -45,6 +45,7 @@ class Told:
     `entries` are rendered under `head` and entered in the ledger, but for those that the session was told before.
     `text` is injected as it is instead, with its `parts`. A `reason` is in words of ours alone: it is kept, and no
     erase looks at it. Files to read `again` a little later may not be written to their end yet.
+    `checkpoint` is the agent whose diary gets what the session came to.
     """
 
     reason: str = ""
@@ -54,6 +55,7 @@ class Told:
     parts: tuple[Part, ...] = ()
     reaction: Reaction = NOTHING
     again: tuple[Path, ...] = ()
+    checkpoint: str = ""
 
 
 SILENCE = Told()

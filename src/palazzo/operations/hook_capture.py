@@ -66,7 +66,8 @@ def session_end(asked: Asked) -> Told:
     path = transcript_of(asked.context, asked.happening.transcript)
     if path is None:
         hook_words.keep(asked)
-    return Told("the session has ended", again=() if path is None else (path,))
+    checkpoint = asked.agent if asked.context.settings.flag("auto_commit") else ""
+    return Told("the session has ended", again=() if path is None else (path,), checkpoint=checkpoint)
 
 
 def pre_compact(asked: Asked) -> Told:

@@ -94,7 +94,7 @@ MODULES = {
 }
 """Each module defines `OPERATION`. The order is that of the command line's help."""
 
-INTERNAL = {"hook": "palazzo.operations.hook"}
+INTERNAL = {"hook": "palazzo.operations.hook", "session_checkpoint": "palazzo.operations.session_checkpoint"}
 """Operations that programs ask for and nobody types: they have no command and no tool."""
 
 GROUPS = {

@@ -1,0 +1,119 @@
+"""session_checkpoint: what a session that has ended came to, as an entry of its agent's diary. Made by the service.
+
+It is the session's digest, found by rule, in the words of those who were there. What tools put out is left to the
+digest: in a diary it would count as the agent's own words. A session that goes on and ends again has only what is new
+entered; one that ends twice, nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import NotFound
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.operations.digest import DigestLineView, DigestResult
+
+TOPIC = "checkpoint"
+_HEADINGS = {
+    "asked": "Asked",
+    "decided": "Decided",
+    "changed": "Changed",
+    "fixed": "Fixed",
+    "open": "Left open",
+}
+_MOST = 12
+"""Lines of a kind; the last ones, which later ones may have overtaken least."""
+_LONGEST = 400
+_LOOKED_AT = 200
+"""Entries of the diary among which a session's former ones are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCheckpointRequest:
+    """Which session has ended, and whose it was."""
+
+    session: Annotated[str, About("The session's id.")]
+    agent: Annotated[str, About("Whose diary the entry is for.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCheckpointResult:
+    """The entry's id; null where there was nothing to enter."""
+
+    id: str | None
+
+
+def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> SessionCheckpointResult:
+    """Enter what is new of a session's digest in its agent's diary."""
+    from palazzo.operations.checkpoint import CheckpointRequest, checkpoint
+    from palazzo.operations.digest import DigestRequest, digest
+    from palazzo.text.times import parse_timestamp
+
+    if not request.session or not context.has_palace:
+        return SessionCheckpointResult(None)
+    try:
+        found = digest(context, DigestRequest(request.session, tuple(_HEADINGS)))
+    except NotFound:
+        return SessionCheckpointResult(None)  # it was too short to be kept, or left out
+    before = _entered_at(context, request)
+    said = [line for line in found.lines if line.by in ("user", "assistant")]
+    lines = [line for line in said if (parse_timestamp(line.said_at) or 0) > before]
+    if found.session != request.session or all(line.kind == "asked" for line in lines):
+        return SessionCheckpointResult(None)
+    entry = {"agent": request.agent, "entry": _text(found, lines), "topic": TOPIC}
+    about = {} if found.wing is None else {"project": found.wing}
+    saved = checkpoint(context, CheckpointRequest(json.dumps({"diary": {**entry, **about}})))
+    return SessionCheckpointResult(next((one.id for one in saved.added), None))
+
+
+def _head(session: str) -> str:
+    return f"Session {session}"
+
+
+def _text(found: DigestResult, lines: Sequence[DigestLineView]) -> str:
+    title = " ".join(found.title.split())
+    return "\n".join([f"{_head(found.session)}: {title or 'untitled'}", *_sections(lines)])
+
+
+def _sections(lines: Sequence[DigestLineView]) -> Iterator[str]:
+    for kind, heading in _HEADINGS.items():
+        told = list(dict.fromkeys(_line(line) for line in lines if line.kind == kind))
+        if told:
+            left_out = f" (the last {_MOST} of {len(told)})" if len(told) > _MOST else ""
+            yield f"\n{heading}{left_out}:"
+            yield from told[-_MOST:]
+
+
+def _line(line: DigestLineView) -> str:
+    about = f" (to: {_cut(line.about.text)})" if line.about is not None else ""
+    return f"- {_cut(line.words.text)}{about}"
+
+
+def _cut(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+
+
+def _entered_at(context: Context, request: SessionCheckpointRequest) -> int:
+    """When this session was last entered; 0 where it never was."""
+    from palazzo.archive import diaries
+
+    with context.reading().database.snapshot() as connection:
+        agent = diaries.agent_called(connection, diaries.agent_name(request.agent))
+        if agent is None:
+            return 0
+        rows = islice(diaries.entries(connection, agent, topic=TOPIC), _LOOKED_AT)
+        entries = (diaries.read(connection, row) for row in rows)
+        return next((int(one.at) for one in entries if one.text.startswith(_head(request.session))), 0)
+
+
+OPERATION = Operation(
+    "session_checkpoint", SessionCheckpointRequest, SessionCheckpointResult, session_checkpoint, writes=True
+)
