@@ -34,6 +34,10 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 BARE = [sys.executable, "-I", "-S", "-E"]
 COMMAND = [*BARE, str(SOURCE / "palazzo" / "__main__.py"), "hook"]
 ASKING = "what did we decide about the retry budget of the queue?"
+_KEPT = (
+    "SELECT count(*), count(DISTINCT i.source || ' ' || i.ordinal) FROM item i WHERE kind = 'message' AND"
+    " standing = 'said' AND source IN (SELECT source FROM file_state WHERE uri LIKE ?)"
+)
 _IN_TIME = 0.7
 """Seconds; a hook that took more may have given up."""
 ORDINARY = "rename this variable in the parser"
@@ -63,7 +67,7 @@ class Machine:
             "PATH": os.environ["PATH"],
         }
         self.where = client.address(str(self.palace), self.variables)
-        self._spoken = 0
+        self._spoken, self.to_keep, self._said = 0, 0, ""
         self._log_read = 0
         self._embedding = locks.try_lock(lock_file(self.palace))
         checksums.install()
@@ -91,6 +95,7 @@ class Machine:
             **dict.fromkeys(("session_id", "sessionId", "session"), session),
             **{name: str(transcript) for name in ("transcript_path", "transcriptPath", "transcript")},
             "cwd": str(self.project),
+            **dict.fromkeys(("last_assistant_message", "last_message", "prompt_response"), self._said),
             "source": "startup",
             "tool_name": "Bash",
             "tool_input": given,
@@ -102,24 +107,33 @@ class Machine:
             **fields,
         }
 
-    def say(self, transcript: Path, session: str) -> str:
-        """Let a transcript grow by one exchange; return what the agent said last."""
+    def say(self, transcript: Path, session: str) -> None:
+        """Let a transcript grow by one exchange; payloads tell of what was said last."""
         transcript.parent.mkdir(parents=True, exist_ok=True)
-        said = ""
         with transcript.open("a", encoding="utf-8") as file:
             for role in ("user", "assistant"):
-                self._spoken += 1
-                said = f"the {self._spoken}th thing that was said about the queue"
+                before, self._spoken = self._spoken, self._spoken + 1
+                self.to_keep += transcript.is_relative_to(self.home)
+                self._said = f"the {self._spoken}th thing that was said about the queue"
                 row = {
+                    "parentUuid": f"00000000-0000-4000-8000-{before:012}" if before else None,
+                    "isSidechain": False,
                     "type": role,
-                    "uuid": f"u{self._spoken}",
-                    "sessionId": session,
-                    "cwd": str(self.project),
+                    "message": {"role": role, "content": [{"type": "text", "text": self._said}]},
+                    "uuid": f"00000000-0000-4000-8000-{self._spoken:012}",
                     "timestamp": f"2026-11-22T10:{self._spoken // 60 % 60:02}:{self._spoken % 60:02}.000Z",
-                    "message": {"role": role, "content": said},
+                    "cwd": str(self.project),
+                    "sessionId": session,
+                    "version": "2.1.330",
+                    "gitBranch": "main",
                 }
                 file.write(json.dumps(row) + "\n")
-        return said
+
+    def kept(self) -> tuple[int, int]:
+        """Return how many messages the palace has of this home's transcripts, and how many different ones."""
+        with self.alone() as context, context.reading().database.snapshot() as connection:
+            ((all_of_them, different),) = connection.execute(_KEPT, (f"file://{self.home}/%",))
+        return int(all_of_them), int(different)
 
     def take_in(self, transcript: Path, session: str) -> None:
         """File a transcript in this process, as the first stop of its session would."""

@@ -97,10 +97,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         large = big_transcript(machine.home / ".claude")
         peer = _peer(stack, machine, large, given.peer, given.venv)
         machine.take_in(large, LARGE)
+        before, _ = machine.kept()
         with machine.service():
             kinds = [*_bare(), *_warm(machine, large), *_of_other_hosts(machine), *_of_peer(peer)]
             _in_turns(kinds, given.rounds, machine)
-        report(f"Hooks, {palace.parent.name}, a service running", rows(kinds), given.json)
+        report(
+            f"Hooks, {palace.parent.name}, a service running",
+            rows(kinds),
+            given.json,
+            kept=f"{machine.kept()[0] - before} of {machine.to_keep} messages",
+        )
         kinds = [*_bare(), *_cold(machine, starts=False)]
         _in_turns(kinds, given.rounds)
         report("Hooks, no service, and none may be started", rows(kinds, 4), given.json)
@@ -160,9 +166,9 @@ def _warm(machine: Machine, large: Path) -> Iterator[Kind]:
         lambda: machine.run(
             "claude-code",
             "SubagentStop",
-            machine.payload("s", transcript, **agent, agent_transcript_path=str(agents / f"{fresh.last}.jsonl")),
+            machine.payload("s", transcript, **agent, agent_transcript_path=str(agents / f"agent-{fresh.last}.jsonl")),
         ),
-        lambda: machine.say(agents / f"{fresh()}.jsonl", "s"),
+        lambda: machine.say(agents / f"agent-{fresh()}.jsonl", "s"),
         does_much=True,
     )
     yield kind("stop, grown by an exchange", "Stop", True, grow, session="s")
