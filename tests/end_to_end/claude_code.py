@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.end_to_end.machine import NOWHERE
 from tests.end_to_end.model import Model
 
 PATIENCE = 60
@@ -20,6 +21,7 @@ def variables(around: dict[str, str], model: Model) -> dict[str, str]:
     """An environment in which it asks nobody but `model`."""
     return {
         **{name: value for name, value in around.items() if not name.startswith(("ANTHROPIC_", "CLAUDE"))},
+        **NOWHERE,
         "ANTHROPIC_BASE_URL": model.address,
         "ANTHROPIC_API_KEY": "none",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",

@@ -23,6 +23,11 @@ fi
 echo 3 passed
 """
 """Fails until somebody has made `.ready`."""
+NOWHERE = {
+    **dict.fromkeys(("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9"),
+    **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+}
+"""For a host that would ask others than the model that it is given: it finds nobody."""
 
 
 @dataclass
