@@ -1,12 +1,13 @@
 """What a hook does where no service answers: start one for the next time, leave a pointer, and say the little it can.
 
-Standard library only; APSW is looked for where the package lies, and what needs it is not done where it is not there.
-Nothing is written but the spool, and that has no words: where a transcript lies, of which session.
+A prompt that asks for the past is answered by keyword (`unaided`). Nothing is written but the spool, and that has no
+words: where a transcript lies, of which session; which drawers a session was told of.
 """
 
 from __future__ import annotations
 
 import os
+import time
 
 from palazzo import client, paths
 
@@ -14,31 +15,80 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from palazzo import unaided
+
 NOTHING = b"{}\n"
 _CAPTURES = (
     *("stop", "subagent-stop", "pre-compact", "session-end"),
     *("Stop", "SubagentStop", "PreCompact", "SessionEnd", "agentStop", "sessionEnd", "AfterAgent", "PreCompress"),
 )
 """Events after which there is something to read, by our names and by the hosts'."""
+_PROMPTS = {
+    "claude-code": "UserPromptSubmit",
+    "codex": "UserPromptSubmit",
+    "gemini-cli": "BeforeAgent",
+    "copilot": "userPromptSubmitted",
+    "opencode": "",
+    "pi": "",
+}
+"""What hosts call the event of a prompt, besides our own name for it. The shapes are those of `hosts/`."""
 _PATHS = ("agent_transcript_path", "transcript_path", "transcriptPath", "transcript")
 _SESSIONS = ("session_id", "sessionId", "session")
 _LONGEST = 4_096
+_FULL = 256 * 1024
+"""Bytes of a spool from which on nothing but pointers is added."""
+TOLD = "told"
+"""In the third place: the line says what a session was told. `HOST SESSION told AT TOKENS TOOK HASH IDS`."""
 
 
 def answer(host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str]) -> bytes:
     """Start a service that is waited for by nobody, and return what a host is answered meanwhile."""
+    began = time.monotonic()
     where = client.address(client.chosen_palace(palace, variables), variables)
     if event in _CAPTURES:
         _leave_pointer(where.palace, host, payload, variables)
     if client.is_wanted(variables) and not client.is_starting(where):
         client.start(where, variables)
+    if event in ("prompt", _PROMPTS.get(host)) and host in _PROMPTS:
+        return _answer_prompt(host, payload, where.palace, variables, began)
     return NOTHING
+
+
+def written(host: str, text: str) -> bytes:
+    """Return the words for the model in the shape that a host reads after a prompt."""
+    if host in ("opencode", "pi"):
+        answer: dict[str, object] = {"inject": text}
+    elif host == "copilot":
+        answer = {"additionalContext": text}
+    else:
+        answer = {"hookSpecificOutput": {"hookEventName": _PROMPTS[host], "additionalContext": text}}
+    try:
+        return _as_json(answer, plainly=True).encode() + b"\n"
+    except UnicodeEncodeError:  # archived words may hold lone surrogates, which JSON writes as escapes
+        return _as_json(answer, plainly=False).encode() + b"\n"
 
 
 def spool_file(palace: str, variables: Mapping[str, str]) -> str:
     """Return the file that holds the pointers of a palace."""
     name = os.path.splitext(os.path.basename(client.address(palace, variables).socket))[0]
     return os.path.join(paths.state_place(variables), f"spool-{name}.txt")
+
+
+def _answer_prompt(host: str, payload: bytes, palace: str, variables: Mapping[str, str], began: float) -> bytes:
+    from palazzo import unaided
+
+    read = _object(payload)
+    if not isinstance(read.get("prompt"), str):
+        return NOTHING
+    asked, file = unaided.Asked(host, read), spool_file(palace, variables)
+    told = unaided.told(asked, palace, variables, _told_before(file, asked))
+    if not told.text:
+        return NOTHING
+    _leave_note(file, asked, told, began)
+    return written(host, told.text)
+
+
+# --- the spool ---------------------------------------------------------------------------------------------
 
 
 def _leave_pointer(palace: str, host: str, payload: bytes, variables: Mapping[str, str]) -> None:
@@ -48,8 +98,40 @@ def _leave_pointer(palace: str, host: str, payload: bytes, variables: Mapping[st
     session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
     if not os.path.isabs(path) or len(path) > _LONGEST:
         return
-    file = spool_file(palace, variables)
-    line = "\t".join(map(_escaped, (host[:40], session[:200], path))) + "\n"
+    _append(spool_file(palace, variables), (host[:40], session[:200], path))
+
+
+def _leave_note(file: str, asked: unaided.Asked, told: unaided.Told, began: float) -> None:
+    """Append one line to the spool: who was told of which drawers, and the hash of the text; none of its words."""
+    from palazzo.text.tokens import estimate_tokens
+
+    try:
+        if os.path.getsize(file) > _FULL:
+            return  # nobody has read it for long: no service may run
+    except OSError:
+        pass  # there is none yet
+    body = told.text.encode("utf-8", "surrogatepass")
+    took = int((time.monotonic() - began) * 1e6)
+    numbers = (time.time_ns() // 1_000, estimate_tokens(told.text), took)
+    try:
+        _append(file, (asked.host, asked.session, TOLD, *map(str, numbers), client.digest(body), ",".join(told.ids)))
+    except OSError:
+        return  # it is told all the same: what is missing is a line in a list
+
+
+def _told_before(file: str, asked: unaided.Asked) -> frozenset[str]:
+    """The ids that hooks without a service told this session of, as far as no service has read of it yet."""
+    start = "\t".join(map(_escaped, (asked.host, asked.session, TOLD))) + "\t"
+    try:
+        with open(file, "rb") as opened:
+            lines = opened.read(4 * _FULL).decode("ascii", "replace").split("\n")
+    except OSError:
+        return frozenset()
+    return frozenset(one for line in lines if line.startswith(start) for one in line.rpartition("\t")[2].split(","))
+
+
+def _append(file: str, parts: tuple[str, ...]) -> None:
+    line = "\t".join(map(_escaped, parts)) + "\n"
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
@@ -58,14 +140,53 @@ def _leave_pointer(palace: str, host: str, payload: bytes, variables: Mapping[st
         os.close(handle)
 
 
-def _object(payload: bytes) -> dict[str, object]:
-    import json
+# --- JSON, without the eleven milliseconds that `json` takes to import ----------------------------------------
 
+
+class _Plain:
+    """What the scanner in C asks of its decoder: JSON as `json.loads` reads it."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+_WHITE = " \t\n\r"
+
+
+def _object(payload: bytes) -> dict[str, object]:
+    """The object that a payload is; an empty one where it is none."""
+    text = payload.decode("utf-8-sig", "replace")
     try:
-        read = json.loads(payload.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
+        read = _loads(text)
+    except (ValueError, RecursionError, StopIteration):
         return {}
     return read if isinstance(read, dict) else {}
+
+
+def _loads(text: str) -> object:
+    try:
+        from _json import make_scanner
+
+        scan = make_scanner(_Plain)  # type: ignore[arg-type,unused-ignore]
+    except (ImportError, AttributeError):  # another Python, or a later one that asks for more
+        import json
+
+        return json.loads(text)
+    text = text.strip(_WHITE)
+    read, end = scan(text, 0)
+    if end != len(text):
+        raise ValueError("there is more behind the value")
+    return read
+
+
+def _as_json(value: object, plainly: bool) -> str:
+    """Texts, and objects of them, as `json.dumps` writes them."""
+    from _json import encode_basestring, encode_basestring_ascii
+
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_as_json(k, plainly)}: {_as_json(v, plainly)}" for k, v in value.items()) + "}"
+    return (encode_basestring if plainly else encode_basestring_ascii)(str(value))
 
 
 def _escaped(part: str) -> str:

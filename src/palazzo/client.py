@@ -97,7 +97,7 @@ def is_wanted(variables: Mapping[str, str]) -> bool:
 def address(palace: str, variables: Mapping[str, str]) -> Address:
     """Return where the service of the palace at `palace` listens. Nothing is made or looked at."""
     real = os.path.realpath(palace)
-    name = _digest(os.fsencode(os.path.normcase(real)))[:16]
+    name = digest(os.fsencode(os.path.normcase(real)))[:16]
     if _WINDOWS:
         return Address(real, os.path.join(paths.data_place(variables), "run"), name)
     own = f"palazzo-{os.getuid()}"
@@ -159,7 +159,8 @@ def _setting(variables: Mapping[str, str], name: str) -> object:
     return said.strip() if isinstance(said, str) and said.isprintable() else said if isinstance(said, bool) else None
 
 
-def _digest(value: bytes) -> str:
+def digest(value: bytes) -> str:
+    """Return the SHA-256 in hexadecimal, without loading OpenSSL where that is not needed."""
     try:
         from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
     except ImportError:

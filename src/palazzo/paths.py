@@ -1,7 +1,7 @@
 """Where Palazzo keeps things on each platform. Standard library only: the client of the service reads this too.
 
 Owns the directories (data, configuration, state, cache, runtime) and nothing else. Every variable that moves them
-is named here. Three of them are also had as text (`…_place`), because a client that starts for every call of a host
+is named here. Some of them are also had as text (`…_place`), because a client that starts for every call of a host
 has no time to import pathlib.
 """
 
@@ -50,6 +50,16 @@ def state_place(environment: Mapping[str, str] = os.environ) -> str:
     return os.path.join(environment.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state"), APPLICATION)
 
 
+def cache_place(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the path of `cache_directory`."""
+    home = _home(environment)
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Caches", APPLICATION)
+    if sys.platform == "win32":
+        return os.path.join(data_place(environment), "cache")
+    return os.path.join(environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), APPLICATION)
+
+
 def runtime_place(environment: Mapping[str, str] = os.environ) -> str:
     """Return the path of the user's own directory for sockets, empty where there is none: on Linux, from systemd.
 
@@ -82,12 +92,7 @@ def state_directory(environment: Mapping[str, str] = os.environ) -> Path:
 
 def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the directory of what can be made again: deleting it costs time alone."""
-    home = _path(_home(environment))
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / APPLICATION
-    if sys.platform == "win32":
-        return data_directory(environment) / "cache"
-    return _path(environment.get("XDG_CACHE_HOME") or home / ".cache") / APPLICATION
+    return _path(cache_place(environment))
 
 
 def default_palace(environment: Mapping[str, str] = os.environ) -> Path:

@@ -8,9 +8,9 @@ from tests.derive.state import drawers
 
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
-from palazzo.recall.present import Hit, Reason, cut
+from palazzo.recall.present import Hit, Reason
 from palazzo.recall.query import Query
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.tokens import cut, estimate_tokens
 
 MINUTE = 60_000_000
 LONG = "the zebra queue was moved to Redis since the old one lost every third message at night, says the runbook"

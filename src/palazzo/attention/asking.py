@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from palazzo.text.patterns import IGNORE_CASE, compiled
 
 
 def _any(*words: str) -> str:
@@ -57,7 +57,7 @@ _ON = r"(?:to|on|for|behind|of|about|regarding|concerning|with|in|when|against|a
 # --- what asks ---------------------------------------------------------------------------------------------
 
 ASKS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    compiled(pattern, IGNORE_CASE)
     for pattern in (
         # what did we decide about …, why did we choose …, where had we put …
         rf"\b{_QUESTION}\b[^.?!]{{0,60}}?\b(?:did|had|have|do)\s+{_ABOUT_US}{_NOW_AND_THEN}\s+(?:{_SPOKE}|{_DID})\b",
@@ -137,7 +137,7 @@ ASKS = tuple(
 
 # --- what does not, although it sounds like it -------------------------------------------------------------
 
-NEVER = re.compile(
+NEVER = compiled(
     r"\b(?:my name|who i am)\b|\b(?:remember|know about) me\b|\bwhat (?:did|do|shall|should) we (?:eat|drink|do now|watch|play)\b"
     r"|\b(?:eat|ate|lunch|dinner|breakfast|sun was)\b"
     r"|\bdecided nothing\b|\bnothing yet\b"
@@ -145,25 +145,25 @@ NEVER = re.compile(
     r"|\b(?:translate|fix the grammar|proofread|rephrase|write (?:a|an|me)|titled|generate a|user story|implement (?:a|an|session|the)|"
     r"add (?:a|an) (?:\"|'|field|docs|page|faq|checkbox)|create an? (?:adr|template))\b"
     r"|\b(?:your|best|good|right) approach\b|\byou (?:just|here)\b|\bdid you just\b|\b(?:in|from) this (?:file|comment|function|session)\b",
-    re.IGNORECASE,
+    IGNORE_CASE,
 )
-AT_HAND = re.compile(
+AT_HAND = compiled(
     r"^\W*(?:please\s+|ok(?:ay)?,?\s+|now\s+)?(?:continue|resume|go on|carry on|proceed|keep going|pick up|go back|back|move)\b[^.?!]*?"
     r"(?:\b(?:next|step|steps|loop|start|beginning|top|line|previous|last|position|commit|you stopped|main branch|master)\b"
     r"\W*(?:\w+\W*){0,3}|\b(?:here|it|this|that|to work|files?)\b\W*)$",
-    re.IGNORECASE,
+    IGNORE_CASE,
 )
-WHOLE = re.compile(
+WHOLE = compiled(
     r"\bwhat (?:did we (?:do|work on|get done)|have we (?:done|worked on)|was i working on|were we (?:doing|working on))\b"
     r"[^.?!]{0,25}\b(?:last|previous|yesterday|weekend|week|session|today|before)\b",
-    re.IGNORECASE,
+    IGNORE_CASE,
 )
 
 # --- the topic ---------------------------------------------------------------------------------------------
 
-PHRASES = re.compile(
+PHRASES = compiled(
     r"\b(?:refresh|jog) my memory\b|\b(?:(?:check|search|look in) )?(?:your|my|the|from|in) memory\b|\blook (?:up|back|into)\b",
-    re.IGNORECASE,
+    IGNORE_CASE,
 )
 OF_ASKING = frozenset(
     """we our us i you me my your they ok okay so hey btw please quick let's lets just now again already once ever even

@@ -6,14 +6,14 @@ keep is never taken for an echo.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set
 
+from palazzo.text.patterns import compiled
 from palazzo.text.stopwords import STOP_WORDS
 
 OVERLAP = 0.7
 """The share of the prompt's words that a captured text of the same session has when it is an echo of it."""
-_WORD = re.compile(r"\w+")
+_WORD = compiled(r"\w+")
 
 Words = frozenset[str]
 

@@ -1,6 +1,7 @@
 """Whether a prompt asks for the past, and for what of it.
 
-Pure, and quick enough to run on every prompt (a tenth of a millisecond). What asks for the past is said in
+Pure, and quick enough to run on every prompt (a tenth of a millisecond); also where no service runs, in a process that
+has no time to import `re` or `dataclasses`. What asks for the past is said in
 `benchmarks/intent/README.md`, which has the labelled prompts that the patterns in `asking.py` were made on.
 
 A sentence asks where one of the patterns matches and none of the exclusions does. Its topic are the words that are left
@@ -9,10 +10,8 @@ when the asking is taken away; a sentence without any asks for nothing, unless i
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 from palazzo.attention.asking import ASKS, AT_HAND, NEVER, OF_ASKING, PHRASES, WHOLE
+from palazzo.text.patterns import MULTILINE, compiled
 from palazzo.text.stopwords import STOP_WORDS
 
 _READ = 2_000
@@ -21,16 +20,27 @@ _LONGEST_TOPIC = 12
 """Words of a topic. A search for more finds what is near all of them, and so nothing in particular."""
 _FEW = 4
 """Words of a topic below which those of a pasted error are taken in."""
-_WORD = re.compile(r"[\w][\w./:@#+-]*[\w+#]|\w")
-_ERROR = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", re.MULTILINE)
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_WORD = compiled(r"[\w][\w./:@#+-]*[\w+#]|\w")
+_ERROR = compiled(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", MULTILINE)
+_SENTENCE_END = compiled(r"(?<=[.?!])\s+")
 
 
-@dataclass(frozen=True, slots=True)
 class Intent:
     """What is asked for: the words to search for; none where it is the last sessions as a whole."""
 
-    topic: str
+    __slots__ = ("topic",)
+
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intent) and self.topic == other.topic
+
+    def __hash__(self) -> int:
+        return hash(self.topic)
+
+    def __repr__(self) -> str:
+        return f"Intent({self.topic!r})"
 
     @property
     def is_whole(self) -> bool:

@@ -5,11 +5,10 @@ Only tags of the fence are changed, and only in what is shown: the archive keeps
 
 from __future__ import annotations
 
-import re
-import unicodedata
+from palazzo.text.patterns import IGNORE_CASE, compiled
 
-from palazzo.guard.injected import FENCE
-
+FENCE = "palazzo-memory"
+"""The tag around all text that Palazzo injects."""
 _NAME = "".join(letter for letter in FENCE if letter.isalpha())
 _LOOKALIKES = {
     **dict.fromkeys("＜﹤‹〈⟨〈❮❰⦑ᐸ˂", "<"),
@@ -26,14 +25,18 @@ _LOOKALIKES = {
 }
 """Letters and marks that look like those of a tag."""
 _FOLDED = str.maketrans(_LOOKALIKES)
-_SPELLED = re.compile(
+_SPELLED = compiled(
     r"(?P<open>&(?:amp;){0,4}(?:lt|#0{0,6}60|#x0{0,6}3c);?|\\{1,8}(?:u00|x)3c|%(?:25){0,4}3c)"
     r"|(?P<slash>&(?:amp;){0,4}(?:sol|#0{0,6}47|#x0{0,6}2f);?|\\{1,8}(?:u00|x)2f|%(?:25){0,4}2f)",
-    re.IGNORECASE,
+    IGNORE_CASE,
 )
 """A bracket or a slash as an entity, as an escape of JSON or other code, or as part of an address."""
-_TAG = re.compile(rf"<[</]*{_NAME}")
-_NO_LETTER = re.compile(r"[^a-z]+")
+_TAG = compiled(rf"<[</]*{_NAME}")
+_NO_LETTER = compiled(r"[^a-z]+")
+_UNUSUAL = compiled(
+    "[^\x00-\x7f\xa7\xab\xb7\xbb\xc0-\xde\xe0-\xff\u2010-\u201f\u2022\u2026\u20ac\u2190-\u21ff\u2500-\u257f\u4e00-\u9fff]"
+)
+"""Finds what may be a letter or mark of a tag in disguise; the accents, dashes and quotes of prose never are."""
 
 
 def fenced(text: str) -> str:
@@ -57,6 +60,10 @@ def escaped(text: str) -> str:
 
 
 def _plain(text: str) -> str:
+    if not _UNUSUAL.search(text):
+        return text.lower().translate(_FOLDED)
+    import unicodedata  # a megabyte of tables: a hook that answers by itself seldom needs them
+
     return unicodedata.normalize("NFKC", text).casefold().translate(_FOLDED)
 
 

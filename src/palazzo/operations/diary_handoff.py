@@ -223,8 +223,7 @@ def _told(parts: _Parts, receiver: str, budget: int, now: Micros, there: tzinfo)
 
 def _shortened(line: str, left: int) -> str:
     """An entry's heading and the beginning of its text, saying so; nothing where little of it would be left."""
-    from palazzo.recall.present import cut
-    from palazzo.text.tokens import estimate_tokens
+    from palazzo.text.tokens import cut, estimate_tokens
 
     head, _, text = line.partition("\n")
     room = left - estimate_tokens(f"{head}\n{_GOES_ON}")

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from palazzo.model import Drawer
 from palazzo.text.similarity import Signature, containment, signature
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.tokens import cut, estimate_tokens
 
 NEAR_COPY = 0.9
 """Share of a hit's word triples that an earlier hit holds, from which it is folded into that."""
@@ -122,24 +121,3 @@ def within_budget(hits: Sequence[Hit], budget: int) -> list[Hit]:
         shown.append(replace(hit, text=text, truncated=True))
         left -= estimate_tokens(text)
     return shown
-
-
-def cut(text: str, tokens: int, cost: int, keep: Literal["beginning", "end"] = "beginning") -> str:
-    """Return the beginning or the end of `text` that takes about `tokens` of its `cost`, cut at a line or word."""
-    size = max(1, len(text) * max(tokens, 1) // max(cost, 1))
-    if keep == "end":
-        return _cut_front(text[-size:])
-    head = text[:size]
-    for mark in ("\n", " "):
-        at = head.rfind(mark)
-        if at > size // 2:
-            return head[:at]
-    return head
-
-
-def _cut_front(tail: str) -> str:
-    for mark in ("\n", " "):
-        at = tail.find(mark)
-        if 0 <= at < len(tail) // 2:
-            return tail[at + 1 :]
-    return tail

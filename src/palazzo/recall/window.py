@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 
 from palazzo.archive.reading import SPAN_SEPARATOR, read_drawer
 from palazzo.model import Drawer
-from palazzo.recall.present import LEAST_SHOWN, Hit, Neighbour, Turn, cut
+from palazzo.recall.present import LEAST_SHOWN, Hit, Neighbour, Turn
 from palazzo.store import drawers, keywords, neighbours
 from palazzo.store.database import Connection
 from palazzo.store.neighbours import Speaker
 from palazzo.text.pieces import error_lines
 from palazzo.text.questions import Marks, marks
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.tokens import cut, estimate_tokens
 from palazzo.text.words import index_form, terms
 
 WIDENED = 10
