@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from palazzo.guard.injected import FENCE, NOTICE, answer_spans, host_spans, is_first, palazzo_spans
+from palazzo.guard.fences import FENCE
+from palazzo.guard.injected import NOTICE, answer_spans, host_spans, is_first, palazzo_spans
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Part, Trust
 
