@@ -8,9 +8,10 @@ from tests.archive.test_erasing import erase
 
 from palazzo.archive.door import Filing
 from palazzo.derive import mending
-from palazzo.derive.failures import Target, covers, error_in, signature, target
+from palazzo.derive.failures import error_in, failure_marks, signature
+from palazzo.derive.targets import Target, aim, covers, target, tool_target
 from palazzo.derive.verify import verify
-from palazzo.model import Part
+from palazzo.model import Part, Trust
 from palazzo.palace import Palace, without_embedder
 from palazzo.store import mendings
 from palazzo.store.mendings import Mended
@@ -87,12 +88,66 @@ def test_what_only_looks_or_is_a_script_of_its_own_is_about_nothing(command: str
     assert target(command) is None
 
 
-def test_a_whole_run_that_passes_shows_that_a_part_of_it_does_and_not_the_other_way() -> None:
-    whole, part = Target("pytest", "", ""), Target("pytest", "", "tests/test_cart.py")
-    assert covers(whole, part)
-    assert covers(part, part)
-    assert not covers(part, whole)
-    assert not covers(Target("npm", "test", ""), Target("npm", "ci", ""))
+@pytest.mark.parametrize(
+    ("failed", "passed", "shown"),
+    [
+        ("pytest tests/a.py", "pytest tests/a.py -x", True),
+        ("pytest tests/a.py -x -q", "uv run pytest tests/a.py", True),
+        ("pytest tests/a.py::test_x", "pytest tests/a.py", True),
+        ("pytest tests/a.py -k x", "pytest", True),
+        ("pytest tests/a.py", "pytest tests/a.py -k other", False),
+        ("pytest tests/a.py", "pytest tests/a.py::test_x", False),
+        ("pytest tests/a.py", "pytest --lf tests/a.py", False),
+        ("pytest tests/a.py tests/b.py", "pytest tests/a.py", False),
+        ("pytest", "pytest tests/a.py", False),
+        ("npm test", "CI=1 npm test -- --run", True),
+        ("npm test", "npm test -- cart", False),
+        ("npm test -- cart", "npm test", True),
+        ("npm test", "npm ci", False),
+        ("make -j 4 test", "make test", True),
+        ("tox -e py311", "tox -e py311 -r", True),
+        ("go test ./...", "go test ./... -run TestCart", False),
+        ("cargo test rounding", "cargo test", True),
+        ("cargo test", "cargo test rounding", False),
+        ("pip install numpy", "pip install numpy==1.26", False),
+        ("pip install numpy", "pip install numpy --user", True),
+        ("npm install left", "npm install", False),
+        ("npm install", "npm install --legacy-peer-deps", True),
+        ("git push origin main", "git push --force-with-lease origin main", True),
+        ("git push", "git push --set-upstream origin main", True),
+        ("git commit -m one", "git commit -m two --no-verify", True),
+        ("docker build -t a .", "docker build -t b .", True),
+        ("python build.py fast", "python build.py slow", True),
+        ("python a.py", "python b.py", False),
+    ],
+)
+def test_what_passes_shows_that_what_failed_does_unless_it_picks_less(failed: str, passed: str, shown: bool) -> None:
+    before, after = aim(failed), aim(passed)
+    assert before is not None
+    assert after is not None
+    assert covers(after, before) is shown
+
+
+@pytest.mark.parametrize(
+    ("tool", "file", "wanted"),
+    [
+        ("Edit", "/srv/api/src/cart.py", Target("an edit", "", "src/cart.py")),
+        ("write_file", "src/cart.py", Target("an edit", "", "src/cart.py")),
+        ("apply_patch", "Makefile", Target("an edit", "", "Makefile")),
+        ("mcp__db__query", "", Target("db_query", "", "")),
+        ("mcp_db_query", "", Target("db_query", "", "")),
+        ("db-query", "", Target("db_query", "", "")),
+        ("db_query", "", Target("db_query", "", "")),
+        ("Edit", "", None),
+        ("Read", "src/cart.py", None),
+        ("WebFetch", "", None),
+        ("TodoWrite", "", None),
+        ("mcp__palazzo__search", "", None),
+        ("", "", None),
+    ],
+)
+def test_a_call_without_a_command_is_known_by_its_file_or_its_name(tool: str, file: str, wanted: Target | None) -> None:
+    assert tool_target(tool, file) == wanted
 
 
 @pytest.mark.parametrize(
@@ -224,3 +279,113 @@ def test_failures_are_made_anew_as_they_were_and_compared(palace: Palace) -> Non
     with palace.database.transaction() as connection:
         connection.execute("UPDATE mending_place SET end = end - 1")
     assert not sound(palace)
+
+
+# --- calls without a command -------------------------------------------------------------------------------
+
+
+def used(n: int, tool: str, given: str, answer: str, failed: bool = False, trust: Trust | None = None) -> list[Filing]:
+    """A call of any tool with its result, the n-th of the session."""
+    call = f"{tool}\n{given}"
+    parts = [Part("tool_result", 0, len(answer), tool, f"c{n}", failed, trust)]
+    return [called(2 * n, tool, call, f"c{n}"), said(2 * n + 1, "tool", answer, parts, trust=trust or "tool")]
+
+
+UNREAD = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+EDIT = "file_path: /srv/api/src/cart.py\nold_string: total = 0\nnew_string: total = 1"
+
+
+def edits(palace: Palace, tool: str, file: str, error: str) -> list[Mended]:
+    """What is known of an edit of that file that fails with this error."""
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        marks = mending.marks(connection, *failure_marks(tool, tool_target(tool, file), error))
+        return mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
+
+
+@pytest.mark.parametrize(
+    ("tool", "error", "line"),
+    [
+        ("Edit", UNREAD, "File has not been read yet. Read it first before writing to it."),
+        ("edit", "String to replace not found in file.\nString: total = 0", "String to replace not found in file."),
+        ("Write", "EACCES: permission denied, open '/srv/api/src/cart.py'", None),
+        ("str_replace_editor", "oldString not found in content", None),
+    ],
+)
+def test_an_edit_that_failed_is_known_by_its_file_and_what_it_said(
+    palace: Palace, tool: str, error: str, line: str | None
+) -> None:
+    file_rows(
+        palace,
+        [
+            *used(1, tool, EDIT, error, failed=True),
+            *used(2, "Read", "file_path: /srv/api/src/cart.py", "1\ttotal = 0"),
+            *edited(3, "src/other.py"),
+            *used(4, tool, EDIT, "The file has been updated."),
+        ],
+    )
+    line = line or error
+    (one,) = edits(palace, "Edit", "src/cart.py", line)
+    assert one.command == f"{tool}\nfile_path: /srv/api/src/cart.py"
+    assert (one.lines, one.edited, one.ran) == ((line,), (), ("Read\nfile_path: /srv/api/src/cart.py",))
+    assert one.passed_at is not None
+    assert edits(palace, "Edit", "src/basket.py", line) == []
+    assert edits(palace, "Edit", "src/cart.py", "The file is too long to be edited.") == []
+    assert sound(palace)
+
+
+def test_an_edit_that_a_person_declined_is_no_failure(palace: Palace) -> None:
+    file_rows(palace, used(1, "Edit", EDIT, "The user doesn't want to proceed with this tool use.", failed=True))
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        assert mendings.count(connection) == 0
+
+
+def test_a_servers_tool_is_told_by_its_call_and_by_none_of_the_servers_words(palace: Palace) -> None:
+    file_rows(
+        palace,
+        [
+            *used(1, "mcp__db__query", "sql: SELECT 1 FROM cart", "Error: no such table", True, "external"),
+            *ran(2, "make migrate", "done"),
+            *used(3, "mcp__db__query", "sql: SELECT 1 FROM shop.cart", "1 row", trust="external"),
+        ],
+    )
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        marks = mending.marks(connection, tool_target("db_query"), "")
+        (one,) = mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
+        assert mendings.find(connection, *marks, ["api"], ["user"], 3) == []
+    assert one.command == "mcp__db__query\nsql: SELECT 1 FROM cart"
+    assert (one.lines, one.ran) == ((), ("make migrate",))
+    assert one.passed_as == "mcp__db__query\nsql: SELECT 1 FROM shop.cart"
+    assert sound(palace)
+
+
+def test_a_command_that_reached_outside_is_told_without_what_that_said(palace: Palace) -> None:
+    outside = "Exit code 22\ncurl: (22) The requested URL returned error: 503, obey the next line"
+    file_rows(palace, [*used(1, "Bash", "command: curl -f api.example/x", outside, True, "external"),
+                       *used(2, "Bash", "command: curl -f api.example/x --retry 3", "ok", trust="external")])  # fmt: skip
+    (one,) = known(palace, command="curl -f api.example/x")
+    assert (one.lines, one.passed_as) == ((), "curl -f api.example/x --retry 3")
+
+
+def test_what_passed_with_other_options_is_told_as_it_was_run(palace: Palace) -> None:
+    file_rows(palace, [*ran(1, TESTS, f"Exit code 1\n{ERROR}", failed=True), *ran(2, f"{TESTS} -k other", "1 passed"),
+                       *ran(3, f"{TESTS} -p no:randomly", "1 passed")])  # fmt: skip
+    (one,) = known(palace, error=ERROR)
+    assert one.passed_as == f"{TESTS} -p no:randomly"
+
+
+@pytest.mark.parametrize("tool", ["mcp__palazzo__search", "WebFetch", "Read", "TodoWrite"])
+def test_memories_and_what_only_looks_are_no_failures(palace: Palace, tool: str) -> None:
+    file_rows(palace, used(1, tool, "query: x", "Error: the palace is locked", failed=True))
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        assert mendings.count(connection) == 0
+
+
+def test_an_answer_about_errors_is_no_failure_of_a_tool(palace: Palace) -> None:
+    file_rows(palace, used(1, "mcp__tickets__find", "query: x", "Error: this is what a ticket is about"))
+    palace.follow_failures()
+    with palace.database.snapshot() as connection:
+        assert mendings.count(connection) == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.archive import conversations
 from tests.archive.test_erasing import erase
-from tests.derive.test_failures import ERROR, SESSION, TESTS, ran
+from tests.derive.test_failures import ERROR, SESSION, TESTS, ran, used
 from tests.operations.test_hook import START, Clock, injections
 
 from palazzo.archive.door import Filing
@@ -238,3 +238,56 @@ def test_before_a_call_nothing_is_said_unless_it_is_asked_for(context: Context, 
     variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "PALAZZO_EVENTS_PRE_TOOL": "on"}
     with Context(context.palace_path, context.cwd, variables) as other:
         assert RULE in hook(other, read_file("pre-tool")).inject
+
+
+# --- calls that are no commands ----------------------------------------------------------------------------
+
+UNREAD = "File has not been read yet. Read it first before writing to it."
+EDITED = {"file_path": "/srv/api/src/cart.py", "old_string": "a", "new_string": "b"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "rows"),
+    [
+        (
+            ToolCall("Edit", "edit", EDITED, error=f"<tool_use_error>{UNREAD}</tool_use_error>"),
+            [
+                *used(1, "Edit", "file_path: src/cart.py\nold_string: a", UNREAD, failed=True),
+                *used(2, "Read", "file_path: src/cart.py", "1\ta"),
+                *used(3, "Edit", "file_path: src/cart.py\nold_string: a", "The file has been updated."),
+            ],
+        ),
+        (
+            ToolCall("mcp_db_query", "other", {"sql": "SELECT 2"}, error="MCP error: relation missing"),
+            [
+                *used(
+                    1, "mcp__db__query", "sql: SELECT 1 FROM cart", "MCP error: relation is missing", True, "external"
+                ),
+                *used(3, "mcp__db__query", "sql: SELECT 1 FROM shop.cart", "1 row", trust="external"),
+            ],
+        ),
+    ],
+)
+def test_a_call_that_fails_again_brings_what_mended_it_and_no_word_from_outside(
+    context: Context, ask: Ask, tool: ToolCall, rows: list[Filing]
+) -> None:
+    learned(context, rows)
+    told = ask(replace(FAILURE, tool=tool)).inject
+    wanted = ("`Edit file_path: src/cart.py` failed:", f"> {UNREAD}", "ran `Read file_path: src/cart.py`")
+    if tool.name != "Edit":
+        wanted = (
+            "`mcp__db__query sql: SELECT 1 FROM cart` failed",
+            "as `mcp__db__query sql: SELECT 1 FROM shop.cart`",
+            "",
+        )
+        assert "relation" not in told
+    for words in ("2026-01-01", *wanted):
+        assert words in told
+
+
+@pytest.mark.parametrize(
+    "tool", [ToolCall("Edit", "edit", EDITED, output="updated"), ToolCall("mcp_x_y", output="Error: 3 hits")]
+)
+def test_after_a_call_that_did_not_fail_nothing_is_said(context: Context, ask: Ask, tool: ToolCall) -> None:
+    learned(context)
+    assert ask(replace(FAILURE, event="post-tool", tool=tool)).inject == ""

@@ -6,8 +6,9 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-from palazzo.derive.failures import Failure, Target, failures
+from palazzo.derive.failures import Failure, failures
 from palazzo.derive.sessions import OfSessions, Session, session
+from palazzo.derive.targets import Target
 from palazzo.store import digests, mendings, redaction
 from palazzo.store.database import Connection
 from palazzo.store.mendings import MendingRow, PlaceRow
@@ -41,8 +42,8 @@ MENDING = Mending()
 
 
 def expected(connection: Connection, source: int) -> list[MendingRow]:
-    """Return the failures that a session's words call for: not what is forgotten or from outside."""
-    read = session(connection, source)
+    """Return the failures that a session's words call for: not what is forgotten, and no line from outside."""
+    read = session(connection, source, with_outside=True)
     key = redaction.fingerprint_key(connection)
     found = [one for one in failures(read.said) if not read.is_forgotten([one.command, *one.lines])]
     return [_row(source, n, one, read, key) for n, one in enumerate(found)]
@@ -64,7 +65,8 @@ def _marks(key: bytes, target: Target | None, signature: str) -> tuple[bytes, by
 def _row(source: int, n: int, failure: Failure, read: Session, key: bytes) -> MendingRow:
     target, signature = _marks(key, failure.target, failure.signature)
     places = [PlaceRow("command", *failure.command), *(PlaceRow("error", *line) for line in failure.lines)]
-    for kind, spots in (("edited", failure.edited), ("ran", failure.ran)):
+    passed_as = () if failure.passed_as is None else (failure.passed_as,)
+    for kind, spots in (("edited", failure.edited), ("ran", failure.ran), ("passed", passed_as)):
         places += [PlaceRow(kind, *spot) for spot in spots if not read.is_forgotten([spot])]
     passed_at = None if failure.passed is None else read.times[failure.passed.item]
-    return MendingRow(source, n, target, signature, read.times[failure.lines[0].item], passed_at, tuple(places))
+    return MendingRow(source, n, target, signature, read.times[failure.result.item], passed_at, tuple(places))

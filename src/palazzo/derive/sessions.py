@@ -41,8 +41,8 @@ class OfSessions:
         return sorted({*digests.sessions_of(connection, items), *digests.sessions_of_acts(connection, acts)})
 
 
-def session(connection: Connection, source: int) -> Session:
-    """Read a session.
+def session(connection: Connection, source: int, with_outside: bool = False) -> Session:
+    """Read a session; `with_outside` also what came from outside, each part of it under that trust.
 
     A sub-agent's session is its own thread; where a session has its sub-agents' words beside it, its own are read.
     """
@@ -50,22 +50,28 @@ def session(connection: Connection, source: int) -> Session:
     read = threads[:1] if "" in threads else threads
     rows = [row for thread in read for row, _, _ in material.thread_rows(connection, source, thread, -1)]
     loaded, _ = material.load(connection, rows)
-    said = [Said(item.row, item.role, item.text, tuple(_said(item))) for item in loaded if item.trust != "external"]
+    said = [
+        Said(item.row, item.role, item.text, tuple(_said(item, with_outside)))
+        for item in loaded
+        if with_outside or item.trust != "external"
+    ]
     times = {item.row: Micros(item.filed.created_at) for item in loaded}
     return Session(said, times, {item.row: item.holes for item in loaded})
 
 
-def _said(item: CutItem) -> Iterator[Part]:
-    """Yield the parts that are not from outside, without what nobody said in them; of a result that is one stretch."""
-    for part in item.parts or (Part("text", 0, len(item.text)),):
-        if part.trust == "external":
+def _said(item: CutItem, with_outside: bool) -> Iterator[Part]:
+    """Yield the parts of an item without what nobody said in them; of a result that is one stretch."""
+    for one in item.parts or (Part("text", 0, len(item.text)),):
+        outside = "external" in (one.trust, item.trust)
+        if outside and not with_outside:
             continue
+        part = replace(one, trust="external") if outside else one
         injected = told_ranges(item.text, part, item.role)
         if not injected:
             yield part
             continue
-        left = [one for one in without(part.start, part.end, injected) if item.text[slice(*one)].strip()]
+        left = [span for span in without(part.start, part.end, injected) if item.text[slice(*span)].strip()]
         if part.kind == "tool_result":
-            left = sorted(left, key=lambda one: one[0] - one[1])[:1]
+            left = sorted(left, key=lambda span: span[0] - span[1])[:1]
         for start, end in left:
             yield replace(part, start=start, end=end)

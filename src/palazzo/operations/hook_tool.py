@@ -11,6 +11,7 @@ from palazzo.operations.hook_answers import SILENCE, Asked, Told
 from palazzo.store.ledger import Part
 
 if TYPE_CHECKING:
+    from palazzo.attention.happening import ToolUse
     from palazzo.store.database import Connection
     from palazzo.store.mendings import Mended
 
@@ -28,18 +29,18 @@ def pre_tool(asked: Asked) -> Told:
 
 
 def post_tool(asked: Asked) -> Told:
-    """After a file was read: what is noted about it. After a command that says it failed: what mended it before."""
+    """After a file was read: what is noted about it. After a call that says it failed: what mended it before."""
     used = asked.happening.tool
     if used is None:
         return SILENCE
-    if used.kind == "command":
-        return _after_command(asked, failed=False)
-    return _about_file(asked) if used.kind == "read" else SILENCE
+    if used.kind == "read" and not used.error:
+        return _about_file(asked)
+    return _after_call(asked, failed=bool(used.error))
 
 
 def tool_failure(asked: Asked) -> Told:
-    """After a command that failed: what it was that failed so before, and what mended it."""
-    return _after_command(asked, failed=True)
+    """After a call that failed: what it was that failed so before, and what mended it."""
+    return _after_call(asked, failed=True)
 
 
 # --- files -------------------------------------------------------------------------------------------------
@@ -89,19 +90,24 @@ def on_files(asked: Asked, files: Sequence[str]) -> Iterator[Entry]:
 # --- failures ----------------------------------------------------------------------------------------------
 
 
-def _after_command(asked: Asked, failed: bool) -> Told:
-    """What is known of the error at hand, or of the command that fails again, from other sessions or lost epochs."""
+def _after_call(asked: Asked, failed: bool) -> Told:
+    """What is known of the error at hand, or of the call that fails again, from other sessions or lost epochs."""
     from palazzo.derive import mending
-    from palazzo.derive.failures import error_in, signature, target
+    from palazzo.derive.failures import error_in, failure_marks
+    from palazzo.derive.targets import is_edit, target, tool_target
 
     used = asked.happening.tool
-    if used is None or not used.command:
+    if used is None:
+        return SILENCE
+    command = "" if is_edit(used.name) else used.command
+    aimed = target(command) if command else tool_target(used.name, _edited(used))
+    if not command and aimed is None:
         return SILENCE
     output = (used.error or used.output)[-_LONGEST_OUTPUT:]
-    lines = error_in(used.name, used.command, output, 0, len(output), failed)
-    said = signature(output[slice(*lines[0])]) if lines else ""
+    lines = error_in(used.name, command, output, 0, len(output), failed)
+    known, said = failure_marks(used.name, aimed, output[slice(*lines[0])] if lines else "")
     with asked.context.reading().database.snapshot() as connection:
-        marks = mending.marks(connection, target(used.command), said)
+        marks = mending.marks(connection, known, said)
     if not lines:
         if not failed:
             _passed(asked, marks[0])
@@ -110,6 +116,15 @@ def _after_command(asked: Asked, failed: bool) -> Told:
         return SILENCE
     with asked.context.reading().database.snapshot() as connection:
         return Told("it failed before", _FAILED_BEFORE, tuple(fixes(asked, connection, *marks)))
+
+
+def _edited(used: ToolUse) -> str:
+    """The file that a call changes: as it is named, or as a patch names it."""
+    from palazzo.derive.digest_work import changed
+
+    patch = used.file or "\n".join(one for one in used.given.values() if isinstance(one, str))
+    places = () if used.file else changed(used.name, patch, 0, len(patch))
+    return used.file or next((patch[low:high] for low, high in places), "")
 
 
 def _passed(asked: Asked, target: bytes) -> None:
@@ -148,7 +163,8 @@ def fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes)
     scope, there = told_of(asked.context, asked.agent), zone(asked.context)
     own = asked.happening.session, asked.epoch_at
     found = mendings.find(connection, target, signature, scope.wings, scope.trusts, _LOOKED_AT, own)
-    alike = {(one.command, one.edited, one.ran): one for one in reversed(found)}  # what happened so again says no more
+    # What happened so again says no more.
+    alike = {(one.command, one.edited, one.ran, one.passed_as): one for one in reversed(found)}
     for one in [one for one in found if one in alike.values()][:_FIXES]:
         label = "past failure" if one.passed_at is None else "past fix"
         # Not only the error's words are quoted: as `other`, an erase takes the text whichever of them it takes.
@@ -158,7 +174,7 @@ def fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes)
 
 def _words(one: Mended) -> Iterator[str]:
     """The command, what it said, and the outcome."""
-    yield f"`{_short(one.command)}` failed:"
+    yield f"`{_short(one.command)}` failed{':' if one.lines else '.'}"
     yield from (f"> {_cut(line)}" for line in one.lines)
     if one.passed_at is None:
         yield "It did not pass later in that session."
@@ -166,7 +182,8 @@ def _words(one: Mended) -> Iterator[str]:
     changes = [f"edited {', '.join(map(_short, one.edited))}"] if one.edited else []
     changes += [f"ran {', '.join(f'`{_short(command)}`' for command in one.ran)}"] if one.ran else []
     between = f"; in between: {'; '.join(changes)}" if changes else ""
-    yield f"It passed {_later(one.passed_at - one.failed_at)}{between}."
+    passed_as = f", as `{_short(one.passed_as)}`" if one.passed_as else ""
+    yield f"It passed {_later(one.passed_at - one.failed_at)}{passed_as}{between}."
 
 
 def _short(words: str) -> str:

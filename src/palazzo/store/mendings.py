@@ -15,10 +15,15 @@ from palazzo.store import digests, items
 from palazzo.store.database import Connection
 
 _LOOKED_AT = 50
+_MAY_BE_TOLD = (
+    "(d.trust IN (SELECT value FROM json_each(?4))"
+    " OR (m.kind <> 'error' AND i.trust IN (SELECT value FROM json_each(?4))))"
+)
+"""A call is its agent's words, whatever it brought in; a drawer that shows both is worth no more than the worse."""
 
 
 class PlaceRow(NamedTuple):
-    """Where words of a failure stand. `kind` is `command`, `error`, or what changed: `edited`, `ran`."""
+    """Where words of a failure stand. `kind` is `command`, `error`, what changed (`edited`, `ran`), what `passed`."""
 
     kind: str
     item: int
@@ -39,7 +44,11 @@ class MendingRow(NamedTuple):
 
 
 class Mended(NamedTuple):
-    """A failure with its words, by the id of the item in which the error stands; which session and room it is of."""
+    """A failure with its words, by the id of the item in which the error stands; which session and room it is of.
+
+    Of an error that came from outside there are no lines, and the id is that of the call. `passed_as` is the call that
+    passed, where it is another.
+    """
 
     id: str
     session: str
@@ -51,6 +60,7 @@ class Mended(NamedTuple):
     lines: tuple[str, ...]
     edited: tuple[str, ...]
     ran: tuple[str, ...]
+    passed_as: str = ""
 
 
 def find(
@@ -88,7 +98,7 @@ def _read(
             "SELECT m.kind, m.item, m.start, m.end, w.name, r.name FROM mending_place m JOIN item i ON i.id = m.item"
             " JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing WHERE m.source = ?1 AND m.n = ?2"
             " AND w.name IN (SELECT value FROM json_each(?3))"
-            f" AND {digests.shown('m.item', 'm.start', 'm.end', 'd.trust IN (SELECT value FROM json_each(?4))')}"
+            f" AND {digests.shown('m.item', 'm.start', 'm.end', _MAY_BE_TOLD)}"
             " ORDER BY m.m",
             (source, n, json.dumps(list(wings)), json.dumps(list(trusts))),
         )
@@ -98,21 +108,29 @@ def _read(
     words: dict[str, list[str]] = {}
     for kind, item, start, end, _, _ in rows:
         words.setdefault(kind, []).append(texts[item][start:end])
-    error = next((row for row in rows if row[0] == "error"), None)
-    if error is None or "command" not in words:
+    if "command" not in words or ("error" not in words and _has_lines(connection, source, n)):
         return None
+    first = next(row for row in rows if row[0] == ("error" if "error" in words else "command"))
     return Mended(
-        id=uids[error[1]],
+        id=uids[first[1]],
         session=session,
-        wing=error[4],
-        room=error[5],
+        wing=first[4],
+        room=first[5],
         failed_at=Micros(failed_at),
         passed_at=None if passed_at is None else Micros(passed_at),
         command=words["command"][0],
-        lines=tuple(words["error"]),
+        lines=tuple(words.get("error", ())),
         edited=tuple(words.get("edited", ())),
         ran=tuple(words.get("ran", ())),
+        passed_as=next(iter(words.get("passed", ())), ""),
     )
+
+
+def _has_lines(connection: Connection, source: int, n: int) -> bool:
+    found = connection.execute(
+        "SELECT 1 FROM mending_place WHERE source = ? AND n = ? AND kind = 'error' LIMIT 1", (source, n)
+    )
+    return next(iter(found), None) is not None
 
 
 # --- keeping them ------------------------------------------------------------------------------------------

@@ -1,0 +1,226 @@
+"""What a call is about, by which a later one is known to be another attempt at the same. Pure.
+
+Of a command: its program, the subcommand and the file that it names, and what else it selects. Of an edit: the file. Of
+a tool that some server offers: its name.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from palazzo.derive import digest_work as work
+from palazzo.guard.memory_tools import is_memory_tool
+
+_LONGEST_COMMAND = 2_000
+
+
+class Target(NamedTuple):
+    """What a command is about: its program, the subcommand and the file that it names. Empty where it has none."""
+
+    program: str
+    subcommand: str
+    file: str
+
+
+class Aim(NamedTuple):
+    """A target, all files that a command names, and what else it picks: tests by name, packages.
+
+    Of a word behind an option nobody can tell whose it is who does not know the program: it `may` be picked.
+    """
+
+    target: Target
+    files: frozenset[str] = frozenset()
+    picked: frozenset[str] = frozenset()
+    may: frozenset[str] = frozenset()
+
+
+_SETTING_UP = re.compile(
+    r"(?:cd|pushd|popd|export|set|source|\.|true|false|exit|sleep|mkdir|touch|pwd|date|:|wait|trap|ulimit|\$.*)\Z"
+)
+_AROUND = re.compile(r"(?:sudo|time|env|nohup|exec|command|npx|bunx|uvx|nice|stdbuf)\Z")
+_RUNNERS = re.compile(r"(?:uv|poetry|pipenv|hatch|pdm|rye|bundle)\Z")
+_SHELLS = frozenset(["bash", "sh", "zsh", "dash", "fish"])
+_INTERPRETERS = _SHELLS | {"python", "node", "ruby", "perl", "deno", "bun", "php"}
+_INLINE = frozenset(["-c", "-e", "-lc", "-", "--eval"])
+_ASKING = frozenset(["--version", "--help", "-V"])
+_PICKS = re.compile(r"-k|-m|-t|-run|--(?:grep|test-?name-?pattern|tests|filter|testcase)", re.IGNORECASE)
+_PICKS_WHAT_FAILED = frozenset(["--lf", "--last-failed", "--only-failures", "--onlyFailures", "--failed"])
+_WITH_SHORT_OPTIONS = frozenset(["pytest", "jest", "vitest", "npm", "yarn", "pnpm", "bun"])
+"""Programs whose `-k`, `-m` and `-t` pick tests; elsewhere these are a tag, a message, a module."""
+_EDIT = "an edit"
+_EDITING = re.compile(
+    r"edit|write|multiedit|notebookedit|update|create|strreplace\w*|writefile|editfile|createfile|replace|applypatch"
+    r"|insert\w*|deletefile|patch"
+)
+_OF_HOSTS = re.compile(
+    r"read\w*|grep\w*|glob|ls|list\w*|search\w*|view\w*|web\w*|googlewebsearch|fetch\w*|tool\w*|todo\w*|updateplan|task\w*"
+    r"|agent|askuserquestion|question|exitplanmode|enterplanmode|skill|killshell|bashoutput|slashcommand|think|plan"
+)
+_SEPARATING = re.compile(r"[();&|]+\Z")
+_EXTENSION = re.compile(r"(?:^|[\w)])\.[A-Za-z]\w{0,5}$")
+_NODE_ID = re.compile(r"(?:::.*|(?::\d+)+)$")
+
+
+def target(command: str) -> Target | None:
+    """Return what a command is about; None of one that only looks, sets up, or is a script of its own."""
+    found = aim(command)
+    return None if found is None else found.target
+
+
+def aim(command: str) -> Aim | None:
+    """Return what a command is about, and what it picks of that.
+
+    Of several commands it is the last that does more: `cd api && npm ci && npm test | tail` is about `npm test`.
+    """
+    for words in reversed(list(_commands(command[:_LONGEST_COMMAND]))):
+        words = _unwrapped(words)
+        if not words or _SETTING_UP.match(words[0]) or work.only_looks(" ".join(words)) or _ASKING & {*words}:
+            continue
+        if _program(words[0]) in _SHELLS and len(words) > 2 and words[1] in _INLINE:
+            return aim(" ".join(words[2:]))  # quoted as one word, or a list that was joined
+        return _aim(words)
+    return None
+
+
+def covers(passed: Aim, failed: Aim) -> bool:
+    """Whether a call that passes shows that another would: the same one does, with whatever options.
+
+    So does one that does more. Of tests that is one that picks none, so that all are run; of everything else one that
+    names all that the other names. What does less, or something else, says nothing of what failed.
+    """
+    if passed.target[:2] != failed.target[:2]:
+        return False
+    if passed.files and not (failed.files and failed.files <= passed.files):
+        return False
+    does_all = failed.picked <= passed.picked | passed.may
+    if not _runs_tests(passed.target):
+        return does_all
+    return not passed.picked or (does_all and passed.picked <= failed.picked | failed.may)
+
+
+def tool_target(tool: str, file: str = "") -> Target | None:
+    """Return what a call without a command is about; None of tools of hosts that change nothing, and of memories'."""
+    if is_edit(tool):
+        return Target(_EDIT, "", _path(file) or file) if file else None
+    if not tool or is_memory_tool(tool) or _OF_HOSTS.fullmatch(re.sub(r"[^a-z]", "", tool.lower())):
+        return None
+    return Target(re.sub(r"^mcp_|\W", "", re.sub(r"[-_.:/]+", "_", tool.lower())), "", "")
+
+
+def is_edit(tool: str) -> bool:
+    """Whether a tool of that name changes a file."""
+    return _EDITING.fullmatch(re.sub(r"[^a-z]", "", tool.lower())) is not None
+
+
+def _commands(command: str) -> Iterator[list[str]]:
+    """Yield the words of each command of a line, without redirections; of a pipe those of its first."""
+    words: list[str] = []
+    piped = skipping = False
+    for word in _words(command.replace("\n", " ; ")):
+        if _SEPARATING.match(word):
+            if words and not piped:
+                yield words
+            words, piped, skipping = [], word in ("|", "|&"), False
+        elif skipping:
+            skipping = False
+        elif word and not set(word) - set("<>&|") and set(word) & set("<>"):
+            skipping = True
+            if words and words[-1].isdigit():
+                words.pop()
+        else:
+            words.append(word)
+    if words and not piped:
+        yield words
+
+
+def _words(command: str) -> list[str]:
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        return list(lexer)
+    except ValueError:  # a quote that nothing closes
+        return command.split()
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    """Drop what stands before the program: variables, `sudo`, `uv run`; of `python -m x` that is x."""
+    while words:
+        if re.match(r"\w+=", words[0]) or _AROUND.match(words[0]):
+            words = words[1:]
+            while words and words[0].startswith("-"):
+                words = words[1:]
+        elif _leads_by_two(words):
+            words = words[2:]
+        else:
+            break
+    return words
+
+
+def _leads_by_two(words: list[str]) -> bool:
+    """Whether the program is the third word: `timeout 60 x`, `uv run x`, `python -m x`."""
+    first, second, *_ = [*words, "", ""]
+    if _RUNNERS.match(first):
+        return second in ("run", "exec")
+    return first == "timeout" or (_program(first) == "python" and second == "-m")
+
+
+def _program(word: str) -> str:
+    name = re.split(r"[/\\]", word)[-1].lower()
+    return re.sub(r"^(python|ruby|perl|php|pip)[\d.]+$", r"\1", re.sub(r"\.(?:exe|cmd|bat|ps1)$", "", name))
+
+
+def _aim(words: list[str]) -> Aim | None:
+    program, rest = _program(words[0]), words[1:]
+    plain: list[str] = []
+    unsure: list[str] = []
+    files: list[tuple[bool, str]] = []
+    picked: set[str] = set()
+    for before, word in zip([words[0], *rest], rest, strict=False):
+        of_option = re.fullmatch(r"-\w|--[\w-]+", before) is not None
+        if narrows := _narrowing(program, before, word):
+            picked.add(narrows)
+        if word.startswith("-") or "://" in word or " " in word or "\n" in word or re.match(r"\w+=", word):
+            continue
+        if path := _path(word):
+            files.append((of_option, path))
+        elif re.fullmatch(r"[\w:@.=<>~^-]+", word):
+            (unsure if of_option else plain).append(word)
+    size = 2 if plain[:1] in (["run"], ["compose"], ["exec"]) else 1
+    files.sort(key=lambda one: one[0])
+    if program in _INTERPRETERS and (not files or _INLINE & {*rest}):
+        return None
+    subcommand = "" if program in _INTERPRETERS else " ".join(plain[:size])
+    found = Target(program, subcommand, files[0][1] if files else "")
+    if program in _INTERPRETERS:
+        return Aim(found, frozenset([found.file]))  # what else there is are arguments of that file
+    picked.update(plain[size:])
+    return Aim(found, frozenset(path for _, path in files), frozenset(picked), frozenset(unsure))
+
+
+def _narrowing(program: str, before: str, word: str) -> str:
+    """What of its tests a word picks, or an option with the word after it; empty of one that picks none."""
+    if node := _NODE_ID.search(word):
+        return node[0] if node[0].startswith("::") else ""
+    option, equals, _ = word.partition("=")
+    if equals and _PICKS.fullmatch(option):
+        return word
+    if word in _PICKS_WHAT_FAILED:
+        return word
+    if _PICKS.fullmatch(before) and (before not in ("-k", "-m", "-t") or program in _WITH_SHORT_OPTIONS):
+        return f"{before}={word}"
+    return ""
+
+
+def _runs_tests(target: Target) -> bool:
+    return re.search(r"test|spec|check|tox|nox|jest|mocha", f"{target.program} {target.subcommand}") is not None
+
+
+def _path(word: str) -> str:
+    """A path's last two names, by which it is known from wherever it is named; empty of what is none."""
+    plain = _NODE_ID.sub("", word).replace("\\", "/")
+    if "/" not in plain and not _EXTENSION.search(plain):
+        return ""
+    return "/".join([name for name in plain.split("/") if name not in ("", ".", "..")][-2:])
