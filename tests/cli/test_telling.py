@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.cli.command import Command
 
-from palazzo.attention.proactive import names_in
+from palazzo.attention.named_facts import names_in
 from palazzo.operations import proactive_context, remember
 from palazzo.operations.context import Context
 from palazzo.recall.score import PROACTIVE_FLOOR

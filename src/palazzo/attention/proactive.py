@@ -7,22 +7,24 @@ wings, and is trusted as far as the settings let it be put before an agent.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from palazzo.archive import tasks
 from palazzo.archive.tasks import Due, Moment
-from palazzo.graph.beliefs import Beliefs
-from palazzo.model import Micros, Trust
+from palazzo.attention import gates
+from palazzo.attention.named_facts import named_facts
+from palazzo.attention.recent import has_said, has_told
+from palazzo.model import Drawer, Micros, Trust
 from palazzo.recall import present
 from palazzo.recall.present import Hit
-from palazzo.store import entities
+from palazzo.store import digests
 from palazzo.store.database import Connection
+from palazzo.store.digests import DigestLine
 from palazzo.store.facts import Version
 from palazzo.store.tasks import Task
 from palazzo.store.worth import worth_of
-from palazzo.text.names import fold
 from palazzo.text.stopwords import STOP_WORDS
 from palazzo.text.tokens import estimate_tokens
 from palazzo.text.words import index_form, terms
@@ -33,14 +35,32 @@ LINE = 20
 """Tokens that an entry takes besides its words: its id, its date, who says it."""
 _SHORT_SHARE = 0.5
 """Of the budget, what reminders, to-dos and facts may take together; memories have the rest, and what these leave."""
-_LONGEST_NAME = 4
-"""Words of a name that is looked for in the words at hand."""
 _SAME_THING = 0.5
 """Share of a to-do's telling words that must come up, two of them at least where it has as many."""
 _CALLING = 2
 """Telling words that call for a memory at least. A single one that a few drawers have scores above any floor."""
+ON_BRANCH = 1.05
+"""What the score of a memory of the branch that is checked out counts more, in the order alone: it passes no floor by
+that. Not fitted, since no labelled prompts have branches: of two that score about the same it comes first."""
 T = TypeVar("T")
-_EDGES = ".,;:!?()[]{}<>\"'`*"
+
+
+def _nobody(drawer: Drawer) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a session adds to the words at hand: of all of it there may be nothing.
+
+    `subject` are words of the turn before that a short prompt goes on from, `answered` is what the agent said last,
+    `branch` what is checked out. `is_own` says of a drawer that the session said it itself.
+    """
+
+    subject: str = ""
+    answered: str = ""
+    branch: str = ""
+    is_own: Callable[[Drawer], bool] = _nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +72,12 @@ class Asked:
     now: Micros
     trusts: frozenset[str]
     files: tuple[tuple[str, str | None], ...] = ()
+    around: Around = Around()
+
+    @property
+    def sought(self) -> str:
+        """The words that memories are searched by."""
+        return f"{self.around.subject}\n{self.words}" if self.around.subject else self.words
 
 
 class Called(NamedTuple):
@@ -60,16 +86,28 @@ class Called(NamedTuple):
     reminders: list[Due]
     todos: list[Task]
     facts: list[Version]
+    threads: list[DigestLine]
 
 
-def called_for(connection: Connection, asked: Asked) -> Called:
-    """Return reminders that are due, to-dos that are overdue or about the same thing, and facts about what is named."""
-    return Called(_reminders(connection, asked), _todos(connection, asked), list(_facts(connection, asked)))
+def called_for(connection: Connection, asked: Asked, near: Iterable[Hit] = ()) -> Called:
+    """Return reminders that are due, to-dos that are overdue or about the same thing, and facts about what is named.
+
+    And what was left open in a session and is about the same thing; it is looked for in what a search found `near`.
+    """
+    facts = named_facts(connection, asked.words, asked.wings, asked.trusts, asked.now)
+    return Called(
+        _reminders(connection, asked), _todos(connection, asked), list(facts), list(_threads(connection, asked, near))
+    )
 
 
-def calls_for_memories(connection: Connection, words: str) -> bool:
+def telling_words(connection: Connection, words: str) -> int:
+    """Return how many words tell what a text is about."""
+    return len(_telling(connection, words))
+
+
+def calls_for_memories(connection: Connection, asked: Asked) -> bool:
     """Whether the words say enough for a memory to be called for: `go on` and `yes, the second` do not."""
-    return len(_telling(connection, words)) >= _CALLING
+    return telling_words(connection, asked.sought) >= _CALLING
 
 
 def worth_telling(connection: Connection, hits: Iterable[Hit], asked: Asked, floor: float, limit: int) -> list[Hit]:
@@ -77,17 +115,21 @@ def worth_telling(connection: Connection, hits: Iterable[Hit], asked: Asked, flo
 
     The floor was fitted with vectors. A hit that was found by its words alone must have several of those at hand.
     """
-    telling = _telling(connection, asked.words)
+    telling, around = _telling(connection, asked.sought), asked.around
     good = [
         hit
         for hit in hits
         if hit.score >= floor
         and hit.drawer.trust in asked.trusts
+        and not around.is_own(hit.drawer)
         and (_has_vector(hit) or len(telling.intersection(connection.stems(index_form(hit.drawer.text)))) >= _CALLING)
+        and not has_said(asked.words, hit.drawer.text)
+        and not has_told(around.answered, hit.drawer.id, hit.drawer.text)
     ]
-    good.sort(key=lambda hit: (-hit.score, -hit.drawer.created_at))
+    here = f"branch:{around.branch}"
+    good.sort(key=lambda hit: (-hit.score * (ON_BRANCH if here in hit.drawer.tags else 1), -hit.drawer.created_at))
     whole = (replace(hit, text=hit.drawer.text, truncated=False, context=(), turns=()) for hit in good)
-    return present.fold(whole, limit)
+    return list(gates.passing(present.fold(whole, limit), floor, limit))
 
 
 def within(
@@ -101,9 +143,10 @@ def within(
     reminders, left = _fitting(called.reminders, [due.task.text for due in called.reminders], limit, left)
     todos, left = _fitting(called.todos, [task.text for task in called.todos], limit, left)
     facts, left = _fitting(called.facts, texts, limit, left)
+    threads, left = _fitting(called.threads, [words_of(line) for line in called.threads], limit, left)
     rest = left + budget - int(budget * _SHORT_SHARE) - LINE * len(hits)
     shown = [hit for hit in present.within_budget(hits, rest) if hit.text] if rest >= present.LEAST_SHOWN else []
-    return Called(reminders, todos, facts), shown
+    return Called(reminders, todos, facts, threads), shown
 
 
 def _has_vector(hit: Hit) -> bool:
@@ -146,6 +189,24 @@ def _todos(connection: Connection, asked: Asked) -> list[Task]:
     return sorted((task for task in called if task.row in trusted), key=lambda task: task.row not in overdue)
 
 
+def words_of(line: DigestLine) -> str:
+    """Return what was left open, in its own words; a short answer with what it answers to."""
+    return line.cited.text if line.about is None else f"{line.cited.text} (to: {line.about.text})"
+
+
+def _threads(connection: Connection, asked: Asked, near: Iterable[Hit]) -> Iterator[DigestLine]:
+    """What sessions left open, the newest first. What this one did, its agent knows."""
+    around = asked.around
+    rows = [hit.row for hit in near if hit.drawer.trust in asked.trusts and not around.is_own(hit.drawer)]
+    if not rows:
+        return
+    said = frozenset(connection.stems(index_form(asked.words)))
+    for line in digests.open_in(connection, rows):
+        text = words_of(line)
+        if _is_about(connection, text, said):
+            yield line
+
+
 def _is_about(connection: Connection, text: str, said: Collection[str]) -> bool:
     """Whether enough of the words that tell what a text is about come up."""
     telling = _telling(connection, text)
@@ -157,33 +218,3 @@ def _trusted(connection: Connection, found: Sequence[Task], trusts: Collection[T
     """Row ids of the tasks that are there still, and may be told."""
     worth = worth_of(connection, (task.item for task in found))
     return {task.row for task in found if task.item in worth and worth[task.item].trust in trusts}
-
-
-# --- facts -------------------------------------------------------------------------------------------------
-
-
-def _facts(connection: Connection, asked: Asked) -> Iterator[Version]:
-    """What holds now of what the words name, the newest first."""
-    named = entities.known_among(connection, names_in(asked.words), entities.LATEST)
-    if not named:
-        return
-    beliefs = Beliefs(connection)
-    found = {version.row: version for entity in named for version in beliefs.about(entity)}
-    held = [one for one in found.values() if one.holds_at(asked.now) and one.superseded_by is None]
-    told = beliefs.tell(held)
-    for version, fact in sorted(zip(held, told, strict=True), key=lambda pair: -pair[0].row):
-        speakers = {one.stated_by for one in fact.provenance}
-        trust = "user" if speakers == {"user"} else "agent"
-        if trust in asked.trusts and fact.wing in (None, *asked.wings):
-            yield version
-
-
-def names_in(words: str) -> frozenset[str]:
-    """Return what may be a name in a text, folded: runs of a few words, between two that say something."""
-    folded = " ".join(fold(word.strip(_EDGES)) for word in words.split()).split()
-    found = set()
-    for start in range(len(folded)):
-        for end in range(start + 1, min(start + _LONGEST_NAME, len(folded)) + 1):
-            if folded[start] not in STOP_WORDS and folded[end - 1] not in STOP_WORDS:
-                found.add(" ".join(folded[start:end]))
-    return frozenset(found)

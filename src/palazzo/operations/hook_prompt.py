@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from palazzo.attention import echo, gates
+from palazzo.attention import echo, gates, shares
 from palazzo.attention.intent import Intent, intent
+from palazzo.attention.recent import has_told
 from palazzo.attention.rendering import Entry
+from palazzo.attention.wear import wear
 from palazzo.operations.hook_answers import SILENCE, Asked, Told
-from palazzo.store.ledger import Part
+from palazzo.store.ledger import ASKED_FOR, Part
 
 if TYPE_CHECKING:
+    from palazzo.model import Drawer
     from palazzo.operations.proactive_context import ProactiveContextResult
     from palazzo.recall.present import Hit
 
@@ -42,6 +46,9 @@ def prompt(asked: Asked) -> Told:
 
 def _answered(asked: Asked, found: Intent) -> Told:
     """What answers the prompt: searched for as it was put, and by its topic, which is what stays of a long one."""
+    from palazzo.operations.hook_in_view import fixes_in_view
+    from palazzo.operations.recent import recent
+
     hits: dict[str, Hit] = {}
     for words in dict.fromkeys((asked.happening.prompt, found.topic)):
         for hit in _search(asked, words):
@@ -49,9 +56,13 @@ def _answered(asked: Asked, found: Intent) -> Told:
             if best is None or hit.score > best.score:
                 hits[hit.drawer.id] = hit
     ranked = sorted(hits.values(), key=lambda hit: (-hit.score, hit.drawer.id))
-    kept = [hit for hit in ranked if not _is_own(asked, hit)]
-    passed = list(gates.passing(kept, 0.0, LIMIT))
-    return Told("a prompt asks for the past", _ASKED, tuple(_entries(asked, passed)))
+    kept = [hit for hit in ranked if not _is_own(asked, hit.drawer)]
+    floor = asked.context.settings.number("ask_floor") / 100
+    passed = list(gates.passing(kept, floor, LIMIT))
+    last = recent(asked)
+    seen = fixes_in_view(asked, replace(last, failed=None), BUDGET)
+    entries = _unsaid(last.answered, (*seen, *_entries(asked, passed, BUDGET - shares.cost_of(seen))))
+    return Told(f"{ASKED_FOR} the past", _ASKED, tuple(entries))
 
 
 def _search(asked: Asked, words: str) -> Iterator[Hit]:
@@ -67,25 +78,24 @@ def _search(asked: Asked, words: str) -> Iterator[Hit]:
                 yield hit
 
 
-def _is_own(asked: Asked, hit: Hit) -> bool:
-    """Whether a hit is what this session said itself: in this epoch, or just now with other words.
+def _is_own(asked: Asked, drawer: Drawer) -> bool:
+    """Whether a drawer is what this session said itself: in this epoch, or just now with other words.
 
     What was said before a compaction may come again, since the agent has lost it.
     """
-    drawer = hit.drawer
     if drawer.kind not in _CAPTURED or drawer.source.session_id != asked.happening.session:
         return False
     since = asked.epoch_at
     return since is None or drawer.created_at >= since or echo.is_echo(echo.words(asked.happening.prompt), drawer.text)
 
 
-def _entries(asked: Asked, hits: Sequence[Hit]) -> Iterator[Entry]:
+def _entries(asked: Asked, hits: Sequence[Hit], budget: int) -> Iterator[Entry]:
     """The hits' words, inside the budget."""
     from palazzo.operations.clock import day, zone
     from palazzo.recall.present import within_budget
 
     there = zone(asked.context)
-    for hit in within_budget(hits, BUDGET):
+    for hit in within_budget(hits, budget):
         if hit.text:
             drawer = hit.drawer
             yield Entry(
@@ -103,18 +113,29 @@ def _sessions(asked: Asked) -> Told:
     """What the last sessions came to, for a prompt that asks for no topic."""
     from palazzo.operations.hook_start import oriented
 
-    return replace(oriented(asked, "shallow"), reason="a prompt asks for the last sessions")
+    return replace(oriented(asked, "shallow"), reason=f"{ASKED_FOR} the last sessions")
 
 
 # --- called for --------------------------------------------------------------------------------------------
 
 
 def _called_for(asked: Asked) -> Told:
-    from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
+    from palazzo.operations.hook_in_view import around, in_view
+    from palazzo.operations.proactive_context import ProactiveContextRequest, called_for
+    from palazzo.operations.recent import recent
 
-    request = ProactiveContextRequest(asked.happening.prompt, agent=asked.agent, budget=BUDGET)
-    found = proactive_context(asked.context, request)
-    return Told("a prompt calls for it", _CALLED_FOR, tuple(_unasked(asked, found)))
+    last = recent(asked)
+    seen = in_view(asked, last, BUDGET)
+    left = max(1, BUDGET - shares.cost_of(seen))
+    request = ProactiveContextRequest(asked.happening.prompt, agent=asked.agent, budget=left)
+    found = called_for(asked.context, request, around(asked, last, partial(_is_own, asked)))
+    entries = _unsaid(last.answered, (*seen, *_unasked(asked, found)))
+    return Told("a prompt calls for it", _CALLED_FOR, tuple(entries))
+
+
+def _unsaid(answered: str, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Leave out what the agent said itself in its last answer."""
+    return (entry for entry in entries if not has_told(answered, entry.id, entry.text))
 
 
 def _unasked(asked: Asked, found: ProactiveContextResult) -> Iterator[Entry]:
@@ -123,7 +144,10 @@ def _unasked(asked: Asked, found: ProactiveContextResult) -> Iterator[Entry]:
     there = zone(asked.context)
     for reminder in found.reminders:
         yield Entry(Part("other", reminder.id), "", reminder.wing, reminder.by, reminder.text, "reminder, due")
+    worn = _worn(asked, found)
     for memory in found.memories:
+        if memory.score * worn[memory.id] < found.floor:
+            continue
         when, where = day(memory.created_at, there), f"{memory.wing}/{memory.room}"
         who, label = memory.author or memory.role, memory.filed_as or memory.kind
         yield Entry(Part("drawer", memory.id), when, where, who, memory.text, label, memory.truncated)
@@ -132,3 +156,17 @@ def _unasked(asked: Asked, found: ProactiveContextResult) -> Iterator[Entry]:
     for fact in found.facts:
         words = f"{fact.subject} {fact.predicate} {fact.object}"
         yield Entry(Part("other", fact.id), "", fact.scope or "everywhere", "", words, "fact")
+    for one in found.threads:
+        yield Entry(Part("other", one.id), day(one.said_at, there), one.wing, one.by, one.text, "left open")
+
+
+def _worn(asked: Asked, found: ProactiveContextResult) -> dict[str, float]:
+    """What is left of the worth of each memory after all the sessions that were told of it and did not use it."""
+    from palazzo.store import used
+
+    ids = [memory.id for memory in found.memories]
+    if not ids:
+        return {}
+    with asked.context.reading().database.snapshot() as connection:
+        tallies = used.tallies(connection, ids)
+    return {one: wear(tallies.get(one, used.NEVER).unused) for one in ids}

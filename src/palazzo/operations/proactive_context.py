@@ -13,10 +13,11 @@ from palazzo.operations.operation import About, Operation
 from palazzo.operations.tasks import ReminderView, TodoView
 
 if TYPE_CHECKING:
-    from palazzo.attention.proactive import Asked
+    from palazzo.attention.proactive import Around, Asked
     from palazzo.operations.context import Context
     from palazzo.recall.present import Hit
     from palazzo.store.database import Connection
+    from palazzo.store.digests import DigestLine
 
 BUDGET, LIMIT = 500, 5
 _MOST = 50
@@ -43,7 +44,7 @@ class ProactiveContextRequest:
         About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
     ] = ()
     floor: Annotated[
-        float | None, About("The score that a memory must have, where that is more than the least, 0.7.")
+        float | None, About("The score that a memory must have, where that is more than the setting proactive_floor.")
     ] = None
     limit: Annotated[int, About("How many of each kind at most.")] = LIMIT
     budget: Annotated[int, About("How many tokens all of it may take.", metavar="TOKENS")] = BUDGET
@@ -70,6 +71,18 @@ class MemoryView:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadView:
+    """What a session left open: `id` is that of the message that says so, `by` who said it."""
+
+    id: str
+    text: str
+    wing: str
+    session: str
+    by: str
+    said_at: Micros
+
+
+@dataclass(frozen=True, slots=True)
 class ProactiveContextResult:
     """What is called for; all of it empty where nothing is. `floor` is what a memory had to score."""
 
@@ -77,6 +90,7 @@ class ProactiveContextResult:
     reminders: tuple[ReminderView, ...]
     todos: tuple[TodoView, ...]
     facts: tuple[FactView, ...]
+    threads: tuple[ThreadView, ...]
     wings: tuple[str, ...]
     floor: float
     tokens: int
@@ -85,28 +99,34 @@ class ProactiveContextResult:
 
 
 def proactive_context(context: Context, request: ProactiveContextRequest) -> ProactiveContextResult:
-    """Say what the words at hand call for: memories, due reminders, to-dos and facts. Mostly that is nothing.
+    """Say what the words at hand call for: memories, reminders, to-dos, open threads, facts. Mostly that is nothing.
 
     Looks in the project's wing, the agent's and the one called 'user', at what may be put before an agent unasked
     (setting auto_inject_trust). A memory must score above a floor that ordinary prompts hardly ever reach.
     """
+    from palazzo.attention.proactive import Around
+
+    return called_for(context, request, Around())
+
+
+def called_for(context: Context, request: ProactiveContextRequest, around: Around) -> ProactiveContextResult:
+    """Say the same, knowing what a session has `around` these words."""
     from palazzo.attention import proactive
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations import facts
     from palazzo.operations.tasks import reminder_view, todo_view
-    from palazzo.recall.score import PROACTIVE_FLOOR
     from palazzo.text.tokens import estimate_tokens
 
     _check(request)
-    floor = max(PROACTIVE_FLOOR, request.floor or 0.0)
+    floor = max(context.settings.number("proactive_floor") / 100, request.floor or 0.0)
     with context.reading().database.snapshot() as connection:
-        asked = _asked(context, connection, request)
-        calls = proactive.calls_for_memories(connection, asked.words)
+        asked = _asked(context, connection, request, around)
+        calls = proactive.calls_for_memories(connection, asked)
     found, index = _found(context, request, asked) if calls else ([], None)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
         hits = _standing(connection, proactive.worth_telling(connection, found, asked, floor, request.limit), asked.now)
-        called = proactive.called_for(connection, asked)
+        called = proactive.called_for(connection, asked, found)
         said = [f"{one.subject} {one.predicate} {one.object}" for one in beliefs.tell(called.facts)]
         told, shown = proactive.within(called, hits, said, request.limit, request.budget)
         views = facts.views(beliefs, told.facts, asked.now)
@@ -116,12 +136,14 @@ def proactive_context(context: Context, request: ProactiveContextRequest) -> Pro
         *(due.task.text for due in told.reminders),
         *(task.text for task in told.todos),
         *(f"{one.subject} {one.predicate} {one.object}" for one in views),
+        *map(proactive.words_of, told.threads),
     ]
     return ProactiveContextResult(
         memories=memories,
         reminders=tuple(reminder_view(due.task, due.causes) for due in told.reminders),
         todos=tuple(todo_view(task, asked.now) for task in told.todos),
         facts=views,
+        threads=tuple(_thread(line) for line in told.threads),
         wings=asked.wings,
         floor=floor,
         tokens=sum(estimate_tokens(text) + proactive.LINE for text in words),
@@ -140,7 +162,7 @@ def _check(request: ProactiveContextRequest) -> None:
         raise UsageError(f"The budget is {request.budget} tokens; it must be at least 1.")
 
 
-def _asked(context: Context, connection: Connection, request: ProactiveContextRequest) -> Asked:
+def _asked(context: Context, connection: Connection, request: ProactiveContextRequest, around: Around) -> Asked:
     """The words at hand, and the wings that there are."""
     from palazzo.archive import diaries
     from palazzo.attention.proactive import USERS_WING, Asked
@@ -156,7 +178,7 @@ def _asked(context: Context, connection: Connection, request: ProactiveContextRe
     trusts = TRUSTS[: TRUSTS.index(context.settings.text("auto_inject_trust")) + 1]
     files = tuple(name for file in request.files for name in file_names(context, file))
     words = request.context[-_LONGEST:]
-    return Asked(words, tuple(wing for wing in wings if wing), context.now, frozenset(trusts), files)
+    return Asked(words, tuple(wing for wing in wings if wing), context.now, frozenset(trusts), files, around)
 
 
 def _found(
@@ -176,7 +198,7 @@ def _found(
     found: list[Hit] = []
     index: Literal["ready", "keyword-only", "building"] = "ready"
     for wing in asked.wings:
-        query = Query(asked.words, wing, kind="note" if kinds else None, limit=_LOOKED_AT, budget=1, among=among)
+        query = Query(asked.sought, wing, kind="note" if kinds else None, limit=_LOOKED_AT, budget=1, among=among)
         answer = palace.search(query)
         found += answer.hits
         index = answer.index if answer.index != "ready" else index
@@ -189,6 +211,12 @@ def _standing(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[
 
     over = superseded(connection, [hit.drawer.id for hit in hits], now)
     return [hit for hit in hits if hit.drawer.id not in over and hit.drawer.kind not in ("todo", "reminder")]
+
+
+def _thread(line: DigestLine) -> ThreadView:
+    from palazzo.attention.proactive import words_of
+
+    return ThreadView(line.cited.item, words_of(line), line.wing, line.session, line.role, line.said_at)
 
 
 def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, ...]:

@@ -116,6 +116,8 @@ KEYS: tuple[Key, ...] = (
     Key("embedder.dimension", "number", 0, "Vector length to insist on; 0 takes what comes.", _OWN, most=65_536),
     Key("auto_context_on_start", "flag", True, "Orient the agent when a session starts."),
     Key("detect_recall_patterns", "flag", True, "Search when a prompt asks about the past."),
+    Key("ask_floor", "number", 5, "Percent that a memory must score to answer a prompt that asks for it.", most=100),
+    Key("proactive_floor", "number", 70, "Percent that a memory must score to be told unasked.", most=100),
     Key(
         "context_depth",
         "choice",

@@ -90,6 +90,16 @@ def open_lines(connection: Connection, wing: str, limit: int = 100) -> list[Dige
     return _of_wing(connection, wing, "open", limit)
 
 
+def open_in(connection: Connection, drawers: Iterable[int], limit: int = 100) -> list[DigestLine]:
+    """Return what was left open where these drawers stand, newest first."""
+    return _read(
+        connection,
+        "l.kind = 'open' AND i.thread = '' AND l.item IN (SELECT item FROM drawer_span WHERE drawer IN"
+        " (SELECT value FROM json_each(?1))) ORDER BY l.said_at DESC, l.source DESC, l.n DESC LIMIT ?2",
+        (json.dumps(sorted(drawers)), limit),
+    )
+
+
 def decisions(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
     """Return what the sessions of a wing decided, newest first; what a sub-agent was told to do is no decision."""
     return _of_wing(connection, wing, "decided", limit)

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from palazzo.model import Part
+from palazzo.model import Micros, Part
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text, load_parts
 
 
 class Message(NamedTuple):
-    """A message of a session: its item's row, who says it, its text, what that consists of, whom to believe for it."""
+    """A message of a session: its item's row, who says it when, its text, what that consists of, whom to believe."""
 
     item: int
     role: str
     text: str
     parts: tuple[Part, ...]
     trust: str
+    at: Micros
 
 
 def last_messages(connection: Connection, source: int, at_most: int, characters: int) -> list[Message]:
     """Return the last messages of a session's own thread, in their order: so many, and hardly more characters."""
     rows = connection.execute(
-        "SELECT id, role, text, text_codec, parts, trust FROM item WHERE source = ? AND thread = ''"
+        "SELECT id, role, text, text_codec, parts, trust, created_at FROM item WHERE source = ? AND thread = ''"
         " AND kind = 'message' AND standing = 'said' ORDER BY ordinal DESC, id DESC LIMIT ?",
         (source, at_most),
     )
     found: list[Message] = []
-    for item, role, text, codec, parts, trust in rows:
-        found.append(Message(int(item), role, decode_text(text, codec), load_parts(parts), trust))
+    for item, role, text, codec, parts, trust, at in rows:
+        found.append(Message(int(item), role, decode_text(text, codec), load_parts(parts), trust, Micros(at)))
         characters -= len(found[-1].text)
         if characters <= 0:
             break

@@ -1,0 +1,84 @@
+"""Facts about what is named: those that words call for because of a name that tells what they are about.
+
+A name that everything mentions tells nothing: of such a fact two parts must be named, its subject and its object, or
+one of these and what joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from palazzo.graph.beliefs import Beliefs
+from palazzo.model import Micros
+from palazzo.store import entities, keywords
+from palazzo.store.database import Connection
+from palazzo.store.facts import Version
+from palazzo.text.names import fold
+from palazzo.text.stopwords import STOP_WORDS
+from palazzo.text.words import index_form
+
+COMMON = 0.01
+"""The share of all drawers from which a name says little, however it is written."""
+RARE = 0.001
+"""The share up to which a name tells enough that is written like any word: one, in small letters."""
+_COUNTED = 1_000
+"""Drawers below which no word is rare: there a name tells only by how it is written."""
+_LONGEST_NAME = 4
+"""Words of a name that is looked for in the words at hand."""
+_EDGES = ".,;:!?()[]{}<>\"'`*"
+
+
+def named_facts(
+    connection: Connection, words: str, wings: Collection[str], trusts: Collection[str], now: Micros
+) -> Iterator[Version]:
+    """Yield what holds now of what the words name, the newest first."""
+    named = entities.known_among(connection, names_in(words), entities.LATEST)
+    if not named:
+        return
+    beliefs = Beliefs(connection)
+    found = {version.row: version for entity in named for version in beliefs.about(entity)}
+    held = [one for one in found.values() if one.holds_at(now) and one.superseded_by is None]
+    roots = {beliefs.root(entity) for entity in named}
+    telling = {root for root in roots if _tells(connection, beliefs.name(root))}
+    said = frozenset(connection.stems(index_form(words)))
+    for version, fact in sorted(zip(held, beliefs.tell(held), strict=True), key=lambda pair: -pair[0].row):
+        ends = {beliefs.root(version.subject), beliefs.root(version.object)} & roots
+        joined = _telling(connection, version.predicate_name)
+        if not ends & telling and len(ends) < 2 and not (joined and joined <= said):
+            continue
+        speakers = {one.stated_by for one in fact.provenance}
+        trust = "user" if speakers == {"user"} else "agent"
+        if trust in trusts and fact.wing in (None, *wings):
+            yield version
+
+
+def names_in(words: str) -> frozenset[str]:
+    """Return what may be a name in a text, folded: runs of a few words, between two that say something."""
+    folded = " ".join(fold(word.strip(_EDGES)) for word in words.split()).split()
+    found = set()
+    for start in range(len(folded)):
+        for end in range(start + 1, min(start + _LONGEST_NAME, len(folded)) + 1):
+            if folded[start] not in STOP_WORDS and folded[end - 1] not in STOP_WORDS:
+                found.add(" ".join(folded[start:end]))
+    return frozenset(found)
+
+
+def is_written_as_a_name(name: str) -> bool:
+    """Whether a name shows that it is one: several words, a capital, a digit, a sign inside."""
+    return not (name.isalpha() and name.islower())
+
+
+def _tells(connection: Connection, name: str) -> bool:
+    """Whether a name is rare enough in the palace to tell what is spoken of: its rarest word decides."""
+    drawers = keywords.count_in_scope(connection, "")
+    written = is_written_as_a_name(name)
+    if drawers < _COUNTED:
+        return written
+    stems = _telling(connection, name) or frozenset(connection.stems(name))
+    counts = keywords.document_frequencies(connection, stems)
+    least = min((counts.get(stem, 0) for stem in stems), default=0)
+    return least <= (COMMON if written else RARE) * drawers
+
+
+def _telling(connection: Connection, text: str) -> frozenset[str]:
+    return frozenset(stem for word in text.split() if word not in STOP_WORDS for stem in connection.stems(word))

@@ -1,0 +1,142 @@
+"""What was said and done last in a session, and what of it the next prompt goes on from. Pure.
+
+Most prompts say themselves what they are about. A short one (`why only four?`) may take its subject from the turn
+before; one that says nothing at all (`go on`) has none to add, and what the turn before called for has been told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from palazzo.derive import digest_work as work
+from palazzo.derive.digest_turns import Said
+from palazzo.derive.failures import Failure, failures, signature
+from palazzo.text.stopwords import STOP_WORDS
+
+FILES = 5
+"""Files in play that are looked at: those that were opened or changed last."""
+ENOUGH = 4
+"""Telling words from which a prompt says by itself what it is about."""
+_LONGEST = 600
+"""Characters of the turn before that are taken as a subject: the last of the person's words, and of the agent's."""
+_SAID_OF = 0.7
+"""The share of a text's words that must stand together somewhere in an answer that has said it already."""
+_CITED = 12
+"""Digits of an id that are no accident."""
+_FEWEST_WORDS = 3
+"""Words below which a text says too little to be found in another by them."""
+_WIDER, _LONGER = 2, 20
+"""How much longer a stretch may be than the text that is looked for in it: so many times, and so many words more."""
+_ERRORS, _PASTED = 3, 20_000
+"""Errors of a prompt that are looked for, and characters of it that are read for them, from its end."""
+_NAMED_IN = 4_000
+"""Characters of a prompt in which files are looked for: what follows is pasted."""
+_FILE = re.compile(
+    r"(?<![\w./:@~+-])(?:(?:[\w.@~+-]*/)+[\w@+-][\w.@+-]*|[\w@+-][\w.@+-]+)\.[A-Za-z]\w{0,5}(?![\w/]|\.\w)"
+)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """The end of a session.
+
+    `asked` is what the person sent last and `answered` what the agent has said since; `files` are those that were
+    opened or changed, as they were named, the last one first; `failed` is the last failure that nothing mended.
+    """
+
+    asked: str = ""
+    answered: str = ""
+    files: tuple[str, ...] = ()
+    failed: Failure | None = None
+
+
+NOTHING = Recent()
+
+
+def recent_of(messages: Sequence[Said]) -> Recent:
+    """Return what of the last messages of a session matters to the next prompt."""
+    last = max((n for n, one in enumerate(messages) if one.role == "user"), default=-1)
+    asked = "\n".join(_words(messages[last])) if last >= 0 else ""
+    answered = "\n".join(words for one in messages[last + 1 :] if one.role == "assistant" for words in _words(one))
+    unmended = [one for one in failures(messages) if one.passed is None]
+    return Recent(asked, answered, _files(messages), unmended[-1] if unmended else None)
+
+
+def _words(message: Said) -> Iterator[str]:
+    """What was said in a message, without calls and thinking."""
+    if not message.parts:
+        yield message.text
+    yield from (message.text[part.start : part.end] for part in message.parts if part.kind == "text")
+
+
+def _files(messages: Sequence[Said]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for message in reversed(messages):
+        for part in reversed(message.parts):
+            if part.kind == "tool_call":
+                places = [*work.opened(part.name, message.text, part.start, part.end)]
+                found |= dict.fromkeys(message.text[low:high] for low, high in places)
+        if len(found) >= FILES:
+            break
+    return tuple(found)[:FILES]
+
+
+def subject(telling: int, recent: Recent) -> str:
+    """Return the words that a prompt with so many telling words takes from the turn before; mostly none."""
+    if not 0 < telling < ENOUGH:
+        return ""
+    return " ".join(filter(None, (recent.asked[-_LONGEST:].strip(), recent.answered[-_LONGEST:].strip())))
+
+
+# --- what a prompt brings ----------------------------------------------------------------------------------
+
+
+def errors_in(prompt: str) -> list[str]:
+    """Return the signatures of the errors that somebody has pasted, the most telling first; of most prompts none."""
+    start = max(0, len(prompt) - _PASTED)
+    places = [*work.telling_lines(prompt, start, len(prompt))]
+    places += [place] if (place := work.said_failure(prompt, start, len(prompt))) else []
+    found = dict.fromkeys(signature(prompt[low:high]) for low, high in places)
+    return [one for one in found if one][:_ERRORS]
+
+
+def files_in(prompt: str) -> list[str]:
+    """Return what a prompt names that is written like a file: with a directory, or a name's ending."""
+    found = dict.fromkeys(match[0] for match in _FILE.finditer(prompt[:_NAMED_IN]))
+    return [one for one in found if "://" not in one][:FILES]
+
+
+# --- what was said already ---------------------------------------------------------------------------------
+
+
+def has_told(answer: str, uid: str, text: str) -> bool:
+    """Whether an answer has said already what something says: it cites its id, or has its words."""
+    return bool(answer) and (uid[:_CITED] in answer or has_said(answer, text))
+
+
+def has_said(answer: str, text: str) -> bool:
+    """Whether an answer holds most of a text's words, close together."""
+    wanted = frozenset(_telling(text))
+    if len(wanted) < _FEWEST_WORDS:
+        return False
+    said = _telling(answer)
+    least, span = _SAID_OF * len(wanted), _WIDER * len(_telling(text)) + _LONGER
+    held: Counter[str] = Counter()
+    for n, word in enumerate(said):
+        if word in wanted:
+            held[word] += 1
+            if len(held) >= least:
+                return True
+        if n >= span and (gone := said[n - span]) in wanted:
+            held[gone] -= 1
+            if not held[gone]:
+                del held[gone]
+    return False
+
+
+def _telling(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS]

@@ -1,0 +1,64 @@
+"""What a prompt calls for besides its words: by an error that is in view, and by the files that are in play."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from palazzo.attention import shares
+from palazzo.attention.proactive import Around, telling_words
+from palazzo.attention.recent import errors_in, files_in, subject
+from palazzo.operations.hook_answers import Asked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from palazzo.attention.recent import Recent
+    from palazzo.attention.rendering import Entry
+    from palazzo.model import Drawer
+
+
+def around(asked: Asked, last: Recent, is_own: Callable[[Drawer], bool]) -> Around:
+    """Return what the session adds to the prompt's words."""
+    with asked.context.reading().database.snapshot() as connection:
+        telling = telling_words(connection, asked.happening.prompt)
+    return Around(subject(telling, last), last.answered, _branch(asked), is_own)
+
+
+def in_view(asked: Asked, last: Recent, budget: int) -> list[Entry]:
+    """Return past fixes for the error in view, then what is noted about the files in play: each within its share."""
+    found = fixes_in_view(asked, last, budget)
+    files = list(dict.fromkeys([*files_in(asked.happening.prompt), *last.files]))
+    if files:
+        from palazzo.operations.hook_tool import on_files
+
+        found += shares.within(on_files(asked, files), int(budget * shares.NOTES))
+    return found
+
+
+def fixes_in_view(asked: Asked, last: Recent, budget: int) -> list[Entry]:
+    """Return past fixes for the error in view, each whole, within their share."""
+    return list(shares.within(_fixes(asked, last), int(budget * shares.FIXES), whole=True))
+
+
+def _fixes(asked: Asked, last: Recent) -> Iterator[Entry]:
+    """What failed so before: an error that the prompt brings, else the last failure that nothing has mended."""
+    from palazzo.derive import mending
+    from palazzo.operations.hook_tool import fixes
+
+    pasted = errors_in(asked.happening.prompt)
+    if not pasted and last.failed is None:
+        return
+    with asked.context.reading().database.snapshot() as connection:
+        for signature in pasted:
+            yield from fixes(asked, connection, *mending.marks(connection, None, signature))
+        if last.failed is not None and not pasted:
+            failed = last.failed
+            yield from fixes(asked, connection, *mending.marks(connection, failed.target, failed.signature))
+
+
+def _branch(asked: Asked) -> str:
+    from palazzo.scope.git_files import head_of, repository_of
+
+    repository = repository_of(asked.context.cwd)
+    return "" if repository is None else head_of(repository)[0]
