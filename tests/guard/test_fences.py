@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palazzo.guard import fences
 from palazzo.guard.fences import escaped, fenced
 from palazzo.guard.injected import palazzo_spans
 
@@ -65,3 +68,16 @@ def test_a_fenced_text_is_one_block_and_nothing_of_it_is_lost(text: str) -> None
     shown = fenced(text)
     assert palazzo_spans(shown) == [(0, len(shown))]
     assert escaped(escaped(text)) == escaped(text)
+
+
+def test_what_prose_has_besides_ascii_is_never_a_letter_of_a_tag() -> None:
+    """For these the fence is looked for without the tables of Unicode."""
+    usual = [chr(code) for code in range(0x10000) if not fences._UNUSUAL.search(chr(code))]
+    assert len(usual) > 20_000
+    for letter in usual:
+        plain = unicodedata.normalize("NFKC", letter).casefold().translate(fences._FOLDED)
+        assert _of_tag(fences._plain(letter)) == _of_tag(plain), hex(ord(letter))
+
+
+def _of_tag(text: str) -> str:
+    return "".join(letter for letter in text if letter in "</" or "a" <= letter <= "z")

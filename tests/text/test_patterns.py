@@ -1,0 +1,79 @@
+"""Compiled patterns that outlive a process: they match as `re` does, and what is damaged is compiled again."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from palazzo.attention import asking
+from palazzo.text import patterns
+from palazzo.text.patterns import DOT_ALL, IGNORE_CASE, MULTILINE
+
+PATTERNS = (
+    (r"(?P<year>\d{4})-(?P<month>\d\d)|(Ünal)", IGNORE_CASE),
+    (r"^a(.)b$", MULTILINE | DOT_ALL),
+    (r"(?<=[.?!])\s+(?-i:[A-Z])", IGNORE_CASE),
+    ("[\u4e00-\u9fff🙂]{2,3}?", 0),
+)
+TEXT = "In 2026-03 ÜNAL said: a\nb\na b. Next 日本語 🙂🙂"
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "_remembered", {})
+    monkeypatch.setattr(patterns, "_compiled", {})
+
+
+def kept() -> bytes:
+    for pattern, flags in PATTERNS:
+        patterns.compiled(pattern, flags)
+    return patterns.kept()
+
+
+@pytest.mark.parametrize(("pattern", "flags"), PATTERNS)
+def test_what_was_kept_matches_as_what_is_compiled(monkeypatch: pytest.MonkeyPatch, pattern: str, flags: int) -> None:
+    patterns.remember(kept())
+    monkeypatch.setattr(re, "compile", None)  # it is not asked for
+    made = patterns.compiled(pattern, flags)
+    monkeypatch.undo()
+    plain = re.compile(pattern, flags)
+    assert [(m.span(), m.groupdict(), m.groups()) for m in made.finditer(TEXT)] == [
+        (m.span(), m.groupdict(), m.groups()) for m in plain.finditer(TEXT)
+    ]
+    assert (made.pattern, made.flags, made.groups) == (plain.pattern, plain.flags, plain.groups)
+
+
+def test_only_what_is_new_is_worth_keeping() -> None:
+    raw = kept()
+    patterns._compiled.clear()
+    patterns.remember(raw)
+    for pattern, flags in PATTERNS:
+        patterns.compiled(pattern, flags)
+    assert patterns.kept() == b""
+    patterns.compiled("another")
+    assert len(patterns.kept()) > len(raw)
+
+
+@pytest.mark.parametrize("raw", [b"", b"x", b"12345678", b"\0" * 100])
+def test_what_is_no_such_file_is_nothing(raw: bytes) -> None:
+    patterns.remember(raw)
+    assert patterns._remembered == {}
+
+
+def test_a_flipped_bit_is_seen() -> None:
+    raw = bytearray(kept())
+    raw[len(raw) // 2] ^= 4
+    patterns.remember(bytes(raw))
+    assert patterns._remembered == {}
+
+
+def test_lists_that_this_python_does_not_take_are_compiled_again() -> None:
+    patterns._remembered[PATTERNS[0]] = (34, b"\xff\xff\xff\x7f" * 3, 3, {}, (None,))
+    assert patterns.compiled(*PATTERNS[0]).search("2026-03")
+
+
+def test_every_pattern_that_asks_can_be_kept() -> None:
+    for pattern in (*asking.ASKS, asking.NEVER, asking.AT_HAND, asking.WHOLE, asking.PHRASES):
+        patterns.compiled(pattern.pattern, IGNORE_CASE)
+    assert patterns.kept()
