@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from palazzo.operations.wiring import PASSED_ON
+
 NAME = "palazzo"
 """What the server is called in a host. Tools are shown to the model under it (`mcp__palazzo__search`)."""
 
@@ -54,7 +56,8 @@ def _opencode(program: str, arguments: Sequence[str]) -> str:
 def _codex(program: str, arguments: Sequence[str]) -> str:
     # JSON's strings are TOML's basic strings, but that TOML wants U+007F escaped
     quoted = [json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f") for word in (program, *arguments)]
-    return f"[mcp_servers.{NAME}]\ncommand = {quoted[0]}\nargs = [{', '.join(quoted[1:])}]"
+    passed = ", ".join(f'"{name}"' for name in PASSED_ON)
+    return f"[mcp_servers.{NAME}]\ncommand = {quoted[0]}\nargs = [{', '.join(quoted[1:])}]\nenv_vars = [{passed}]"
 
 
 HOSTS = {

@@ -21,6 +21,12 @@ SERVER = "palazzo"
 """What the MCP server is called in a host."""
 PROGRAM = "palazzo"
 """How a host starts Palazzo where nobody knows its path: by a plugin, or by settings that people share."""
+PASSED_ON = (
+    *("PALAZZO_PALACE", "PALAZZO_SERVICE", "PALAZZO_OFF"),
+    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"),
+)
+"""Variables that Codex is to pass on to the server: of its own it passes few, so that the server would look for the
+palace, the settings and the service elsewhere than hooks do."""
 _SECONDS = 10
 """Until a host gives up. A hook ends within one; a machine that is busy takes longer to start any process."""
 _UNTIL_ARCHIVED = 60
@@ -111,7 +117,8 @@ def entries(
 def server(host: str, program: str = PROGRAM, more: Sequence[str] = ()) -> dict[str, Any]:
     """Return the MCP server as it stands under its name in the host's settings."""
     kind = {"type": "stdio"} if host == CLAUDE_CODE.host else {}
-    return kind | {"command": program, "args": ["mcp", *more]}
+    passed = {"env_vars": list(PASSED_ON)} if host == CODEX.host else {}
+    return kind | {"command": program, "args": ["mcp", *more]} | passed
 
 
 def _handler(wiring: Wiring, hook: Hook, program: str, more: Sequence[str], platform: Platform) -> dict[str, Any]:
