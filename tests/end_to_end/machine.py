@@ -82,7 +82,6 @@ def machine(directory: Path) -> Iterator[Machine]:
         script = lay_out(directory / "where it is installed")
         del user.variables["PYTHONPATH"]  # it is to be found as it is by people: by the script's own means
         user.variables["PATH"] = f"{script.parent}:{user.variables['PATH']}"
-        user.variables["PALAZZO_PALACE"] = str(user.palace)
         project = user.home / "orders"
         project.mkdir()
         subprocess.run(["git", "init", "--quiet"], cwd=project, env=user.variables, check=True)
