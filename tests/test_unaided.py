@@ -27,6 +27,7 @@ from palazzo.operations.context import Context
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.hook import HookRequest, HookResult, hook
 from palazzo.operations.pause import PauseRequest, pause
+from palazzo.operations.pausing import pause_file
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.recall.present import LEAST_SHOWN
 from palazzo.scope.identity import project_root
@@ -271,11 +272,18 @@ def test_what_a_variable_switched_off_stays_off(machine: Machine) -> None:
     assert machine.answer() == NOTHING
 
 
-def test_a_palace_that_is_paused_says_nothing(machine: Machine) -> None:
+@pytest.mark.parametrize("said", [None, "2 hours"])
+def test_a_palace_that_is_paused_says_nothing(machine: Machine, said: str | None) -> None:
     machine.note(DECISION)
     with machine.context() as context:
-        pause(context, PauseRequest())
+        pause(context, PauseRequest(said))
     assert machine.answer() == NOTHING
+
+
+def test_a_pause_that_is_over_is_none(machine: Machine) -> None:
+    machine.note(DECISION)
+    pause_file(machine.palace).write_text("1780000000000000\n")
+    assert DECISION in machine.told()
 
 
 def test_what_was_forgotten_is_not_told(machine: Machine) -> None:

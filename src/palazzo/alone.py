@@ -44,13 +44,14 @@ TOLD = "told"
 def answer(host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str]) -> bytes:
     """Start a service that is waited for by nobody, and return what a host is answered meanwhile."""
     began = time.monotonic()
-    where = client.address(client.chosen_palace(palace, variables), variables)
+    chosen = client.chosen_palace(palace, variables)
+    where = client.address(chosen, variables)
     if event in _CAPTURES:
         _leave_pointer(where.palace, host, payload, variables)
     if client.is_wanted(variables) and not client.is_starting(where):
         client.start(where, variables)
     if event in ("prompt", _PROMPTS.get(host)) and host in _PROMPTS:
-        return _answer_prompt(host, payload, where.palace, variables, began)
+        return _answer_prompt(host, payload, chosen, variables, began)
     return NOTHING
 
 

@@ -82,7 +82,7 @@ def told(asked: Asked, palace: str, variables: Mapping[str, str], before: Collec
 
     `before` are ids that the session was told by hooks like this one. Raises whatever SQLite does.
     """
-    if not asked.prompt.strip() or is_paused(palace) or not os.path.exists(palace):
+    if not asked.prompt.strip() or is_paused(palace) or is_paused(os.path.realpath(palace)):
         return NOTHING
     file = os.path.join(paths.cache_place(variables), patterns.FILE)
     patterns.remember(_content(file))
@@ -112,10 +112,10 @@ def _searched(asked: Asked, topic: str, palace: str, variables: Mapping[str, str
 
 
 def is_paused(palace: str) -> bool:
-    """Whether somebody paused this palace, as `operations/pausing` has it."""
+    """Whether somebody paused this palace; the first line says until when (`operations/pausing`)."""
     try:
         with open(f"{palace}.paused", "rb") as file:
-            said = file.read(64).strip()
+            said = file.readline(64).strip()
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
