@@ -209,12 +209,20 @@ def _of_other_hosts(machine: Machine) -> Iterator[Kind]:
 
 
 def _cold(machine: Machine, starts: bool) -> Iterator[Kind]:
-    """Hooks that find no service."""
+    """Hooks that find no service. A prompt that asks for the past is answered by keyword, each time another session."""
     variables = {} if starts else {"PALAZZO_SERVICE": "off"}
-    for name, event in (("prompt that asks for the past", "UserPromptSubmit"), ("stop", "Stop")):
-        payload = machine.payload("cold", machine.transcripts / "s.jsonl", prompt=ASKING)
-        call = partial(machine.run, "claude-code", event, payload, **variables)
-        yield Kind(name, call, after=machine.stop_once_it_listens if starts else lambda: None)
+    fresh, transcript = _Fresh(), machine.transcripts / "s.jsonl"
+
+    def call(event: str, prompt: str) -> bytes:
+        return machine.run("claude-code", event, machine.payload(fresh(), transcript, prompt=prompt), **variables)
+
+    kinds = {
+        "prompt that asks for the past": ("UserPromptSubmit", ASKING),
+        "ordinary prompt": ("UserPromptSubmit", ORDINARY),
+        "stop": ("Stop", ASKING),
+    }
+    for name, given in kinds.items():
+        yield Kind(name, partial(call, *given), after=machine.stop_once_it_listens if starts else lambda: None)
 
 
 class _Fresh:
