@@ -21,6 +21,8 @@ _TOKEN = re.compile(r'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^ \t\r\n{}
 _KINDS: dict[str, Kind] = {"{": "object", "[": "array"}
 _UNIT = "  "
 _MARK = " "
+_MOST_DIGITS = 1_000
+"""Beyond 4,300 Python refuses to read an integer."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ def read(text: str) -> Node:
 
 def value(text: str, node: Node) -> Any:
     """Return what a node of the text says."""
-    return json.loads(text[node.start : node.end])
+    return json.loads(text[node.start : node.end], parse_int=_number)
 
 
 def new(value: Any) -> str:
@@ -132,6 +134,10 @@ def without(text: str, trail: Sequence[int]) -> str | None:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no value in JSON")
+
+
+def _number(digits: str) -> float:
+    return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
 def _scanned(text: str) -> Node:

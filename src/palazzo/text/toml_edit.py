@@ -30,7 +30,8 @@ def tables(text: str) -> Iterator[Table]:
         if _is_toml(text[since : match.start()]):  # else it is inside a list, or a text of several lines
             since = match.start()
             starts.append((since, match[0]))
-    for (start, header), end in zip(starts, [*(start for start, _ in starts[1:]), len(text)], strict=True):
+    ends = [*(start for start, _ in starts), len(text)][1:]
+    for (start, header), end in zip(starts, ends, strict=True):
         yield Table(_name(header), start, _last_line(text, start, end))
 
 

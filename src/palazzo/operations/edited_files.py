@@ -1,0 +1,251 @@
+"""Other programs' files, changed in place: all of them or none, with a backup beside each, and never half-written.
+
+A file is compared with what was read just before it is replaced: one that its program wrote meanwhile is read again. A
+link stays a link; what it leads to is changed. Permissions stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from palazzo.errors import PalazzoError, UsageError
+from palazzo.locks import FileLock, try_lock
+from palazzo.paths import make_private_directory
+
+State = Literal["new", "changed", "same", "removed"]
+
+_BOM = b"\xef\xbb\xbf"
+_BACKUPS = 3
+"""Backups of ours that are kept beside a file."""
+_TRIES = 5
+_PATIENCE = 10.0
+"""Seconds that another installation is waited for."""
+_LONGEST_LINE = 160
+"""Characters of a line that a diff shows: some settings are one line of a megabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of a file: `change` gets its text (None: there is none) and gives another (None: it goes).
+
+    It raises ValueError, with what is wrong, where the text is none that it understands. `private` is for a file that
+    is made: only its owner reads it.
+    """
+
+    path: Path
+    what: str
+    change: Callable[[str | None], str | None]
+    private: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A file as it was and as it is to be; None where there is none. `backup` is where the former is kept."""
+
+    edit: Edit
+    target: Path
+    before: bytes | None
+    after: bytes | None
+    backup: Path | None = None
+
+    @property
+    def state(self) -> State:
+        """How it changes."""
+        if self.before == self.after:
+            return "same"
+        return "new" if self.before is None else "removed" if self.after is None else "changed"
+
+    @property
+    def diff(self) -> str:
+        """A unified diff; very long lines are cut."""
+        before, after = (_lines(content) for content in (self.before, self.after))
+        path = str(self.edit.path)
+        return "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))
+
+
+def looked_at(edits: Sequence[Edit]) -> tuple[Edited, ...]:
+    """Return what would come of the edits; raises UsageError where one cannot be carried out. Writes nothing."""
+    found = tuple(_planned(edit) for edit in edits)
+    for one in found:
+        if one.state != "same":
+            _check_writable(one)
+    return found
+
+
+def carry_out(edits: Sequence[Edit], lock: Path) -> tuple[Edited, ...]:
+    """Change the files, one after the other; where one fails, those before it are put back and UsageError is raised.
+
+    `lock` is the file by which installations wait for one another.
+    """
+    with _alone(lock):
+        looked_at(edits)
+        done: list[Edited] = []
+        try:
+            for edit in edits:
+                done.append(_carried_out(edit))
+        except BaseException:
+            for one in reversed(done):
+                _put_back(one)
+            raise
+        return tuple(done)
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def _planned(edit: Edit) -> Edited:
+    target = Path(os.path.realpath(edit.path))
+    before = _read(edit.path, target)
+    try:
+        text = None if before is None else before.removeprefix(_BOM).decode()
+        after = edit.change(text)
+    except UnicodeDecodeError:
+        raise _refused(edit.path, "is not UTF-8") from None
+    except ValueError as error:
+        raise _refused(edit.path, f"cannot be changed: {error}") from None
+    bom = _BOM if before is not None and before.startswith(_BOM) else b""
+    try:
+        return Edited(edit, target, before, None if after is None else bom + after.encode())
+    except UnicodeEncodeError:
+        raise _refused(edit.path, "cannot name a program whose path is not UTF-8") from None
+
+
+def _read(path: Path, target: Path) -> bytes | None:
+    try:
+        if not stat.S_ISREG(target.stat().st_mode):
+            raise _refused(path, "is not a file")
+        return target.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _refused(path, f"cannot be read ({error.strerror})") from None
+
+
+def _check_writable(one: Edited) -> None:
+    """A file that nobody may write is not replaced, though its directory would allow it."""
+    path = one.edit.path
+    if one.before is not None and not (one.target.stat().st_mode & 0o222 and os.access(one.target, os.W_OK)):
+        raise _refused(path, "is read-only")
+    there = next(parent for parent in one.target.parents if parent.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise _refused(path, f"cannot be written: {there} is no directory that you may write to")
+
+
+def _refused(path: Path, why: str) -> UsageError:
+    return UsageError(f"{path} {why}; nothing was written. Mend that first, or move the file away.")
+
+
+def _lines(content: bytes | None) -> list[str]:
+    lines = (content or b"").decode("utf-8", "replace").splitlines()
+    return [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines]
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[FileLock]:
+    """Hold the lock that all installations of this person take."""
+    make_private_directory(path.parent)
+    until = time.monotonic() + _PATIENCE
+    while (lock := try_lock(path)) is None:
+        if time.monotonic() > until:
+            raise PalazzoError(f"Another installation holds {path}; try again when it is done.")
+        time.sleep(0.05)
+    with lock:
+        yield lock
+
+
+def _carried_out(edit: Edit) -> Edited:
+    for _ in range(_TRIES):
+        one = _planned(edit)
+        if one.state == "same":
+            return one
+        try:
+            backup = None if one.before is None else _backed_up(one.target, one.before)
+            if _replaced(one.target, one.before, one.after, edit.private):
+                _forget_old_backups(one.target)
+                return replace(one, backup=backup)
+            if backup is not None:
+                backup.unlink()
+        except OSError as error:
+            raise _refused(edit.path, f"cannot be written ({error.strerror})") from None
+    raise _refused(edit.path, "is being changed by another program all the time")
+
+
+def _replaced(target: Path, before: bytes | None, after: bytes | None, private: bool) -> bool:
+    """Put `after` in place of the file at once; False, and nothing done, where it is not as it was any more."""
+    if after is None:
+        if not _is_still(target, before):
+            return False
+        target.unlink()
+        return True
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(after)
+            file.flush()
+            os.fsync(file.fileno())
+        if before is None:
+            part.chmod(0o600 if private else 0o644)
+        else:
+            _keep_owner(target, part)
+        if not _is_still(target, before):
+            part.unlink()
+            return False
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return True
+
+
+def _is_still(target: Path, before: bytes | None) -> bool:
+    try:
+        return target.read_bytes() == before
+    except FileNotFoundError:
+        return before is None
+
+
+def _keep_owner(target: Path, part: Path) -> None:
+    was, now = target.stat(), part.stat()
+    if os.name == "posix" and (was.st_uid, was.st_gid) != (now.st_uid, now.st_gid):
+        os.chown(part, was.st_uid, was.st_gid)
+    part.chmod(stat.S_IMODE(was.st_mode))
+
+
+def _put_back(one: Edited) -> None:
+    """As it was, unless somebody has changed it since."""
+    if one.state == "same":
+        return
+    with contextlib.suppress(OSError):  # the error that brought us here is told; the backup is there
+        if _replaced(one.target, one.after, one.before, one.edit.private) and one.backup is not None:
+            one.backup.unlink()
+
+
+def _backed_up(target: Path, content: bytes) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    backup = target.with_name(f"{target.name}.palazzo-backup-{stamp}")
+    backup.touch(0o600, exist_ok=False)
+    backup.write_bytes(content)
+    _keep_owner(target, backup)
+    return backup
+
+
+def _forget_old_backups(target: Path) -> None:
+    beginning = f"{target.name}.palazzo-backup-"
+    ours = sorted(path for path in target.parent.iterdir() if path.name.startswith(beginning))
+    for old in ours[:-_BACKUPS]:
+        old.unlink(missing_ok=True)

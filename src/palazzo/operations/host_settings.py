@@ -1,0 +1,303 @@
+"""Our entries in the texts of hosts' settings: put there, brought up to date, found and taken away again.
+
+Every function takes the text of a file (None: there is none) and returns it as it is to be (None: there is to be none).
+ValueError says in a few words why a text cannot be changed. What is not ours stays as it is, and where it is.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from palazzo.operations import recognising
+from palazzo.operations.recognising import Ours
+from palazzo.operations.wiring import SERVER
+from palazzo.text import appended, json_edit, toml_edit
+
+_SERVERS = "mcpServers"
+_TOML_SERVER = ("mcp_servers", SERVER)
+_REMARK = "# Written by 'palazzo install codex'; 'palazzo uninstall codex' takes it away."
+_BEGIN, _END = "<!-- palazzo:begin", "<!-- palazzo:end -->"
+
+
+# --- hooks, in JSON ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One command under an event, with its places in the document; `value` is what the settings say of it.
+
+    `is_read` says that the host reads it: of a key that is there twice it takes the last.
+    """
+
+    event: str
+    group: tuple[int, ...]
+    trail: tuple[int, ...]
+    value: Any
+    is_read: bool
+
+
+def handlers(text: str) -> Iterator[Handler]:
+    """Yield every handler of the settings' hooks, in order. What has another shape is passed over."""
+    root = _object(text)
+    last = root.last("hooks")
+    for h, hooks in enumerate(root.parts):
+        if hooks.key != "hooks":
+            continue
+        for e, event in enumerate(hooks.value.parts):
+            read = last is not None and last[0] == h and hooks.value.last(event.key or "") == (e, event.value)
+            for g, group in enumerate(event.value.parts if event.value.kind == "array" else ()):
+                for m, member in enumerate(group.value.parts):
+                    if member.key == "hooks" and member.value.kind == "array":
+                        for n, one in enumerate(member.value.parts):
+                            trail = (h, e, g, m, n)
+                            said = json_edit.value(text, one.value)
+                            yield Handler(event.key or "", trail[:3], trail, said, read)
+
+
+def our_hooks(text: str, host: str) -> list[tuple[Handler, Ours]]:
+    """Return those that start our hooks."""
+    return [(one, ours) for one in handlers(text) if (ours := recognising.hook(one.value, host)) is not None]
+
+
+def with_hooks(text: str | None, wanted: Mapping[str, Any], host: str) -> str:
+    """Return the settings with these groups, one for each event, and none of ours besides."""
+    if text is None:
+        return json_edit.new({"hooks": {event: [group] for event, group in wanted.items()}})
+    for event, group in wanted.items():
+        text = _with_group(text, event, group, host)
+    while strays := [one for one, _ in our_hooks(text, host) if one.event not in wanted or not one.is_read]:
+        text = _without(text, strays[-1], lambda value: recognising.hook(value, host) is not None) or ""
+    return text
+
+
+def without_hooks(text: str | None, unwanted: Callable[[Any], bool]) -> str | None:
+    """Return the settings without the handlers of which `unwanted` says so, and without what was made for them."""
+    while text is not None and (found := [one for one in handlers(text) if unwanted(one.value)]):
+        text = _without(text, found[-1], unwanted)
+    return text
+
+
+def _with_group(text: str, event: str, group: Any, host: str) -> str:
+    """One group under an event: one of ours is brought up to date where it stands, others of ours go."""
+
+    def is_ours(value: Any) -> bool:
+        return recognising.hook(value, host) is not None
+
+    ours = [one for one, _ in our_hooks(text, host) if one.event == event and one.is_read]
+    whole = next((one.group for one in ours if _is_whole(text, one.group, is_ours)), None)
+    for one in reversed(ours):
+        if one.group != whole:
+            text = _without(text, one, is_ours) or ""
+    if whole is None:
+        return _with_new_group(text, event, group)
+    there = json_edit.value(text, json_edit.at(json_edit.read(text), whole))
+    return text if there == group else json_edit.replaced(text, whole, group)
+
+
+def _with_new_group(text: str, event: str, group: Any) -> str:
+    root = _object(text)
+    hooks = root.last("hooks")
+    if hooks is None:
+        return json_edit.added(text, (), {event: [group]}, "hooks")
+    if hooks[1].kind != "object":
+        raise ValueError("its `hooks` are no object")
+    groups = hooks[1].last(event)
+    if groups is None:
+        return json_edit.added(text, (hooks[0],), [group], event)
+    if groups[1].kind != "array":
+        raise ValueError(f"its `hooks.{event}` is no list")
+    return json_edit.added(text, (hooks[0], groups[0]), group)
+
+
+def _is_whole(text: str, group: tuple[int, ...], unwanted: Callable[[Any], bool]) -> bool:
+    """Whether a group has nothing but such handlers."""
+    return all(unwanted(one.value) for one in handlers(text) if one.group == group)
+
+
+def _without(text: str, one: Handler, unwanted: Callable[[Any], bool]) -> str | None:
+    return json_edit.without(text, one.group if _is_whole(text, one.group, unwanted) else one.trail)
+
+
+# --- the MCP server, in JSON -------------------------------------------------------------------------------
+
+
+def with_server(text: str | None, wanted: Mapping[str, Any]) -> str:
+    """Return the settings with the server; one of ours keeps what else a person said of it."""
+    if text is None:
+        return json_edit.new({_SERVERS: {SERVER: wanted}})
+    servers = _object(text).last(_SERVERS)
+    if servers is None:
+        return json_edit.added(text, (), {SERVER: wanted}, _SERVERS)
+    if servers[1].kind != "object":
+        raise ValueError(f"its `{_SERVERS}` are no object")
+    found = servers[1].last(SERVER)
+    if found is None:
+        return json_edit.added(text, (servers[0],), wanted, SERVER)
+    there = json_edit.value(text, found[1])
+    entry = _brought_up_to_date(there, wanted)
+    return text if there == entry else json_edit.replaced(text, (servers[0], found[0]), entry)
+
+
+def without_servers(text: str | None, unwanted: Callable[[str, Any], bool]) -> str | None:
+    """Return the settings without the servers of whose name and entry `unwanted` says so."""
+    while text is not None and (found := [trail for trail, name, entry in servers(text) if unwanted(name, entry)]):
+        text = json_edit.without(text, found[-1])
+    return text
+
+
+def is_our_server(name: str, entry: Any) -> bool:
+    """Whether an MCP server of that name is the one that `install` writes."""
+    return name == SERVER and recognising.server(entry) is not None
+
+
+def servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
+    """Yield the place, name and entry of each MCP server of the settings."""
+    for n, part in enumerate(_object(text).parts):
+        if part.key == _SERVERS and part.value.kind == "object":
+            for m, one in enumerate(part.value.parts):
+                yield (n, m), one.key or "", json_edit.value(text, one.value)
+
+
+def _brought_up_to_date(there: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of ours with the program and palace that are wanted; ValueError where it is another's."""
+    ours = recognising.server(there)
+    if ours is None:
+        raise ValueError(f"its MCP server '{SERVER}' starts something else")
+    return {**there, "command": wanted["command"], "args": [*wanted["args"], *_kept(ours)]}
+
+
+def _kept(ours: Ours) -> Iterator[str]:
+    """The options that a person chose; which palace is said anew."""
+    for name, value in zip(ours.options[::2], ours.options[1::2], strict=True):
+        if name != "--palace":
+            yield from (name, value)
+
+
+def _object(text: str) -> json_edit.Node:
+    if not text.strip():
+        raise ValueError("it is empty, which is no JSON")
+    try:
+        root = json_edit.read(text)
+    except ValueError as error:
+        raise ValueError(f"it is not valid JSON ({error})") from None
+    if root.kind != "object":
+        raise ValueError("it is no JSON object")
+    return root
+
+
+# --- the MCP server, in TOML -------------------------------------------------------------------------------
+
+
+def with_toml_server(text: str | None, wanted: Mapping[str, Any]) -> str:
+    """Return `config.toml` with the server's table behind all others; one of ours is changed where it stands."""
+    new = [_REMARK, *toml_edit.lines(_TOML_SERVER, wanted)]
+    if text is None:
+        return appended.new(new)
+    said = _toml(text)
+    there = _below(said, _TOML_SERVER)
+    if there is None:
+        return _says(appended.appended(text, new), _put(said, _TOML_SERVER, dict(wanted)))
+    entry = _brought_up_to_date(there, wanted)
+    for key in ("command", "args"):
+        if there[key] != entry[key]:
+            text = toml_edit.with_value(text, _table(text, _TOML_SERVER), key, entry[key])
+    return _says(text, _put(said, _TOML_SERVER, entry))
+
+
+def without_toml_servers(text: str | None, unwanted: Callable[[str, Any], bool]) -> str | None:
+    """Return `config.toml` without the tables of such servers, and those below them."""
+    if text is None:
+        return None
+    names = {name for name, entry in toml_servers(text) if unwanted(name, entry)}
+    return without_tables(text, lambda name: name[:1] == ("mcp_servers",) and len(name) > 1 and name[1] in names)
+
+
+def toml_servers(text: str) -> list[tuple[str, Any]]:
+    """Return the name and entry of each MCP server of `config.toml`."""
+    found = _toml(text).get("mcp_servers")
+    return list(found.items()) if isinstance(found, dict) else []
+
+
+def without_tables(text: str | None, unwanted: Callable[[tuple[str, ...]], bool]) -> str | None:
+    """Return a TOML text without the tables of these names, and without our remark above one."""
+    while text is not None:
+        found = [table for table in toml_edit.tables(text) if unwanted(table.name)]
+        if not found:
+            break
+        start = found[-1].start
+        remark = re.compile(rf"{re.escape(_REMARK)}(?:\r\n|\n)\Z").search(text, 0, start)
+        text = appended.without(text, remark.start() if remark else start, found[-1].end)
+    return text
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"it is not valid TOML ({error})") from None
+
+
+def _below(said: Any, name: Sequence[str]) -> Any:
+    for key in name:
+        said = said.get(key) if isinstance(said, dict) else None
+    return said
+
+
+def _put(said: Mapping[str, Any], name: Sequence[str], value: Any) -> dict[str, Any]:
+    first, *rest = name
+    below = said.get(first)
+    return {**said, first: _put(below if isinstance(below, dict) else {}, rest, value) if rest else value}
+
+
+def _says(text: str, wanted: Mapping[str, Any]) -> str:
+    """The text, if it says what it should; TOML has shapes that cannot be added to."""
+    try:
+        if tomllib.loads(text.replace("\r\n", "\n")) == wanted:
+            return text
+    except tomllib.TOMLDecodeError:
+        pass
+    raise ValueError(
+        f"its `mcp_servers` have a shape that cannot be added to; say [mcp_servers.{SERVER}] there by hand"
+    )
+
+
+def _table(text: str, name: tuple[str, ...]) -> toml_edit.Table:
+    for table in toml_edit.tables(text):
+        if table.name == name:
+            return table
+    raise ValueError(f"its `{'.'.join(name)}` is no table of its own")
+
+
+# --- what an agent is told, in Markdown --------------------------------------------------------------------
+
+
+def with_block(text: str | None, host: str, body: str) -> str:
+    """Return the text with a block between our marks behind it; one that is there is written anew where it stands."""
+    lines = [f"{_BEGIN} {host} (written by 'palazzo install {host}') -->", *body.splitlines(), _END]
+    if text is None:
+        return appended.new(lines)
+    found = _block(text, host)
+    if found is None:
+        return appended.appended(text, lines)
+    return text[: found[0]] + appended.newline_of(text[found[0] : found[1]]).join(lines) + text[found[1] :]
+
+
+def without_block(text: str | None, host: str) -> str | None:
+    """Return the text without our block."""
+    while text is not None and (found := _block(text, host)) is not None:
+        text = appended.without(text, *found)
+    return text
+
+
+def _block(text: str, host: str) -> tuple[int, int] | None:
+    begin = re.search(rf"(?<![^\r\n]){re.escape(_BEGIN)} {re.escape(host)}\b", text)
+    if begin is None:
+        return None
+    end = text.find(_END, begin.end())
+    if end < 0 or text.find(_BEGIN, begin.end(), end) >= 0:
+        raise ValueError(f"the line '{_BEGIN} {host}' has no line '{_END}' after it")
+    return begin.start(), end + len(_END)

@@ -1,0 +1,89 @@
+"""Which entries of a host's settings are ours: told by the command line that they start, never by where they stand.
+
+A line that does anything besides starting `palazzo hook` or `palazzo mcp` was written by a person, and is theirs.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_PROGRAMS = ("palazzo", "palazzo.exe", "palazzo.cmd")
+_PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?(?:\.exe)?")
+_OPTIONS = ("--palace", "--profile", "--toolset")
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """A command line of ours: what it starts Palazzo by, what it asks of it, and the options behind that."""
+
+    program: tuple[str, ...]
+    asks: tuple[str, ...]
+    options: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """The program, for a person."""
+        return shlex.join(self.program)
+
+
+def hook(handler: Any, host: str, platform: str = sys.platform) -> Ours | None:
+    """Return what a handler of a host's hook starts if it is `palazzo hook HOST EVENT`; else None."""
+    if not isinstance(handler, dict) or handler.get("type", "command") != "command":
+        return None
+    found = _ours(words(handler, platform), 3)
+    return found if found and found.asks[:2] == ("hook", host) else None
+
+
+def server(entry: Any, platform: str = sys.platform) -> Ours | None:
+    """Return what an MCP server's entry starts if it is `palazzo mcp`; else None."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("args"), list):
+        return None
+    found = _ours(words(entry, platform), 1)
+    return found if found and found.asks == ("mcp",) else None
+
+
+def words(entry: Any, platform: str = sys.platform) -> list[str]:
+    """Return the words of the command line that an entry stores; none where it has none that can be read."""
+    command, arguments = entry.get("command"), entry.get("args")
+    if not isinstance(command, str):
+        return []
+    if isinstance(arguments, list):
+        return [command, *arguments] if all(isinstance(word, str) for word in arguments) else []
+    try:
+        if platform == "win32":
+            return [word.strip('"') for word in shlex.split(command, posix=False)]
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+def base(word: str) -> str:
+    """Return the last part of a path of either kind, in lower case."""
+    return re.split(r"[/\\]", word)[-1].lower()
+
+
+def _ours(line: Sequence[str], asks: int) -> Ours | None:
+    program = _program(line)
+    rest = line[program:]
+    options = rest[asks:]
+    if not program or len(rest) < asks or len(options) % 2 or any(one not in _OPTIONS for one in options[::2]):
+        return None
+    return Ours(tuple(line[:program]), tuple(rest[:asks]), tuple(options))
+
+
+def _program(line: Sequence[str]) -> int:
+    """How many of the words are the program; 0 where it is another."""
+    if line and base(line[0]) in _PROGRAMS:
+        return 1
+    if line and _PYTHON.fullmatch(base(line[0])):
+        for n, word in enumerate(line[1:-1], 1):
+            if word == "-m":
+                return n + 2 if line[n + 1] == "palazzo" else 0
+            if not word.startswith("-"):
+                return 0
+    return 0
