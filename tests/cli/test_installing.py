@@ -86,7 +86,7 @@ def test_ours_of_another_installation_is_written_anew(palazzo: Command, home: Pa
 def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> None:
     ran = palazzo("install", "emacs")
     assert ran.code == 2
-    assert "there is: mempalace-compat" in ran.error
+    assert "there is: claude-code, codex, mempalace-compat" in ran.error
     assert "Say where" in palazzo("install", "mempalace-compat").error
     assert "is not a directory" in palazzo("install", "mempalace-compat", "palazzo.toml").error
 

@@ -124,6 +124,6 @@ def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
         _parameter("as_json", Annotated[bool, typer.Option("--json", help=JSON_HELP)], False),
         _parameter("debug", Annotated[bool, typer.Option("--debug", help=DEBUG_HELP)], False),
     ]
-    if operation.destructive:
+    if operation.destructive or operation.asks is not None:
         found.append(_parameter("assume_yes", Annotated[bool, typer.Option("--yes", "-y", help=YES_HELP)], False))
     return found

@@ -1,17 +1,80 @@
-"""How it looks to a person that files were written for other programs."""
+"""How it looks to a person that other programs' files were written, or changed."""
 
 from __future__ import annotations
 
-from palazzo.cli.screen import Screen
-from palazzo.operations.install import InstallResult
+from collections.abc import Sequence
+from pathlib import Path
+
+from palazzo.cli.screen import Part, Screen
+from palazzo.operations.install import FileView, InstallResult
+from palazzo.operations.uninstall import UninstallResult
 
 _SAID = {
-    False: {"new": "written", "changed": "written anew", "same": "as it was"},
-    True: {"new": "would be written", "changed": "would be written anew", "same": "would stay as it is"},
+    False: {"new": "written", "changed": "changed", "same": "as it was", "removed": "removed"},
+    True: {
+        "new": "would be written",
+        "changed": "would be changed",
+        "same": "would stay as it is",
+        "removed": "would be removed",
+    },
 }
 
 
 def install(screen: Screen, result: InstallResult) -> None:
-    """Show each file, and what to do next."""
-    screen.table(("", ""), [((_SAID[result.dry_run][one.state], "dim"), one.path) for one in result.files])
-    screen.say(result.note)
+    """Show each file, what other memories left there, and what to do next."""
+    if result.dry_run:
+        _diffs(screen, result.files)
+    _files(screen, result.files, result.dry_run)
+    if result.others:
+        screen.gap()
+        did = "Would remove" if result.dry_run else "Removed"
+        screen.say((f"{did} what other memories left there:" if result.clean else _LEFT, "yellow"))
+        screen.table(("", "", ""), [((one.name, "bold"), one.what, (_short(one.path), "dim")) for one in result.others])
+        if not result.clean:
+            screen.say("Remove it with: ", (f"palazzo install {result.target} --clean", "bold"))
+    for line in result.note.splitlines():
+        screen.say(line)
+
+
+def uninstall(screen: Screen, result: UninstallResult) -> None:
+    """Show each file."""
+    if result.dry_run:
+        _diffs(screen, result.files)
+    _files(screen, result.files, result.dry_run)
+    if all(one.state == "same" for one in result.files):
+        screen.say(f"There was nothing of Palazzo's in {result.target}'s settings.")
+
+
+_LEFT = "Other memories left something there, and two memories tell an agent everything twice:"
+
+
+def _files(screen: Screen, files: Sequence[FileView], dry_run: bool) -> None:
+    rows: list[Sequence[Part]] = [
+        ((_SAID[dry_run][one.state], _STYLES[one.state]), one.what, _short(one.path)) for one in files
+    ]
+    if not any(one.what for one in files):
+        rows = [(said, path) for said, _, path in rows]
+    screen.table(("",) * len(rows[0]) if rows else (), rows)
+    kept = [one.backup for one in files if one.backup]
+    if kept:
+        screen.say((f"As they were: {', '.join(map(_short, kept))}", "dim"))
+
+
+def _diffs(screen: Screen, files: Sequence[FileView]) -> None:
+    """What would change, line by line."""
+    for one in files:
+        for line in one.diff.splitlines():
+            screen.exact(line, indent="")
+        if one.diff:
+            screen.gap()
+
+
+_STYLES = {"new": "green", "changed": "green", "same": "dim", "removed": "yellow"}
+
+
+def _short(path: str) -> str:
+    """A path as a person knows it."""
+    try:
+        return f"~/{Path(path).relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return path

@@ -23,6 +23,7 @@ RENDERERS = {
     "digest": "palazzo.cli.digesting:digest",
     "init": "palazzo.cli.filing:init",
     "install": "palazzo.cli.installing:install",
+    "uninstall": "palazzo.cli.installing:uninstall",
     "mine": "palazzo.cli.filing:mine",
     "feed": "palazzo.cli.feeding:feed",
     "remember": "palazzo.cli.filing:remember",

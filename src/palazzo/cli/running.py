@@ -73,7 +73,8 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
             print(f"palazzo: {problem}", file=sys.stderr)
     if common.as_json and getattr(request, "raw", False):
         raise UsageError("--raw writes bytes and --json a document: give one of them.")
-    if operation.destructive and not request.dry_run and not common.yes:
+    asks = operation.destructive or (operation.asks is not None and operation.asks(request))
+    if asks and not request.dry_run and not common.yes:
         from palazzo.cli.asking import confirm
 
         would = operation.run(context, replace(request, dry_run=True))

@@ -1,9 +1,9 @@
-"""install: let other programs find Palazzo, by files that are written for them."""
+"""install: let other programs find Palazzo, by entries in their settings, or by files that are written for them."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,9 +13,16 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.operations.edited_files import Edit, Edited
+    from palazzo.operations.predecessors import Predecessor
 
-FileState = Literal["new", "changed", "same"]
-TARGETS = {"mempalace-compat": "palazzo.operations.install_mempalace"}
+FileState = Literal["new", "changed", "same", "removed"]
+HOSTS = {
+    "claude-code": "palazzo.operations.install_claude_code",
+    "codex": "palazzo.operations.install_codex",
+}
+"""Each module also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
+TARGETS = {**HOSTS, "mempalace-compat": "palazzo.operations.install_mempalace"}
 """Each module defines `plan(context, request) -> Plan`, which writes nothing; it is imported when it is asked for."""
 
 
@@ -24,7 +31,12 @@ class InstallRequest:
     """Into what, and where."""
 
     target: Annotated[str, About(f"What to install: {', '.join(TARGETS)}.", positional=True)]
-    directory: Annotated[Path | None, About("Where the files go.", positional=True, option="DIR")] = None
+    directory: Annotated[
+        Path | None, About("Where the files of mempalace-compat go.", positional=True, option="DIR")
+    ] = None
+    project: Annotated[bool, About("Into this project's files, for all who work on it.")] = False
+    user: Annotated[bool, About("Into your own files, for all projects; so it is without either.")] = False
+    clean: Annotated[bool, About("Also remove what other memories left there; it is shown first.")] = False
     dry_run: Annotated[bool, About("Only say what would be written.")] = False
 
 
@@ -40,46 +52,97 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be written; `note` says what a person does next."""
+    """What is to be written; `note` says what a person does next.
+
+    `files` are written whole, `edits` change what is another program's. `others` is what other memories left there.
+    """
 
     files: tuple[PlannedFile, ...]
     note: str = ""
+    edits: tuple[Edit, ...] = ()
+    others: tuple[Predecessor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """A file that was written (or would be), or is the same as it was."""
+    """A file that was written (or would be), or is the same as it was.
+
+    Of a file that is another program's: `what` of it is ours, how it differs, and where it is kept as it was.
+    """
 
     path: str
     state: FileState
+    what: str = ""
+    diff: str = ""
+    backup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherView:
+    """What another memory left in a host's settings: its name, the file, and what it is."""
+
+    name: str
+    path: str
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
 class InstallResult:
-    """What was written, or would be."""
+    """What was written, or would be; `others` were found there, and removed where `clean` says so."""
 
     target: str
     files: tuple[FileView, ...]
     dry_run: bool
+    others: tuple[OtherView, ...] = ()
+    clean: bool = False
     note: Annotated[str, PERSON_ONLY] = ""
 
 
 def install(context: Context, request: InstallRequest) -> InstallResult:
-    """Write the files by which other programs find Palazzo. A file that Palazzo did not write is never touched.
+    """Wire Palazzo into a host, or write the files by which other programs find it.
+
+    'claude-code' and 'codex': hooks, the MCP server, and a few lines in CLAUDE.md or AGENTS.md. What is there stays, in
+    its order; each file that changes is kept beside itself as it was; 'palazzo uninstall' takes it all away again.
+    Doing it again changes nothing, but where Palazzo has moved. --clean also removes what other memories left there.
 
     'mempalace-compat DIR' writes the programs 'mempalace' and 'mempalace-mcp' and a Python module for clients that
-    start MemPalace by these names. Doing it again changes nothing, but where Palazzo has moved.
+    start MemPalace by these names. A file there that Palazzo did not write is never touched.
     """
     from palazzo.operations import install_files
 
     if request.target not in TARGETS:
         raise UsageError(f"'{request.target}' is nothing that can be installed; there is: {', '.join(TARGETS)}.")
+    _check(request)
     planning: Callable[[Context, InstallRequest], Plan] = importlib.import_module(TARGETS[request.target]).plan
     plan = planning(context, request)
     if not request.dry_run:
         install_files.write(plan.files)
-    views = tuple(FileView(str(one.path), one.state) for one in plan.files)
-    return InstallResult(request.target, views, request.dry_run, plan.note)
+    views = [FileView(str(one.path), one.state) for one in plan.files]
+    views += edited(context, plan.edits, request.dry_run)
+    others = tuple(OtherView(one.name, one.path, one.what) for one in plan.others)
+    return InstallResult(request.target, tuple(views), request.dry_run, others, request.clean, plan.note)
 
 
-OPERATION = Operation("install", InstallRequest, InstallResult, install)
+def edited(context: Context, edits: Sequence[Edit], dry_run: bool) -> list[FileView]:
+    """Carry out edits of other programs' files, or only say what they would change."""
+    from palazzo.operations import edited_files
+    from palazzo.paths import state_directory
+
+    if dry_run:
+        done: Sequence[Edited] = edited_files.looked_at(edits)
+    else:
+        done = edited_files.carry_out(edits, state_directory(context.variables) / "install.lock")
+    return [
+        FileView(str(one.edit.path), one.state, one.edit.what, one.diff, "" if one.backup is None else str(one.backup))
+        for one in done
+    ]
+
+
+def _check(request: InstallRequest) -> None:
+    if request.target in HOSTS and request.directory is not None:
+        raise UsageError(f"'{request.target}' takes no directory; --project writes into the project that you stand in.")
+    if request.target not in HOSTS and (request.project or request.user or request.clean):
+        raise UsageError(f"--project, --user and --clean are for hosts ({', '.join(HOSTS)}).")
+
+
+OPERATION = Operation("install", InstallRequest, InstallResult, install, asks=lambda request: request.clean)

@@ -77,6 +77,7 @@ class Operation(Generic[Q, R]):
     failed: Callable[[R], bool] | None = None
     steps: bool = False
     warm: bool = False
+    asks: Callable[[Q], bool] | None = None
 
     @property
     def help(self) -> str:

@@ -89,6 +89,7 @@ MODULES = {
     "verify": "palazzo.operations.verify",
     "repair": "palazzo.operations.repair",
     "install": "palazzo.operations.install",
+    "uninstall": "palazzo.operations.uninstall",
     "settings": "palazzo.operations.settings",
     "bench": "palazzo.operations.bench",
 }

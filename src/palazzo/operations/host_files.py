@@ -1,0 +1,61 @@
+"""Where a host keeps what Palazzo writes into: a person's own files, or those of a project."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class HostFiles:
+    """A host's files: its hooks, its MCP servers, and what its agents are told at the start of each session.
+
+    `directory` is the host's own, which is there where the host is.
+    """
+
+    directory: Path
+    hooks: Path
+    servers: Path
+    told: Path
+
+
+def claude_code(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
+    """Return Claude Code's files; those of the project where one is given."""
+    moved = variables.get("CLAUDE_CONFIG_DIR")
+    home = _home(variables)
+    directory = Path(moved).expanduser() if moved else home / ".claude"
+    if project is not None:
+        told = project / "CLAUDE.md"
+        other = project / ".claude" / "CLAUDE.md"
+        told = other if other.exists() and not told.exists() else told
+        return HostFiles(directory, project / ".claude" / "settings.json", project / ".mcp.json", told)
+    older = directory / ".config.json"  # where it is there it is read instead
+    servers = older if older.exists() else (directory if moved else home) / ".claude.json"
+    return HostFiles(directory, directory / "settings.json", servers, directory / "CLAUDE.md")
+
+
+def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
+    """Return Codex's files; those of the project where one is given."""
+    moved = variables.get("CODEX_HOME")
+    directory = Path(moved).expanduser() if moved else _home(variables) / ".codex"
+    if project is not None:
+        own = project / ".codex"
+        return HostFiles(directory, own / "hooks.json", own / "config.toml", project / "AGENTS.md")
+    return HostFiles(directory, directory / "hooks.json", directory / "config.toml", directory / "AGENTS.md")
+
+
+def check_present(title: str, program: str, files: HostFiles, variables: Mapping[str, str]) -> None:
+    """UsageError where neither the host's directory nor its program is here."""
+    if not files.directory.is_dir() and shutil.which(program, path=variables.get("PATH")) is None:
+        raise UsageError(
+            f"{title} was not found: there is no directory {files.directory}, and no program '{program}' on PATH; "
+            f"install it first. A project's own files are written with --project all the same."
+        )
+
+
+def _home(variables: Mapping[str, str]) -> Path:
+    return Path(variables.get("HOME") or Path.home())

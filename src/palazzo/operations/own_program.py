@@ -1,0 +1,56 @@
+"""The program `palazzo` that hosts are told to start: the one of this installation, by the path that lasts longest.
+
+Hosts that a desktop starts do not have a person's PATH, so a path is stored. pipx and uv link to their programs from
+`~/.local/bin`; that link stays the same when what it leads to is made anew, so of two names for one program it is the
+one on PATH that is stored.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import palazzo
+from palazzo.errors import UsageError
+
+_NAME = "palazzo.exe" if sys.platform == "win32" else "palazzo"
+
+
+def own_program(variables: Mapping[str, str]) -> str:
+    """Return the absolute path of this installation's program; UsageError where it has none."""
+    on_path = found_on_path(variables)
+    own = next((path for path in _beside() if path.is_file()), None)
+    if own is None and on_path is None:
+        raise UsageError(
+            f"There is no program '{_NAME}' that a host could start: install Palazzo with pipx, uv or pip first."
+        )
+    if own is None or (on_path is not None and _is_same(on_path, own)):
+        return str(on_path)
+    return str(own)
+
+
+def found_on_path(variables: Mapping[str, str]) -> Path | None:
+    """Return the program that a shell finds, as it finds it."""
+    found = shutil.which("palazzo", path=variables.get("PATH"))
+    return None if found is None else Path(os.path.normpath(Path(found).absolute()))
+
+
+def is_same_program(one: str, other: str) -> bool:
+    """Whether two paths lead to one file."""
+    return _is_same(Path(one), Path(other))
+
+
+def _beside() -> Iterator[Path]:
+    """Where this installation may have put it: beside its Python, and where `pip install --prefix` puts programs."""
+    yield Path(sys.executable).absolute().parent / _NAME
+    package = Path(palazzo.__file__).absolute().parent
+    if len(package.parents) > 3:
+        yield package.parents[3] / ("Scripts" if sys.platform == "win32" else "bin") / _NAME
+        yield package.parents[2] / "Scripts" / _NAME
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))

