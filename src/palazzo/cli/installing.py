@@ -33,7 +33,7 @@ def install(screen: Screen, result: InstallResult) -> None:
         if not result.clean:
             screen.say("Remove it with: ", (f"palazzo install {result.target} --clean", "bold"))
     for line in result.note.splitlines():
-        screen.say(line)
+        screen.say(line, hanging=2)
 
 
 def uninstall(screen: Screen, result: UninstallResult) -> None:
@@ -56,8 +56,8 @@ def _files(screen: Screen, files: Sequence[FileView], dry_run: bool) -> None:
         rows = [(said, path) for said, _, path in rows]
     screen.table(("",) * len(rows[0]) if rows else (), rows)
     kept = [one.backup for one in files if one.backup]
-    if kept:
-        screen.say((f"As they were: {', '.join(map(_short, kept))}", "dim"))
+    for backup in kept:
+        screen.say((f"Kept as it was: {_short(backup)}", "dim"))
 
 
 def _diffs(screen: Screen, files: Sequence[FileView]) -> None:

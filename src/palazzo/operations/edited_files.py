@@ -172,7 +172,8 @@ def _carried_out(edit: Edit) -> Edited:
         if one.state == "same":
             return one
         try:
-            backup = None if one.before is None else _backed_up(one.target, one.before)
+            keeps = one.before is not None and one.after is not None  # a file that goes held nothing but ours
+            backup = _backed_up(one.target, one.before or b"") if keeps else None
             if _replaced(one.target, one.before, one.after, edit.private):
                 _forget_old_backups(one.target)
                 return replace(one, backup=backup)
