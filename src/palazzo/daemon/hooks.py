@@ -41,6 +41,8 @@ _USED = tuple(
 )
 _AGAIN_AFTER = 2.0
 """Seconds after which a transcript that lagged is read again: hosts write the last message within one."""
+_LOOK_AGAIN = 15.0
+"""Seconds until it is looked again whether a pause is over."""
 
 
 class Hooks:
@@ -79,11 +81,18 @@ class Hooks:
             importlib.import_module(module)
 
     def catch_up(self) -> None:
-        """Read what hooks pointed at while no service ran."""
+        """Read what hooks pointed at while no service ran; while it is paused, once it is not any more."""
         from palazzo.operations import spool
+        from palazzo.operations.context import Context
 
-        for pointer in spool.take(self._engine.palace, self._variables):
+        palace = self._engine.palace
+        with Context(palace, palace.parent, self._variables) as context:
+            if context.is_off:
+                self._later("spool", self.catch_up, after=_LOOK_AGAIN)
+                return
+        for pointer in spool.take(palace, self._variables):
             self._read_again(Path(pointer.path), self._variables)
+        spool.forget(palace, self._variables)
 
     def finish(self) -> None:
         """Read now what was to be read in a moment, and nothing later."""
@@ -127,7 +136,7 @@ class Hooks:
 
     # --- again ---------------------------------------------------------------------------------------------
 
-    def _later(self, name: str, does: Callable[..., None], *given: Any) -> None:
+    def _later(self, name: str, does: Callable[..., None], *given: Any, after: float = _AGAIN_AFTER) -> None:
         """Do something in a moment, once however often it is asked for till then."""
 
         def do() -> None:
@@ -138,7 +147,7 @@ class Hooks:
         with self._lock:
             if self._is_ending or name in self._timers:
                 return
-            timer = self._timers[name] = threading.Timer(_AGAIN_AFTER, do)
+            timer = self._timers[name] = threading.Timer(after, do)
         timer.daemon = True
         timer.start()
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Collection, Session
+from palazzo.mining.pauses import without_pauses
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed, Skipped
 from palazzo.mining.sessions import Taken, file_session, note_reached, open_session
@@ -110,7 +111,7 @@ def _take(reading: Reading, met: Met, committed: Callable[[int], None]) -> Taken
         collection.kind,
         session.identity,
         met.uri,
-        session.rows(),
+        without_pauses(session.rows(), reading.wanted.pauses),
         reading.placing,
         reading.wanted,
         session.title,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from palazzo.feeders import Feeder
 from palazzo.mining import files
+from palazzo.mining.pauses import without_pauses
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Skipped
 from palazzo.mining.sessions import Taken, file_session, note_reached, open_session
@@ -46,9 +47,8 @@ def take_transcript(
             tail = files.tail_hash_at(path, end)
             return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, status.mtime, end, tail, b"")
 
-        opened = open_session(
-            database, feeder.kind, identity, uri, feeder.rows(stream, start), placing, wanted, cwd=identity.cwd
-        )
+        rows = without_pauses(feeder.rows(stream, start), wanted.pauses)
+        opened = open_session(database, feeder.kind, identity, uri, rows, placing, wanted, cwd=identity.cwd)
         if isinstance(opened, str):
             return Taken("left out", skipped=[Skipped(uri, opened)])
         modified_at = Micros(status.mtime // 1000)

@@ -15,13 +15,14 @@ class Wanted:
 
     `since`: gone on with at that time or later. `sessions`: its id, or its parent's, begins with one of these.
     `least_messages`: a person's and an agent's together; one that is known already is taken however short it is.
-    `excluded`: directories whose projects' conversations are left out.
+    `excluded`: directories whose projects' conversations are left out. `pauses`: times; what was said then is left out.
     """
 
     since: Micros | None = None
     sessions: tuple[str, ...] = ()
     least_messages: int = 0
     excluded: tuple[Path, ...] = ()
+    pauses: tuple[tuple[Micros, Micros], ...] = ()
 
     @property
     def chooses(self) -> bool:

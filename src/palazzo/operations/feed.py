@@ -129,6 +129,7 @@ def _histories(context: Context, hosts: tuple[str, ...]) -> tuple[History, ...]:
 def _request(context: Context, request: FeedRequest, history: History) -> MineRequest:
     from palazzo.mining.report import MineRequest
     from palazzo.mining.wanted import Wanted
+    from palazzo.operations.pausing import pauses
     from palazzo.operations.search import moment
 
     own = load(context.settings_file, None, context.variables)
@@ -143,6 +144,7 @@ def _request(context: Context, request: FeedRequest, history: History) -> MineRe
             sessions=request.sessions,
             least_messages=0 if request.sessions else least,
             excluded=excluded_directories(context, own),
+            pauses=pauses(context),
         ),
     )
 

@@ -34,8 +34,8 @@ class PauseResult:
 def pause(context: Context, request: PauseRequest) -> PauseResult:
     """Stop capturing and injecting, everywhere this palace is used, until 'palazzo resume' or for a time.
 
-    Agents can still search and file notes. What they write into their transcripts meanwhile is not taken in while it
-    is paused; it stays in those files, and is taken in when they are read next.
+    Agents can still search and file notes. What their transcripts say of that time is not taken in later either, but
+    by 'palazzo mine' of such a file.
     """
     from palazzo.operations import pausing
     from palazzo.operations.clock import to_come

@@ -1,7 +1,8 @@
 """Whether a palace is paused: a file beside it, that holds for everybody who uses it, whichever process they are.
 
-The file holds the moment at which the pause ends, in microseconds, or nothing. What cannot be read is a pause without
-an end: whoever paused wants nothing kept.
+The file's first line is the moment at which the pause ends, in microseconds, or nothing; the second when it began. What
+cannot be read is a pause without an end: whoever paused wants nothing kept. A pause that is over is a line of another
+file: what was said meanwhile stands in transcripts that are read later, and is not captured then either.
 """
 
 from __future__ import annotations
@@ -31,9 +32,25 @@ class Pause:
         return "paused" if self.until is None else f"paused until {to_iso(self.until)}"
 
 
+_NO_END = Micros((1 << 63) - 1)
+_MOST = 1_000
+"""Pauses that are remembered: the last ones."""
+
+
 def pause_file(palace: Path) -> Path:
     """Return the file that is there while a palace is paused."""
     return palace.with_name(palace.name + ".paused")
+
+
+def pauses_file(palace: Path) -> Path:
+    """Return the file that remembers pauses: `FROM UP-TO` on each line."""
+    return palace.with_name(palace.name + ".pauses")
+
+
+def pauses(context: Context) -> tuple[tuple[Micros, Micros], ...]:
+    """Return when it was paused, from and up to, the pause that holds now without an end."""
+    held = _held(context.palace_path)
+    return (*_over(context.palace_path), *((held,) if held else ()))
 
 
 def pause_of(context: Context) -> Pause | None:
@@ -44,7 +61,8 @@ def pause_of(context: Context) -> Pause | None:
         return None
     except OSError:
         return Pause(None)
-    until = int(said) if said.strip().isdigit() else None
+    first = said.split(b"\n")[0].strip()
+    until = int(first) if first.isdigit() else None
     return None if until is not None and until <= context.now else Pause(None if until is None else Micros(until))
 
 
@@ -53,7 +71,12 @@ def begin(context: Context, until: Micros | None) -> None:
     file = pause_file(context.palace_path)
     try:
         paths.make_private_directory(file.parent)
-        file.write_text("" if until is None else f"{until}\n", encoding="ascii")
+        began = context.now
+        if pause_of(context) is None:
+            _remember(context)
+        elif held := _held(context.palace_path):
+            began = held[0]
+        file.write_text(f"{'' if until is None else until}\n{began}\n", encoding="ascii")
     except OSError as error:
         raise PalazzoError(
             f"{file} cannot be written ({error.strerror or error}); set PALAZZO_OFF=1 where your agents run instead."
@@ -65,8 +88,42 @@ def end(context: Context) -> bool:
     held = pause_of(context) is not None
     file = pause_file(context.palace_path)
     try:
+        _remember(context)
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
     except OSError as error:
         raise PalazzoError(f"{file} cannot be removed ({error.strerror or error}); remove it to resume.") from error
     return held
+
+
+def _held(palace: Path) -> tuple[Micros, Micros] | None:
+    """The times of the pause that the file tells of; None where it does not say when it began."""
+    try:
+        lines = pause_file(palace).read_bytes().split(b"\n")
+    except OSError:
+        return None
+    until, began, *_ = (*(line.strip() for line in lines), b"", b"")
+    if not began.isdigit():
+        return None
+    return Micros(int(began)), Micros(int(until)) if until.isdigit() else _NO_END
+
+
+def _over(palace: Path) -> list[tuple[Micros, Micros]]:
+    try:
+        lines = pauses_file(palace).read_bytes().splitlines()
+    except OSError:
+        return []
+    times = (line.split() for line in lines[-_MOST:])
+    return [
+        (Micros(int(each[0])), Micros(int(each[1]))) for each in times if len(each) == 2 and b"".join(each).isdigit()
+    ]
+
+
+def _remember(context: Context) -> None:
+    """Note the pause that the file tells of as one that is over."""
+    held = _held(context.palace_path)
+    if held is None:
+        return
+    kept = [*_over(context.palace_path), (held[0], Micros(min(held[1], context.now)))][-_MOST:]
+    lines = "".join(f"{begins} {ends}\n" for begins, ends in kept)
+    pauses_file(context.palace_path).write_text(lines, encoding="ascii")

@@ -1,13 +1,14 @@
 """The spool: what hooks could not hand over, since no service ran. Pointers, never words.
 
 One file for each palace in the state directory, one line for each pointer: `HOST<tab>SESSION<tab>PATH`, each part
-escaped as in a URL. A hook appends a line (`palazzo.alone`); a service that begins takes the file
-and reads what it names, as it reads a transcript that a hook tells of.
+escaped as in a URL. A hook appends a line (`palazzo.alone`); a service that begins takes the file aside, reads what it
+names, as it reads a transcript that a hook tells of, and then forgets it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from urllib.parse import unquote
 
 from palazzo import alone
 
+_TAKEN = ".taken"
 _MOST = 10_000
 """Pointers that are read; each is to a transcript, and reading one twice costs nothing."""
 
@@ -29,18 +31,29 @@ class Pointer:
 
 
 def take(palace: Path, variables: dict[str, str]) -> list[Pointer]:
-    """Return what is in the spool of a palace, each once, and empty it."""
+    """Return what is in the spool of a palace, each once, with what was taken before and not forgotten yet."""
     path = Path(alone.spool_file(str(palace), variables))
-    aside = path.with_name(f"{path.name}.taken")
-    lines: list[bytes] = []
-    for one in (aside, path):  # what a process that died took comes first
-        with contextlib.suppress(OSError):
-            if one == path:
-                path.replace(aside)
-            lines += aside.read_bytes().splitlines()
     with contextlib.suppress(OSError):
-        aside.unlink()
+        path.replace(path.with_name(f"{path.name}.{time.time_ns()}{_TAKEN}"))
+    lines: list[bytes] = []
+    for aside in _taken(path):
+        with contextlib.suppress(OSError):
+            lines += aside.read_bytes().splitlines()
     return list(dict.fromkeys(_pointers(lines[-_MOST:])))
+
+
+def forget(palace: Path, variables: dict[str, str]) -> None:
+    """Forget what was taken: it has been read."""
+    for aside in _taken(Path(alone.spool_file(str(palace), variables))):
+        with contextlib.suppress(OSError):
+            aside.unlink()
+
+
+def _taken(path: Path) -> list[Path]:
+    try:
+        return sorted(one for one in path.parent.iterdir() if one.name.startswith(path.name) and one.suffix == _TAKEN)
+    except OSError:
+        return []
 
 
 def _pointers(lines: list[bytes]) -> Iterator[Pointer]:

@@ -156,9 +156,11 @@ def of_history(context: Context, path: Path) -> MineRequest:
     """Return what reads a history, or one file of it."""
     from palazzo.mining.report import MineRequest
     from palazzo.mining.wanted import Wanted
+    from palazzo.operations.pausing import pauses
 
     own = load(context.settings_file, None, context.variables)
-    wanted = Wanted(least_messages=own.number("min_messages"), excluded=excluded_directories(context, own))
+    least, excluded = own.number("min_messages"), excluded_directories(context, own)
+    wanted = Wanted(least_messages=least, excluded=excluded, pauses=pauses(context))
     return MineRequest((path,), mode="convos", exclude=own.texts("mine.exclude"), gitignore=False, wanted=wanted)
 
 

@@ -1,0 +1,38 @@
+"""What was said while somebody had paused: rows that are left out when their conversation is read. Pure.
+
+A transcript is read as a whole, later; what of it was written meanwhile is told by the times that its messages state. A
+row that states none belongs to the one before it, the first ones to the one that comes next. Where no row states a
+time, nothing can be told, and nothing is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from palazzo.feeders import Message, Row
+from palazzo.model import Micros
+
+Pause = tuple[Micros, Micros]
+"""From, up to."""
+
+
+def without_pauses(rows: Iterator[Row], pauses: Sequence[Pause]) -> Iterator[Row]:
+    """Yield the rows that were not written in one of these pauses."""
+    return _outside(rows, pauses) if pauses else rows
+
+
+def _outside(rows: Iterator[Row], pauses: Sequence[Pause]) -> Iterator[Row]:
+    waiting: list[Row] = []
+    paused = known = False
+    for row in rows:
+        at = row.content.created_at if isinstance(row.content, Message) else None
+        if at is not None:
+            known, paused = True, any(begins <= at < ends for begins, ends in pauses)
+        if not known:
+            waiting.append(row)
+            continue
+        if not paused:
+            yield from waiting
+            yield row
+        waiting.clear()
+    yield from waiting
