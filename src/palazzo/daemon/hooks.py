@@ -118,6 +118,8 @@ class Hooks:
         if done.cancelled() or done.exception() is not None:
             return
         result = done.result()
+        if result.unread:
+            _log.info("hook %s %s: %s", request.host, request.event, result.unread)
         for path in result.again:
             self._later(str(path), self._read_again, path, dict(variables))
         if result.checkpoint:
@@ -131,7 +133,7 @@ class Hooks:
             if waited_for is not None and not waited_for.is_set():
                 raise Stopped
 
-        here = Path(cwd) if cwd and Path(cwd).is_absolute() else self._engine.palace.parent
+        here = Path(cwd) if Path(cwd).is_absolute() and "\0" not in cwd else self._engine.palace.parent
         return Job(registry.operation("hook"), request, None, here, variables, "agent", report, _nobody)
 
     # --- again ---------------------------------------------------------------------------------------------

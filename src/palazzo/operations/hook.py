@@ -83,7 +83,7 @@ class HookResult:
     """The answer: words for the agent, a reason for one more turn, a line for the person; and why, in our words.
 
     Transcripts to read `again` a little later may not be written to their end yet. `checkpoint` is the agent whose
-    diary gets what the session came to, after that.
+    diary gets what the session came to, after that. `unread` is for the log: why a transcript was not read.
     """
 
     inject: str = ""
@@ -93,6 +93,7 @@ class HookResult:
     reason: str = ""
     again: tuple[Path, ...] = ()
     checkpoint: str = ""
+    unread: str = ""
 
 
 def hook(context: Context, request: HookRequest) -> HookResult:
@@ -116,7 +117,7 @@ def _happening(request: HookRequest) -> Happening:
         host=request.host,
         event=request.event,
         session=_session_id(request.session),
-        cwd=request.cwd,
+        cwd="" if "\0" in request.cwd else request.cwd,
         transcript=request.transcript,
         beginning=request.beginning,
         prompt=request.prompt,
@@ -181,7 +182,8 @@ def _given(
     tell = reaction.tell
     if not tell and happening.event in _TELLS_A_PERSON:
         tell = hook_notices.that_vectors_failed(context, session)
-    return HookResult(text, reaction.ask, tell, reaction.hold_back, reason, answer.again, answer.checkpoint)
+    later = (answer.again, answer.checkpoint, answer.unread)
+    return HookResult(text, reaction.ask, tell, reaction.hold_back, reason, *later)
 
 
 def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:

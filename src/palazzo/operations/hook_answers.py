@@ -45,7 +45,8 @@ class Told:
     `entries` are rendered under `head` and entered in the ledger, but for those that the session was told before.
     `text` is injected as it is instead, with its `parts`. A `reason` is in words of ours alone: it is kept, and no
     erase looks at it. Files to read `again` a little later may not be written to their end yet.
-    `checkpoint` is the agent whose diary gets what the session came to.
+    `checkpoint` is the agent whose diary gets what the session came to. `unread` says why a transcript that the host
+    names was not read.
     """
 
     reason: str = ""
@@ -56,6 +57,7 @@ class Told:
     reaction: Reaction = NOTHING
     again: tuple[Path, ...] = ()
     checkpoint: str = ""
+    unread: str = ""
 
 
 SILENCE = Told()

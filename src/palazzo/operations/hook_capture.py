@@ -16,7 +16,7 @@ from palazzo.attention.save_prompt import save_prompt
 from palazzo.attention.tool_names import NAMES
 from palazzo.errors import PalazzoError
 from palazzo.operations import hook_words
-from palazzo.operations.hook_answers import SILENCE, Asked, Told
+from palazzo.operations.hook_answers import Asked, Told
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -36,7 +36,7 @@ def stop(asked: Asked) -> Told:
     _note_uses(asked)
     again = _lags(asked, path)
     reaction = _asking(asked, path) if asked.session is not None else Reaction()
-    return Told("a turn has ended", reaction=reaction, again=again)
+    return Told("a turn has ended", reaction=reaction, again=again, unread=_unread(asked))
 
 
 def subagent_stop(asked: Asked) -> Told:
@@ -46,7 +46,7 @@ def subagent_stop(asked: Asked) -> Told:
         take_in(asked.context, path)
     _note_uses(asked)
     if path is None:
-        return SILENCE
+        return Told(unread=_unread(asked))
     return Told("a sub-agent has ended", again=_lags(asked, path))
 
 
@@ -67,7 +67,8 @@ def session_end(asked: Asked) -> Told:
     if path is None:
         hook_words.keep(asked)
     checkpoint = asked.agent if asked.context.settings.flag("auto_commit") else ""
-    return Told("the session has ended", again=() if path is None else (path,), checkpoint=checkpoint)
+    again = () if path is None else (path,)
+    return Told("the session has ended", again=again, checkpoint=checkpoint, unread=_unread(asked))
 
 
 def pre_compact(asked: Asked) -> Told:
@@ -103,10 +104,37 @@ def pre_compact(asked: Asked) -> Told:
 
 def transcript_of(context: Context, said: str) -> Path | None:
     """Return the transcript that a host names, if it is a file where that is allowed."""
+    return None if why_unread(context, said) else _path(said)
+
+
+def _unread(asked: Asked) -> str:
+    return why_unread(asked.context, asked.happening.transcript) if asked.happening.transcript else ""
+
+
+def why_unread(context: Context, said: str) -> str:
+    """Return why the file that a host names as a transcript is not read; empty where it is."""
+    path = _path(said)
+    if path is None:
+        return "the transcript is named by no absolute path"
+    try:
+        if not path.exists():
+            return "the transcript is not there"
+        if not path.is_file():
+            return "the transcript is no file"
+    except OSError as error:
+        return f"the transcript cannot be looked at ({error.strerror})"
+    return "" if _allowed(context, path, True) is not None else "the transcript lies in no host's history"
+
+
+def _path(said: str) -> Path | None:
+    """The path that a host names; None for what is none, and for one that would depend on where this runs."""
     if not said or "\0" in said:
         return None
-    path = Path(said).expanduser()
-    return path if path.is_absolute() and path.is_file() and _allowed(context, path, True) is not None else None
+    try:
+        path = Path(said).expanduser()
+    except RuntimeError:  # `~somebody`, whom nobody knows
+        return None
+    return path if path.is_absolute() else None
 
 
 def _allowed(context: Context, path: Path, sufficient: bool) -> Path | None:
@@ -162,11 +190,12 @@ def _lags(asked: Asked, path: Path | None) -> tuple[Path, ...]:
 
 def _awaited(context: Context, said: str) -> tuple[Path, ...]:
     """The file that a host names before it has written it."""
-    if not said or "\0" in said:
+    path = _path(said)
+    try:
+        is_to_come = path is not None and not path.exists() and _allowed(context, path, True) is not None
+    except OSError:
         return ()
-    path = Path(said).expanduser()
-    is_to_come = path.is_absolute() and not path.exists() and _allowed(context, path, True) is not None
-    return (path,) if is_to_come else ()
+    return (path,) if path is not None and is_to_come else ()
 
 
 # --- asking for a save -------------------------------------------------------------------------------------
