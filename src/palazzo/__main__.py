@@ -17,7 +17,8 @@ def _main() -> int:
         if sys.argv[1:2] == ["hook"]:
             from palazzo import hooking
 
-            return hooking.main(sys.argv[1:])
+            # At once: an alarm that rings while Python takes itself down would find no handler, and end it by a signal.
+            os._exit(hooking.main(sys.argv[1:]))
         from palazzo import start
 
         return start.main(sys.argv[1:], root)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.cli.command import SOURCES
+from tests.daemon.hook_machine import Machine
 
 from palazzo import client
 from palazzo.client import Address, Caller
@@ -123,3 +124,18 @@ def made_user(home: Path) -> Iterator[User]:
             if is_alive(pid):
                 os.kill(pid, signal.SIGKILL)
         shutil.rmtree(runtime)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    runtime = Path("/tmp") / f"palazzo-test-{os.getpid()}-{time.monotonic_ns() % 10**9}"
+    runtime.mkdir(mode=0o700)
+    one = Machine(tmp_path / "home", runtime)
+    try:
+        yield one
+    finally:
+        deadline = time.monotonic() + 20
+        while (pid := one.pid()) is not None and time.monotonic() < deadline:
+            os.kill(pid, signal.SIGTERM)
+            time.sleep(0.1)
+        shutil.rmtree(runtime, ignore_errors=True)

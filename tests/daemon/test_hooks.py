@@ -4,128 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import random
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, undisturbed
 
-from palazzo import alone, client
-from palazzo.errors import PalazzoError, ServiceUnavailable
+from palazzo import alone
 from palazzo.operations import spool
-from palazzo.operations.context import Context
-from palazzo.operations.mine import MineFilesRequest, mine
-from palazzo.operations.remember import RememberRequest, remember
 
-ROOT = Path(__file__).parents[2]
-TRANSCRIPT = ROOT / "tests" / "fixtures" / "claude-code" / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl"
 DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down in March."
 NOTHING = b"{}\n"
-_MARK = re.compile(r"\[redacted:[^]]*\]")
-"""What stands for a secret is another in every palace."""
-
-
-class Machine:
-    """A home directory, a runtime directory, a project and a palace of its own."""
-
-    def __init__(self, home: Path, runtime: Path) -> None:
-        self.home, self.project = home, home / "api"
-        self.project.mkdir(parents=True)
-        self.transcripts = home / ".claude" / "projects" / "-home-dev-acme"
-        self.transcripts.mkdir(parents=True)
-        self.variables = {
-            "HOME": str(home),
-            "XDG_RUNTIME_DIR": str(runtime),
-            "PATH": os.environ["PATH"],
-            "PALAZZO_MIN_MESSAGES": "1",
-            "TZ": "UTC",
-        }
-
-    @property
-    def palace(self) -> Path:
-        return Path(client.chosen_palace(None, self.variables))
-
-    @property
-    def where(self) -> client.Address:
-        return client.address(str(self.palace), self.variables)
-
-    def hook(self, event: str, payload: object, **variables: str) -> tuple[bytes, int]:
-        """Run a hook as the installed script does; return what it prints and its exit code."""
-        sent = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        command = [sys.executable, "-I", "-S", "-E", str(ROOT / "src" / "palazzo" / "__main__.py"), "hook"]
-        done = subprocess.run(
-            [*command, "claude-code", event],
-            input=sent,
-            capture_output=True,
-            cwd=self.project,
-            env={**self.variables, **variables},
-            timeout=60,
-            check=False,
-        )
-        assert done.stderr == b""
-        return done.stdout, done.returncode
-
-    def payload(self, **fields: Any) -> dict[str, Any]:
-        return {"session_id": "s-1", "cwd": str(self.project), **fields}
-
-    def note(self, text: str) -> None:
-        with Context(self.palace, self.project, {**self.variables, "PALAZZO_SERVICE": "off"}) as context:
-            remember(context, RememberRequest(text, kind="decision"))
-
-    def start(self) -> None:
-        client.ensure_service(self.where, os.environ | self.variables, {"want": "state"}).close()
-
-    def pid(self) -> int | None:
-        try:
-            stream, answer = client.greet(self.where, {"want": "state", "any": True})
-        except ServiceUnavailable:
-            return None
-        stream.close()
-        return int(answer["pid"])
-
-    def messages(self) -> list[str]:
-        from palazzo.store.items import decode_text
-
-        select = "SELECT text, text_codec FROM item WHERE kind = 'message' AND standing = 'said'"
-        try:
-            with (
-                Context(self.palace, self.project, {**self.variables, "PALAZZO_SERVICE": "off"}) as context,
-                context.reading().database.snapshot() as connection,
-            ):
-                rows = list(connection.execute(select))
-                return sorted(_MARK.sub("[key]", decode_text(text, codec)) for text, codec in rows)
-        except PalazzoError:
-            return []  # it is being made
-
-
-@pytest.fixture
-def machine(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    runtime = Path("/tmp") / f"palazzo-test-{os.getpid()}-{time.monotonic_ns() % 10**9}"
-    runtime.mkdir(mode=0o700)
-    one = Machine(tmp_path / "home", runtime)
-    try:
-        yield one
-    finally:
-        deadline = time.monotonic() + 20
-        while (pid := one.pid()) is not None and time.monotonic() < deadline:
-            os.kill(pid, signal.SIGTERM)
-            time.sleep(0.1)
-        shutil.rmtree(runtime, ignore_errors=True)
-
-
-def eventually(what: Callable[[], object], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
-
-
 PROMPT = "what did we decide about the retry budget?"
 
 
@@ -231,6 +127,22 @@ def test_a_host_that_does_not_close_its_end_is_not_waited_for(machine: Machine) 
         process.stdout.close()
 
 
+def test_an_alarm_that_rings_while_python_takes_itself_down_ends_nothing(machine: Machine) -> None:
+    main = ROOT / "src" / "palazzo" / "__main__.py"
+    slow_to_end = (
+        "import runpy, sys, time\n"
+        "class Slow:\n"
+        "    def __del__(self, sleep=time.sleep): sleep(1.2)\n"
+        "sys.slow = Slow()\n"
+        "sys.argv = ['palazzo', 'hook', 'claude-code', 'PreToolUse']\n"
+        f"runpy.run_path({str(main)!r}, run_name='__main__')\n"
+    )
+    command = [sys.executable, "-I", "-S", "-E", "-c", slow_to_end]
+    variables = {**machine.variables, "PALAZZO_SERVICE": "off"}
+    done = subprocess.run(command, input=b"{}", capture_output=True, env=variables, timeout=60, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == (NOTHING, b"", 0)
+
+
 def test_a_home_that_cannot_be_written_is_in_nobody_s_way(machine: Machine, tmp_path: Path) -> None:
     if os.getuid() == 0:
         variables = {"HOME": "/proc/nowhere", "XDG_STATE_HOME": "/proc/nowhere"}
@@ -247,24 +159,23 @@ def test_a_service_that_is_killed_again_and_again_costs_no_message(machine: Mach
     transcript = machine.transcripts / TRANSCRIPT.name
     lines = TRANSCRIPT.read_bytes().splitlines(keepends=True)
     kills = int(os.environ.get("PALAZZO_HOOK_KILLS", "8"))
+    moments = random.Random(8)
+    taken: list[float] = []
     for n in range(kills):
+        machine.start()  # unless a hook has
         transcript.write_bytes(b"".join(lines[: max(4, len(lines) * (n + 1) // kills)]))
         pid = machine.pid()
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
+        assert pid is not None
+        killing = threading.Timer(moments.uniform(0, 0.12), os.kill, (pid, signal.SIGKILL))
+        killing.start()
         for event in ("Stop", "UserPromptSubmit"):
             began = time.monotonic()
             answered, code = machine.hook(event, machine.payload(prompt=PROMPT, transcript_path=str(transcript)))
+            taken.append(time.monotonic() - began)
             assert code == 0
             assert isinstance(json.loads(answered), dict)
-            assert time.monotonic() - began < 10, "the deadline is a second; a busy machine is given ten"
-        time.sleep(0.05 * (n % 5))
+        killing.join()
+    assert max(taken) < 10, "the deadline is a second; a busy machine is given ten"
     machine.hook("SessionEnd", machine.payload(transcript_path=str(transcript)))
-    undisturbed = Machine(tmp_path / "undisturbed", Path(machine.variables["XDG_RUNTIME_DIR"]))
-    shutil.copy(TRANSCRIPT, undisturbed.transcripts)
-    with Context(
-        undisturbed.palace, undisturbed.project, {**undisturbed.variables, "PALAZZO_SERVICE": "off"}
-    ) as context:
-        mine(context, MineFilesRequest((undisturbed.transcripts,)))
-    assert undisturbed.messages()
-    eventually(lambda: machine.messages() == undisturbed.messages(), 60)
+    expected = undisturbed(tmp_path / "undisturbed", Path(machine.variables["XDG_RUNTIME_DIR"]), b"".join(lines))
+    eventually(lambda: machine.messages() == expected, 60)

@@ -1,0 +1,119 @@
+"""A machine that hooks run on: a home, a runtime directory, a project, a palace, and the service of that."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from palazzo import client
+from palazzo.errors import PalazzoError, ServiceUnavailable
+from palazzo.operations.context import Context
+from palazzo.operations.mine import MineFilesRequest, mine
+from palazzo.operations.remember import RememberRequest, remember
+
+ROOT = Path(__file__).parents[2]
+TRANSCRIPT = ROOT / "tests" / "fixtures" / "claude-code" / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl"
+_MARK = re.compile(r"\[redacted:[^]]*\]")
+"""What stands for a secret is another in every palace."""
+
+
+class Machine:
+    """A home directory, a runtime directory, a project and a palace of its own."""
+
+    def __init__(self, home: Path, runtime: Path) -> None:
+        self.home, self.project = home, home / "api"
+        self.project.mkdir(parents=True)
+        self.transcripts = home / ".claude" / "projects" / "-home-dev-acme"
+        self.transcripts.mkdir(parents=True)
+        self.variables = {
+            "HOME": str(home),
+            "XDG_RUNTIME_DIR": str(runtime),
+            "PATH": os.environ["PATH"],
+            "PALAZZO_MIN_MESSAGES": "1",
+            "TZ": "UTC",
+        }
+
+    @property
+    def palace(self) -> Path:
+        return Path(client.chosen_palace(None, self.variables))
+
+    @property
+    def where(self) -> client.Address:
+        return client.address(str(self.palace), self.variables)
+
+    def hook(self, event: str, payload: object, **variables: str) -> tuple[bytes, int]:
+        """Run a hook as the installed script does; return what it prints and its exit code."""
+        sent = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        command = [sys.executable, "-I", "-S", "-E", str(ROOT / "src" / "palazzo" / "__main__.py"), "hook"]
+        done = subprocess.run(
+            [*command, "claude-code", event],
+            input=sent,
+            capture_output=True,
+            cwd=self.project,
+            env={**self.variables, **variables},
+            timeout=60,
+            check=False,
+        )
+        assert done.stderr == b""
+        return done.stdout, done.returncode
+
+    def payload(self, **fields: Any) -> dict[str, Any]:
+        return {"session_id": "s-1", "cwd": str(self.project), **fields}
+
+    def alone(self) -> Context:
+        """Open the palace in this process."""
+        return Context(self.palace, self.project, {**self.variables, "PALAZZO_SERVICE": "off"})
+
+    def note(self, text: str) -> None:
+        with self.alone() as context:
+            remember(context, RememberRequest(text, kind="decision"))
+
+    def start(self) -> None:
+        client.ensure_service(self.where, os.environ | self.variables, {"want": "state"}).close()
+
+    def pid(self) -> int | None:
+        try:
+            stream, answer = client.greet(self.where, {"want": "state", "any": True})
+        except ServiceUnavailable:
+            return None
+        stream.close()
+        return int(answer["pid"])
+
+    def messages(self) -> list[str]:
+        from palazzo.store.items import decode_text
+
+        select = "SELECT text, text_codec FROM item WHERE kind = 'message' AND standing = 'said'"
+        try:
+            with (
+                self.alone() as context,
+                context.reading().database.snapshot() as connection,
+            ):
+                rows = list(connection.execute(select))
+                return sorted(_MARK.sub("[key]", decode_text(text, codec)) for text, codec in rows)
+        except PalazzoError:
+            return []  # it is being made
+
+
+def eventually(what: Callable[[], object], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def undisturbed(home: Path, runtime: Path, written: bytes) -> list[str]:
+    """Return what a palace has of a transcript that is mined in one piece, in a home of its own."""
+    calm = Machine(home, runtime)
+    (calm.transcripts / TRANSCRIPT.name).write_bytes(written)
+    with calm.alone() as context:
+        mine(context, MineFilesRequest((calm.transcripts,)))
+    messages = calm.messages()
+    assert messages
+    return messages
