@@ -18,7 +18,7 @@ import pytest
 from tests.cli.command import SOURCES, Command, spawn
 
 from palazzo.errors import UsageError
-from palazzo.operations import edited_files, own_program
+from palazzo.operations import edited_files, own_program, wiring
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links are others there")
 HOSTS = {
@@ -132,7 +132,7 @@ def test_what_is_written_is_what_hosts_read(palazzo: Command, home: Path, progra
         "args": ["mcp"],
     }
     config = tomllib.loads((home / ".codex/config.toml").read_text())
-    assert config == {"mcp_servers": {"palazzo": {"command": str(program), "args": ["mcp"]}}}
+    assert config == {"mcp_servers": {"palazzo": wiring.server("codex", str(program))}}
     assert "`<palazzo-memory>`" in (home / ".codex/AGENTS.md").read_text()
 
 
@@ -204,11 +204,16 @@ def test_codex_loses_the_trust_that_was_for_ours_and_no_other(palazzo: Command, 
     palazzo.json("install", "codex")
     config = home / ".codex" / "config.toml"
     key = f"{home}/.codex/hooks.json"
-    ours = f'\n[hooks.state."{key}:pre_compact:0:0"]\ntrusted_hash = "sha256:1"\n'
+    before = config.read_text()
+    ours = f'\n[hooks.state]\n\n[hooks.state."{key}:pre_compact:0:0"]\ntrusted_hash = "sha256:1"\n'
     theirs = f'\n[hooks.state."{key}:stop:4:0"]\ntrusted_hash = "sha256:2"\n'
-    config.write_text(config.read_text() + ours + theirs)
+    config.write_text(before + ours + theirs)
     palazzo.json("uninstall", "codex")
-    assert config.read_text() == theirs
+    assert config.read_text() == "\n[hooks.state]\n" + theirs
+    config.unlink()
+    palazzo.json("install", "codex")
+    config.write_text(before + ours)
+    assert states(palazzo.json("uninstall", "codex")) == ["removed"] * 3
 
 
 # --- what is shown -----------------------------------------------------------------------------------------

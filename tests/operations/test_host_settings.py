@@ -171,11 +171,14 @@ def test_another_server_of_our_name_is_refused_and_never_taken_away() -> None:
 
 def test_a_server_of_ours_keeps_what_a_person_said_of_it() -> None:
     mine = {"command": "palazzo", "args": ["mcp", "--palace", "/old", "--toolset", "full"], "env": {"A": "b"}}
-    text = host_settings.with_server(json.dumps({"mcpServers": {"palazzo": mine}}), wiring.server("codex", PROGRAM))
+    text = host_settings.with_server(
+        json.dumps({"mcpServers": {"palazzo": mine}}), wiring.server("claude-code", PROGRAM)
+    )
     assert json.loads(text)["mcpServers"]["palazzo"] == {
         "command": PROGRAM,
         "args": ["mcp", "--toolset", "full"],
         "env": {"A": "b"},
+        "type": "stdio",
     }
 
 
@@ -200,6 +203,13 @@ def test_a_table_comes_and_goes_without_a_trace(text: str) -> None:
     assert left is not None
     wanted = {**tomllib.loads(text), "hooks": {"state": {"x": {"trusted_hash": "y"}}}}
     assert tomllib.loads(left) == wanted
+
+
+def test_a_table_that_an_older_version_wrote_is_brought_up_to_date() -> None:
+    entry = wiring.server("codex", PROGRAM)
+    old = '[mcp_servers.palazzo]\ncommand = "palazzo" # mine\nargs = ["mcp"]\nstartup_timeout_sec = 9\n\n[tui]\nx = 1\n'
+    new = host_settings.with_toml_server(old, entry)
+    assert tomllib.loads(new) == {"mcp_servers": {"palazzo": {**entry, "startup_timeout_sec": 9}}, "tui": {"x": 1}}
 
 
 @pytest.mark.parametrize("text", ["a = ", "mcp_servers = { mem = { command = 'x' } }", "mcp_servers = 1"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,7 +167,8 @@ def _brought_up_to_date(there: Any, wanted: Mapping[str, Any]) -> dict[str, Any]
     ours = recognising.server(there)
     if ours is None:
         raise ValueError(f"its MCP server '{SERVER}' starts something else")
-    return {**there, "command": wanted["command"], "args": [*wanted["args"], *_kept(ours)]}
+    missing = {key: value for key, value in wanted.items() if key not in there}
+    return {**there, **missing, "command": wanted["command"], "args": [*wanted["args"], *_kept(ours)]}
 
 
 def _kept(ours: Ours) -> Iterator[str]:
@@ -202,9 +203,11 @@ def with_toml_server(text: str | None, wanted: Mapping[str, Any]) -> str:
     if there is None:
         return _says(appended.appended(text, new), _put(said, _TOML_SERVER, dict(wanted)))
     entry = _brought_up_to_date(there, wanted)
-    for key in ("command", "args"):
-        if there[key] != entry[key]:
-            text = toml_edit.with_value(text, _table(text, _TOML_SERVER), key, entry[key])
+    for key, value in entry.items():
+        if key not in there:
+            text = toml_edit.with_key(text, _table(text, _TOML_SERVER), key, value)
+        elif there[key] != value:
+            text = toml_edit.with_value(text, _table(text, _TOML_SERVER), key, value)
     return _says(text, _put(said, _TOML_SERVER, entry))
 
 
@@ -220,6 +223,14 @@ def toml_servers(text: str) -> list[tuple[str, Any]]:
     """Return the name and entry of each MCP server of `config.toml`."""
     found = _toml(text).get("mcp_servers")
     return list(found.items()) if isinstance(found, dict) else []
+
+
+def without_trust(text: str | None, keys: Collection[str]) -> str | None:
+    """Return Codex's `config.toml` without its trust in these hooks, and without the table of that if it is empty."""
+    text = without_tables(text, lambda name: name[:2] == ("hooks", "state") and len(name) > 2 and name[2] in keys)
+    if text is not None and keys and _below(_toml(text), ("hooks", "state")) == {}:
+        text = without_tables(text, lambda name: name == ("hooks", "state"))
+    return text
 
 
 def without_tables(text: str | None, unwanted: Callable[[tuple[str, ...]], bool]) -> str | None:

@@ -6,15 +6,18 @@ place. What it keeps of ours goes with ours.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from palazzo.operations import host_files, host_settings, install_host
 from palazzo.operations.edited_files import Edit
 from palazzo.operations.install import InstallRequest, Plan
 from palazzo.operations.install_host import SERVER, TOML
 from palazzo.operations.wiring import CODEX
+from palazzo.text import json_edit
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -43,32 +46,36 @@ def removal(context: Context, project: bool, user: bool) -> list[Edit]:
     files = host_files.codex(context.variables, install_host.scope(context, project, user))
     trusted = set(trust_keys(files.hooks))
 
-    def without_trust(change: install_host.Change, text: str | None) -> str | None:
-        is_ours = host_settings.without_tables(
-            text, lambda name: name[:2] == ("hooks", "state") and len(name) > 2 and name[2] in trusted
-        )
-        return change(is_ours)
+    def change(edit: Edit) -> install_host.Change:
+        return lambda text: edit.change(host_settings.without_trust(text, trusted))
 
     return [
-        Edit(edit.path, edit.what, lambda text, change=edit.change: without_trust(change, text), edit.private)  # type: ignore[misc]
-        if edit.what == SERVER
-        else edit
+        Edit(edit.path, edit.what, change(edit), edit.private) if edit.what == SERVER else edit
         for edit in install_host.uninstalling(CODEX, files, TOML)
     ]
 
 
-def trust_keys(hooks: Path) -> list[str]:
-    """Return the keys under which Codex keeps whether it may run each of our hooks; none where there are none.
+def trust_keys(hooks: Path) -> dict[str, str]:
+    """Return for each of our hooks the key under which Codex keeps whether it may run, and the hash that it keeps.
 
-    It is the file, the event, the group's and the handler's place: `~/.codex/hooks.json:stop:0:0`.
+    The key is the file, the event, the group's and the handler's place: `~/.codex/hooks.json:stop:0:0`. The hash is one
+    of the definition as Codex 0.169 writes it down for that, so each change asks for trust again.
     """
     try:
         text = hooks.read_bytes().decode("utf-8-sig")
         ours = host_settings.our_hooks(text, CODEX.host)
     except (OSError, ValueError):
-        return []
-    return [f"{hooks}:{_snake(one.event)}:{one.group[-1]}:{one.trail[-1]}" for one, _ in ours]
+        return {}
+    found = {}
+    for one, _ in ours:
+        group = json_edit.value(text, json_edit.at(json_edit.read(text), one.group))
+        event = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", one.event).lower()
+        found[f"{hooks}:{event}:{one.group[-1]}:{one.trail[-1]}"] = _hash(event, group.get("matcher"), one.value)
+    return found
 
 
-def _snake(event: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+def _hash(event: str, matcher: str | None, handler: dict[str, Any]) -> str:
+    definition = {"timeout": 600, "async": False, **handler}
+    identity = {"event_name": event, "hooks": [definition], **({} if matcher is None else {"matcher": matcher})}
+    plain = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(plain.encode()).hexdigest()}"

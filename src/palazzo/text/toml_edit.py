@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from palazzo.text.appended import newline_of
+
 _HEADER = re.compile(r"^[ \t]*\[[^\r\n]*", re.MULTILINE)
 _BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:#[^\r\n]*)?")
 
@@ -54,6 +56,11 @@ def with_value(text: str, table: Table, key: str, value: Any) -> str:
             if line[0] and _is_toml(text[match.start() : line.end()]):
                 return f"{text[: match.end()]} {_written(value)}{text[line.end() :]}"
     raise ValueError(f"`{key}` of [{'.'.join(table.name)}] is written in a way that is not known")
+
+
+def with_key(text: str, table: Table, key: str, value: Any) -> str:
+    """Return the text with one more key at the end of the table."""
+    return f"{text[: table.end]}{newline_of(text)}{key} = {_written(value)}{text[table.end :]}"
 
 
 def _is_toml(text: str) -> bool:
