@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from palazzo import unaided
 
 NOTHING = b"{}\n"
-_CAPTURES = (
+CAPTURES = (
     *("stop", "subagent-stop", "pre-compact", "session-end"),
     *("Stop", "SubagentStop", "PreCompact", "SessionEnd", "agentStop", "sessionEnd", "AfterAgent", "PreCompress"),
 )
@@ -46,7 +46,7 @@ def answer(host: str, event: str, payload: bytes, palace: str | None, variables:
     began = time.monotonic()
     chosen = client.chosen_palace(palace, variables)
     where = client.address(chosen, variables)
-    if event in _CAPTURES:
+    if event in CAPTURES:
         _leave_pointer(where.palace, host, payload, variables)
     if client.is_wanted(variables) and not client.is_starting(where):
         client.start(where, variables)

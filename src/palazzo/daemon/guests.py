@@ -64,6 +64,9 @@ class Guest:
             self._service.give_way()
             self._say(False, reason=client.GIVING_WAY)
         elif want == "hook":
+            if not self._service.hooks.has_time_for(hello):
+                self._say(False, reason=client.WARMING_UP)
+                return
             self._say(True)
             self._service.hooks.serve(self.stream, hello)
         elif want == "mcp":

@@ -15,6 +15,7 @@ from concurrent.futures import TimeoutError as TookTooLong
 from pathlib import Path
 from typing import Any
 
+from palazzo import alone
 from palazzo.daemon.engine import Engine, Job
 from palazzo.daemon.prompts import Prompts
 from palazzo.errors import PalazzoError
@@ -29,6 +30,8 @@ _log = logging.getLogger("palazzo.service")
 _WITHIN = 0.8
 """Seconds in which a hook is answered whose client does not say how long it has."""
 _TO_SPARE = 0.1
+_ALONE_WITHIN = 0.6
+"""Seconds that a client gets which is to answer by itself."""
 _CAPTURES_WITHIN = 25.0
 _USED = tuple(
     f"palazzo.{module}"
@@ -54,6 +57,19 @@ class Hooks:
         self._prompts = Prompts()
         self._lock = threading.Lock()
         self._is_ending = False
+        self._is_warm = threading.Event()
+
+    def has_time_for(self, hello: Mapping[str, Any]) -> bool:
+        """Whether a hook can be answered in its time: while all is still being loaded, most cannot.
+
+        Its client answers a prompt by keyword then, which takes less. What captures is begun at once: it is finished
+        whether or not somebody still waits.
+        """
+        if str(hello.get("event", "")) in alone.CAPTURES:
+            return True
+        left = hello.get("within_ms")
+        within = left / 1_000 if isinstance(left, int) else _WITHIN
+        return self._is_warm.wait(max(0.0, within - _ALONE_WITHIN))
 
     def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
         """Read the payload, answer it, and end the connection."""
@@ -79,6 +95,11 @@ class Hooks:
         """Import what the first hook of a kind would have to, while its host waits."""
         for module in _USED:
             importlib.import_module(module)
+        self.is_ready()
+
+    def is_ready(self) -> None:
+        """Answer all hooks from now on: what could be loaded is."""
+        self._is_warm.set()
 
     def catch_up(self) -> None:
         """Read what hooks pointed at while no service ran; while it is paused, once it is not any more."""

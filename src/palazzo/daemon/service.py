@@ -244,6 +244,7 @@ class Service:
                     context.reading().search(Query("what was decided"))
                     self.hooks.warm_up()
                     start_embedding(context, insist=False)
+            self.hooks.is_ready()
             self.hooks.catch_up()
             self._following.begin()
             while not self.ending.wait(_WARM_MCP_AFTER):
@@ -254,6 +255,8 @@ class Service:
             self._log.info("warming up: %s", type(error).__name__)
         except ImportError as error:
             self._log.info("warming up: %s cannot be imported", error.name)
+        finally:
+            self.hooks.is_ready()
 
     # --- its end -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,53 @@
+"""A service that has just begun: hooks that it could not answer in time are answered by their clients, by keyword."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.daemon.hook_machine import Machine
+
+from palazzo import alone
+from palazzo.daemon.engine import Engine
+from palazzo.daemon.hooks import Hooks
+
+PROMPT = {"event": "UserPromptSubmit", "within_ms": 610}
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Iterator[Hooks]:
+    machine = Machine(tmp_path / "home", tmp_path / "run")
+    engine = Engine(machine.palace)
+    yield Hooks(engine, machine.variables)
+    engine.close()
+
+
+def test_until_all_is_loaded_a_prompt_is_left_to_its_client(hooks: Hooks) -> None:
+    assert not hooks.has_time_for(PROMPT)
+    assert not hooks.has_time_for({"event": "SessionStart", "within_ms": 0})
+    hooks.is_ready()
+    assert hooks.has_time_for(PROMPT)
+    assert hooks.has_time_for({})
+
+
+def test_what_captures_is_begun_at_once(hooks: Hooks) -> None:
+    assert all(hooks.has_time_for({"event": event, "within_ms": 0}) for event in alone.CAPTURES)
+
+
+def test_a_prompt_that_has_time_waits_for_what_is_being_loaded(hooks: Hooks) -> None:
+    threading.Timer(0.05, hooks.is_ready).start()
+    assert hooks.has_time_for({**PROMPT, "within_ms": 30_000})
+
+
+@pytest.mark.slow
+def test_the_first_prompt_after_a_service_began_is_answered(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home", tmp_path / "run")
+    machine.note("We decided on a retry budget of ten percent.")
+    asked = machine.payload(prompt="what did we decide about the retry budget?")
+    machine.hook("UserPromptSubmit", asked, PALAZZO_SERVICE="off")  # patterns are compiled once for a machine
+    machine.start()
+    answered, code = machine.hook("UserPromptSubmit", {**asked, "session_id": "s-2"})
+    assert code == 0
+    assert b"retry budget of ten percent" in answered
