@@ -9,7 +9,7 @@ import pytest
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.query import Understood
-from palazzo.recall.rank import RERANKED, TALK, WORK, Ranked, Signals, closest, rank, total, weights_without
+from palazzo.recall.rank import RERANKED, TALK, TOGETHER, WORK, Ranked, Signals, closest, rank, total, weights_without
 from palazzo.store.drawers import Placed
 from palazzo.text.questions import Marks
 
@@ -72,6 +72,34 @@ def test_the_source_that_covers_the_question_goes_first() -> None:
 def test_candidates_that_were_not_looked_at_follow_in_their_order() -> None:
     found = [Candidate(row, 0.5, 2.0, 1.0 / row) for row in (1, 2, 3, 4)]
     assert order(rank(QUESTION, found, around(*alike(2))))[2:] == [3, 4]
+
+
+def test_what_was_used_with_the_best_comes_before_its_likes() -> None:
+    found = [Candidate(1, 0.9, 4.0, 2.0), *candidates(4)[1:]]
+    placed = alike(4)
+    plain = order(rank(QUESTION, found, around(*placed)))
+    assert plain == [1, 4, 3, 2]
+    ranked = rank(QUESTION, found, around(*placed, partners={2: {1: 0.5}, 1: {2: 0.5}}))
+    assert order(ranked) == [1, 2, 4, 3]
+    lifted = ranked[1]
+    assert lifted.signals.together == 0.5
+    assert lifted.of_its_own == pytest.approx(lifted.rank - 0.5 * TOGETHER)
+
+
+def test_what_the_session_has_used_lifts_though_it_was_not_found() -> None:
+    partners = {2: {99: 0.5}}
+    assert order(rank(QUESTION, candidates(3), around(*alike(3), partners=partners, used=frozenset({99}))))[0] == 2
+    assert order(rank(QUESTION, candidates(3), around(*alike(3), partners=partners)))[0] == 3
+
+
+def test_what_ranks_low_hardly_lifts() -> None:
+    found = [Candidate(1, 0.9, 4.0, 2.0), Candidate(2, 0.8, 3.8, 1.9), *candidates(4)[2:]]
+    placed = alike(4)
+    apart = {one.candidate.row: one.rank for one in rank(QUESTION, found, around(*placed))}
+    ranked = rank(QUESTION, found, around(*placed, partners={3: {4: 1.0}, 4: {3: 1.0}}))
+    assert order(ranked)[:2] == [1, 2]
+    low = next(one for one in ranked if one.candidate.row == 3)
+    assert 0 < low.rank - apart[3] < TOGETHER * 0.5
 
 
 def test_nothing_found_ranks_nothing() -> None:

@@ -201,20 +201,21 @@ def pair(palace: Palace) -> tuple[list[str], list[int]]:
 
 def test_partners_are_live_and_count_less_with_every_use_of_others(palace: Palace) -> None:
     uids, (one, other) = pair(palace)
+    first, both = {bytes.fromhex(uids[0]): one}, {bytes.fromhex(uids[0]): one, bytes.fromhex(uids[1]): other}
     with palace.database.snapshot() as connection:
-        assert used.partners(connection, [one, other]) == {one: {other: 0.5}, other: {one: 0.5}}
-        assert used.partners(connection, [one]) == {}
-        assert used.partners(connection, [one], [other]) == {one: {other: 0.5}}
+        assert used.partners(connection, both) == {one: {other: 0.5}, other: {one: 0.5}}
+        assert used.partners(connection, first) == {}
+        assert used.partners(connection, first, [other]) == {one: {other: 0.5}}
         assert used.rows_used(connection, "s-1") == {one, other}
         assert used.rows_used(connection, "s-2") == frozenset()
     later = begin(palace, "s-2")
     tell(palace, later, A, B)
     use(palace, later, A, B, at=AT + HALF_LIFE)
     with palace.database.snapshot() as connection:
-        assert used.partners(connection, [one, other])[one] == {other: 0.25}
-    palace.forget([uids[0]])
+        assert used.partners(connection, both)[one] == {other: 0.25}
+    palace.forget([uids[1]])
     with palace.database.snapshot() as connection:
-        assert used.partners(connection, [one, other]) == {}
+        assert used.partners(connection, first, [other]) == {}
 
 
 def test_an_erase_takes_what_is_counted_of_what_went(palace: Palace) -> None:

@@ -109,9 +109,10 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
     """
     from palazzo.operations.choosing import known_tags
+    from palazzo.operations.using import session_named
     from palazzo.recall import query
     from palazzo.recall.score import ASK_FLOOR
-    from palazzo.store import labels
+    from palazzo.store import labels, used
 
     now = context.now
     when = past.as_of(request.as_of, now)
@@ -137,7 +138,8 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         wing, room = check_place(connection, wing, room, context.notice)
         known_tags(connection, request.tags)
         among = _among(context, connection, request)
-    answer = palace.search(replace(asked, wing=wing, room=room, home=context.home, among=among))
+        uses = used.rows_used(connection, session_named(context))
+    answer = palace.search(replace(asked, wing=wing, room=room, home=context.home, among=among, used=uses))
     if answer.index != "ready":
         start_embedding(context, insist=False)
     branch = _current_branch(context, answer.hits or answer.below)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from palazzo.recall.keywords import KeywordCandidates
 from palazzo.recall.vectors import VectorIndex
-from palazzo.store import drawers, keywords
+from palazzo.store import drawers, keywords, used
 from palazzo.store.database import Connection
 from palazzo.store.drawers import Placed
 from palazzo.text.words import is_identifier, match_expression
@@ -41,6 +41,10 @@ class Around:
     """By row, which of those words it has; rows without any are absent."""
     latest: frozenset[int] = frozenset()
     """Those of `rows` that hold the rarest identifier asked for and are of the source that spoke of it last."""
+    partners: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+    """By row, those of `rows` and of what the session has used with which it was used, and how much that counts."""
+    used: frozenset[int] = frozenset()
+    """What the session that asks has used so far."""
 
     def share(self, row: int) -> float:
         """Return the share of what the words asked for are worth that a drawer has."""
@@ -57,8 +61,12 @@ def look_around(
     found: KeywordCandidates,
     index: VectorIndex | None,
     vector: NDArray[np.float32] | None,
+    uses: frozenset[int] | None = frozenset(),
 ) -> Around:
-    """Look at the `best` candidates closely, and at the `others` only as far as their source."""
+    """Look at the `best` candidates closely, and at the `others` only as far as their source.
+
+    `uses` are the drawers that the session that asks has used; None where nothing that was used counts.
+    """
     neighbours = _neighbours(drawers.beside(connection, best))
     beside = set(neighbours) - set(best)
     placed = drawers.placed(connection, [*best, *beside, *others[:_SOURCES_OF]])
@@ -75,7 +83,22 @@ def look_around(
         windows, stretches = index.window_cosines((near, far), vector)
     worth, held, covered = _held(connection, found, sources)
     latest = _latest(found, held, rows, placed)
-    return Around(rows, placed, neighbours, cosines, windows, stretches, covered, worth, held, latest)
+    ids = {placed[row].uid: row for row in rows}
+    partners = {} if uses is None else used.partners(connection, ids, uses)
+    return Around(
+        rows,
+        placed,
+        neighbours,
+        cosines,
+        windows,
+        stretches,
+        covered,
+        worth,
+        held,
+        latest,
+        partners,
+        uses or frozenset(),
+    )
 
 
 def _neighbours(beside: Mapping[int, Sides]) -> dict[int, Sides]:

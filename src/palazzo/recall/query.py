@@ -42,6 +42,8 @@ class Query:
     """The wing of the project that is asked from: lifted, not required."""
     external: bool = True
     """Whether words of strangers count: what a page, an MCP server or a dependency's file said."""
+    used: frozenset[int] = frozenset()
+    """The row ids of the drawers that the session that asks has used: they lift those that were used with them."""
     without: frozenset[str] = frozenset()
     """Stages (`keywords`, `vectors`, `ranking`) and signals to leave out: how a benchmark tells what each does."""
 

@@ -80,6 +80,8 @@ class Signals(NamedTuple):
     """Whether the question asks how to do something, and it is what a shell was told."""
     latest: float = 0.0
     """Whether it holds the question's rarest identifier, in the source that spoke of it last."""
+    together: float = 0.0
+    """How often it was used together with something that ranks high here, or that the session has used."""
 
 
 class Ranked(NamedTuple):
@@ -93,11 +95,15 @@ class Ranked(NamedTuple):
 
     @property
     def of_its_own(self) -> float:
-        """The rank without the lift of being at home, which makes nothing more likely to answer."""
-        return self.rank - self.signals.home * self.weights.home
+        """The rank without the lifts of being at home and of use, which make nothing more likely to answer."""
+        lifts = self.signals.home * self.weights.home + self.signals.together * self.weights.together
+        return self.rank - lifts
 
 
 _NOTHING = Signals()
+TOGETHER = 0.2
+"""The weight of `together`, set by hand on made-up logs of use (`benchmarks/used_together.py`): half as much gains next
+to nothing where what was used is asked for again, more costs more where agents named what did not answer."""
 TALK = Signals(
     words=0.40,
     vector=0.70,
@@ -115,6 +121,7 @@ TALK = Signals(
     timed=0.26,
     asks=-0.30,
     length=1.08,
+    together=TOGETHER,
 )
 """For messages between people."""
 WORK = Signals(
@@ -139,6 +146,7 @@ WORK = Signals(
     follows=0.40,
     command=0.45,
     latest=0.27,
+    together=TOGETHER,
 )
 """For what is said to agents and what these do, for documents and notes. `words` was fitted as 0.17 and `follows`,
 since it is of exchanges alone, as 0.61; with either a lone word no longer finds the drawer that has it. `home` is set
@@ -177,11 +185,29 @@ def rank(
         is_talk = placed.source not in agents and _is_talk(placed)
         weights = talk if is_talk else work
         looked_at.append(Ranked(candidate, signals, total(signals, weights), weights, is_talk))
+    if around.partners:
+        looked_at = _lifted(looked_at, around)
     looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
     seen = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
     rest = [Ranked(one, _NOTHING, least - 1 + one.rank_score / 2, work) for one in candidates if one.row not in seen]
     return looked_at + rest
+
+
+def _lifted(ranked: Sequence[Ranked], around: Around) -> list[Ranked]:
+    """What was used with something good is a little better: by how near that is to the best, all of it if it is used.
+
+    Every lift is by the ranks without any, so that two do not lift each other to the top.
+    """
+    best = max(one.rank for one in ranked)
+    good = {one.candidate.row: math.exp(one.rank - best) for one in ranked} | dict.fromkeys(around.used, 1.0)
+    lifted = []
+    for one in ranked:
+        partners = around.partners.get(one.candidate.row, {})
+        together = max((strength * good.get(row, 0.0) for row, strength in partners.items()), default=0.0)
+        signals = one.signals._replace(together=together)
+        lifted.append(one._replace(signals=signals, rank=one.rank + together * one.weights.together))
+    return lifted
 
 
 def _is_talk(placed: Placed) -> bool:

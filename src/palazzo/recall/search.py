@@ -96,9 +96,9 @@ def search(
     fused = fuse.fuse(cosines, dict(found.ranked))
     if asked.among is not None:
         fused = [candidate for candidate in fused if candidate.row in asked.among]
-    ranked = _reranked(
-        connection, understood, fused, found, index, dense.vector, asked.without, dense.near | found.near
-    )
+    uses = None if asked.as_of is not None or "together" in asked.without else asked.used
+    near = dense.near | found.near
+    ranked = _reranked(connection, understood, fused, found, index, dense.vector, asked.without, near, uses)
     hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
     answers = bool(asked.without) or any(hit.score >= hit.floor for hit in hits)
     shown = present.within_budget(hits if answers else [], asked.budget)
@@ -204,13 +204,14 @@ def _reranked(
     vector: NDArray[np.float32] | None,
     without: frozenset[str],
     near: frozenset[int],
+    uses: frozenset[int] | None,
 ) -> list[Ranked]:
     if "ranking" in without:
         return [Ranked(one, Signals(), one.rank_score, Signals()) for one in fused]
     best = [candidate.row for candidate in rank.closest(fused, near)]
     chosen = set(best)
     others = [candidate.row for candidate in fused if candidate.row not in chosen]
-    around = look_around(connection, best, others, found, index, vector)
+    around = look_around(connection, best, others, found, index, vector, uses)
     return rank.rank(understood, fused, around, without)
 
 

@@ -50,42 +50,48 @@ def tallies(connection: Connection, uids: Iterable[str]) -> dict[str, Tally]:
 
 
 def partners(
-    connection: Connection, rows: Collection[int], besides: Collection[int] = ()
+    connection: Connection, rows: Mapping[bytes, int], besides: Collection[int] = ()
 ) -> dict[int, dict[int, float]]:
     """Return by drawer (row) those it was used together with, and how much that counts, from 0 to 1.
 
-    Both are of `rows`, or the partner is of `besides`. Most palaces have none: that costs one look. A pair that came up
-    once has half of what many have.
+    Both are of `rows`, by id, which are live; or the partner is one of `besides` that is. Most palaces have none: that
+    costs one look. A pair that came up once has half of what one has that came up in every session.
     """
     newest = next((last for (last,) in connection.execute("SELECT max(last) FROM used_together")), None)
     if newest is None:
         return {}
+    known = {**_live(connection, besides), **rows}
     found: dict[int, dict[int, float]] = {}
-    for row, partner, sessions, last in connection.execute(
-        "SELECT own.id, partner.id, pair.sessions, pair.last FROM json_each(?1) AS asked"
-        " CROSS JOIN drawer own ON own.id = asked.value CROSS JOIN used_together pair ON pair.one = own.uid"
-        " CROSS JOIN drawer partner ON partner.uid = pair.other"
-        " WHERE own.retired_at IS NULL AND partner.retired_at IS NULL"
-        " AND partner.id IN (SELECT value FROM json_each(?2))",
-        (json.dumps([*rows]), json.dumps([*{*rows, *besides}])),
+    for one, other, sessions, last in connection.execute(
+        f"SELECT one, other, sessions, last FROM used_together WHERE one IN ({','.join('?' * len(rows))})", [*rows]
     ):
-        found.setdefault(row, {})[partner] = sessions / (sessions + 1) * 0.5 ** ((newest - last) / HALF_LIFE)
+        partner = known.get(other)
+        if partner is not None:
+            counts = sessions / (sessions + 1) * 0.5 ** ((newest - last) / HALF_LIFE)
+            found.setdefault(rows[one], {})[partner] = counts
     return found
+
+
+def _live(connection: Connection, rows: Collection[int]) -> dict[bytes, int]:
+    found = connection.execute(
+        "SELECT uid, id FROM drawer WHERE id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
+        (json.dumps([*rows]),),
+    )
+    return {uid: int(row) for uid, row in found} if rows else {}
 
 
 def rows_used(connection: Connection, session: str) -> frozenset[int]:
     """Return the drawers (rows) that a session, by its host's id, has used so far; none where nothing is paired."""
-    return frozenset(
-        int(row)
-        for (row,) in connection.execute(
-            "SELECT DISTINCT d.id FROM hook_session h CROSS JOIN injection i ON i.session = h.id"
-            " CROSS JOIN injection_use u ON u.injection = i.id"
-            " CROSS JOIN injection_part p ON p.injection = u.injection AND p.n = u.n"
-            " CROSS JOIN drawer d ON d.uid = p.uid"
-            " WHERE h.session = ? AND p.kind = 'drawer' AND EXISTS (SELECT 1 FROM used_together)",
-            (session,),
-        )
+    if not session or not any(True for _ in connection.execute("SELECT 1 FROM used_together LIMIT 1")):
+        return frozenset()
+    rows = connection.execute(
+        "SELECT DISTINCT d.id FROM hook_session h CROSS JOIN injection i ON i.session = h.id"
+        " CROSS JOIN injection_use u ON u.injection = i.id"
+        " CROSS JOIN injection_part p ON p.injection = u.injection AND p.n = u.n"
+        " CROSS JOIN drawer d ON d.uid = p.uid WHERE h.session = ? AND p.kind = 'drawer'",
+        (session,),
     )
+    return frozenset(int(row) for (row,) in rows)
 
 
 # --- counting ----------------------------------------------------------------------------------------------
