@@ -231,6 +231,21 @@ def _hosts(context: Context) -> Iterator[Finding]:
     yield Finding("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in found) or "none found")
 
 
+def _wired(context: Context) -> Iterator[Finding]:
+    """Whether our hooks and MCP server are in the hosts' settings, reach this palace and answer."""
+    from palazzo.operations.installed import installed
+
+    for host in installed(context):
+        there = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
+        there += ["MCP server"] if host.server else []
+        detail = f"{' and '.join(there)}, by {', '.join(host.programs)}" if host.programs else " and ".join(there)
+        if not host.troubles:
+            how = f"{detail}; what was tried answers" if there else f"not wired; 'palazzo install {host.host}' does it"
+            yield Finding(host.title, True, f"{host.version}: {how}" if host.version else how)
+        for trouble in host.troubles:
+            yield Finding(host.title, False, trouble.detail, trouble.mend)
+
+
 def _histories(context: Context) -> Iterator[Finding]:
     """What of each host's history is not archived, and how long it will still be there."""
     from palazzo.operations.retention import histories_kept
@@ -271,6 +286,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _settings,
     _switched_off,
     _hosts,
+    _wired,
     _histories,
 )
 

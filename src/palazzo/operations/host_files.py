@@ -50,7 +50,7 @@ def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFile
 
 def check_present(title: str, program: str, files: HostFiles, variables: Mapping[str, str]) -> None:
     """UsageError where neither the host's directory nor its program is here."""
-    if not files.directory.is_dir() and shutil.which(program, path=variables.get("PATH")) is None:
+    if not files.directory.is_dir() and shutil.which(program, path=variables.get("PATH", "")) is None:
         raise UsageError(
             f"{title} was not found: there is no directory {files.directory}, and no program '{program}' on PATH; "
             f"install it first. A project's own files are written with --project all the same."

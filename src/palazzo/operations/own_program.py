@@ -34,7 +34,7 @@ def own_program(variables: Mapping[str, str]) -> str:
 
 def found_on_path(variables: Mapping[str, str]) -> Path | None:
     """Return the program that a shell finds, as it finds it."""
-    found = shutil.which("palazzo", path=variables.get("PATH"))
+    found = shutil.which("palazzo", path=variables.get("PATH", ""))
     return None if found is None else Path(os.path.normpath(Path(found).absolute()))
 
 

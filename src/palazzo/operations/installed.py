@@ -1,0 +1,325 @@
+"""What of Palazzo stands in each host's settings, whether it answers, and whether it stands there twice.
+
+Everything is tried as the host would: the stored command line of a hook is started with a payload of no session that
+there is, the MCP server with `initialize`. Nothing is written, in no palace and no settings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from palazzo import client
+from palazzo.operations import host_files, host_settings, recognising
+from palazzo.operations.install_codex import trust_keys
+from palazzo.operations.recognising import Ours
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, SERVER, Wiring
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.operations.host_files import HostFiles
+
+_PATIENCE = 15.0
+"""Seconds for one answer; what is not awake yet takes two or three."""
+_INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "palazzo doctor", "version": "0"},
+    },
+}
+
+Problem = Literal["unreadable", "incomplete", "silent", "twice", "untrusted", "off", "other-palace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that is wrong, and the command or the step that mends it."""
+
+    kind: Problem
+    detail: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """How Palazzo stands in one host.
+
+    `scopes` are where its hooks are (`user`, `project`, `plugin`), `programs` what they and the MCP server start.
+    `hooks` counts events with a hook of ours, of as many as are `wired`. What was not tried is None.
+    """
+
+    host: str
+    title: str
+    version: str
+    scopes: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    hooks: int = 0
+    wired: int = 0
+    server: bool = False
+    hook_answers: bool | None = None
+    server_answers: bool | None = None
+    trusted: bool | None = None
+    troubles: tuple[Trouble, ...] = field(default=())
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether anything of ours is there."""
+        return bool(self.scopes) or self.server
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is read of one host's files."""
+
+    scopes: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    """Command lines of our hooks for the start of a session, one for each scope."""
+    events: frozenset[str]
+    servers: tuple[tuple[str, ...], ...]
+    programs: tuple[str, ...]
+    troubles: tuple[Trouble, ...]
+
+
+def installed(context: Context, try_out: bool = True) -> tuple[Installed, ...]:
+    """Return how Palazzo stands in each host that is here; without `try_out` nothing is started."""
+    found = []
+    for wiring, files_of, program in (
+        (CLAUDE_CODE, host_files.claude_code, "claude"),
+        (CODEX, host_files.codex, "codex"),
+    ):
+        own = files_of(context.variables)
+        path = shutil.which(program, path=context.variables.get("PATH", ""))
+        if own.directory.is_dir() or path is not None:
+            project = files_of(context.variables, context.project_root)
+            version = _version(path, context.variables) if try_out else ""
+            found.append(_of_host(context, wiring, own, project, version, try_out))
+    return tuple(found)
+
+
+def _of_host(
+    context: Context, wiring: Wiring, own: HostFiles, project: HostFiles, version: str, try_out: bool
+) -> Installed:
+    found = _read(context, wiring, own, project)
+    troubles = list(found.troubles)
+    required = [hook.name for hook in wiring.hooks if not hook.optional]
+    missing = [name for name in required if name not in found.events]
+    again = f"palazzo install {wiring.host}"
+    if found.scopes and "plugin" not in found.scopes and missing:
+        troubles.append(Trouble("incomplete", f"no hook for {', '.join(missing)}", again))
+    if found.scopes and not found.servers and "plugin" not in found.scopes:
+        troubles.append(Trouble("incomplete", "hooks, but no MCP server", again))
+    if len(found.scopes) > 1:
+        one = "project" if "project" in found.scopes else "user"
+        troubles.append(
+            Trouble(
+                "twice",
+                f"hooks stand in {' and '.join(found.scopes)}: each event is told twice",
+                f"palazzo uninstall {wiring.host} --{one}",
+            )
+        )
+    if wiring is CLAUDE_CODE and _setting(own.hooks, "disableAllHooks") is True:
+        troubles.append(Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there"))
+    trusted = _trusted(own) if wiring is CODEX and "user" in found.scopes else None
+    if trusted is False:
+        troubles.append(
+            Trouble("untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks")
+        )
+    hook_answers = server_answers = None
+    if try_out:
+        answers = [_try_hook(wiring, line, context.variables) for line in found.lines]
+        serves = [_try_server(line, context.variables) for line in found.servers]
+        troubles += [Trouble("silent", why, again) for why in (*answers, *serves) if why]
+        hook_answers = not any(answers) if answers else None
+        server_answers = not any(serves) if serves else None
+    return Installed(
+        wiring.host,
+        wiring.title,
+        version,
+        found.scopes,
+        found.programs,
+        len(found.events & set(required)),
+        len(required),
+        bool(found.servers),
+        hook_answers,
+        server_answers,
+        trusted,
+        tuple(troubles),
+    )
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def _read(context: Context, wiring: Wiring, own: HostFiles, project: HostFiles) -> _Found:
+    scopes, lines, events, servers, programs = (
+        list[str](),
+        list[tuple[str, ...]](),
+        set[str](),
+        list[tuple[str, ...]](),
+        list[str](),
+    )
+    palaces = set[str]()
+    troubles: list[Trouble] = []
+    for scope, files in (("user", own), ("project", project)):
+        if scope == "project" and files.hooks == own.hooks:
+            continue
+        ours = _tried(files.hooks, lambda text: host_settings.our_hooks(text, wiring.host), troubles)
+        read = [(one, started) for one, started in ours if one.is_read]
+        if read:
+            scopes.append(scope)
+            lines += [_line(one.value) for one, started in read if started.asks[2] in ("session-start", "SessionStart")]
+            events |= {one.event for one, _ in read}
+            programs += [started.where for _, started in read]
+            palaces |= {_palace(started, context) for _, started in read}
+        for _, entry in _tried(files.servers, _servers_of(wiring), troubles):
+            if (started := recognising.server(entry)) is not None:
+                servers.append(tuple(recognising.words(entry)))
+                programs.append(started.where)
+                palaces.add(_palace(started, context))
+    for other in sorted(palaces - {str(context.palace_path)}):
+        again = f"palazzo install {wiring.host}"
+        troubles.append(Trouble("other-palace", f"what is wired uses another palace: {other}", again))
+    if wiring is CLAUDE_CODE and any(
+        name.split("@")[0] == SERVER and on is True for name, on in _plugins(own.hooks, project.hooks)
+    ):
+        scopes.append("plugin")
+    return _Found(
+        tuple(scopes),
+        tuple(dict.fromkeys(lines)),
+        frozenset(events),
+        tuple(dict.fromkeys(servers)),
+        tuple(dict.fromkeys(programs)),
+        tuple(troubles),
+    )
+
+
+def _palace(started: Ours, context: Context) -> str:
+    """The palace that a command line of ours leads to, here."""
+    named = dict(zip(started.options[::2], started.options[1::2], strict=True)).get("--palace")
+    return client.chosen_palace(named, context.variables, str(context.cwd))
+
+
+def _servers_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[str, Any]]]:
+    if wiring is CODEX:
+        return host_settings.toml_servers
+    return lambda text: [(name, entry) for _, name, entry in host_settings.servers(text)]
+
+
+def _tried(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trouble]) -> Sequence[Any]:
+    """What is read of a file; nothing where there is none, and a trouble where it cannot be understood."""
+    try:
+        return read(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        troubles.append(Trouble("unreadable", f"{path} cannot be read: {error}", f"mend {path}"))
+        return []
+
+
+def _plugins(*paths: Path) -> Iterator[tuple[str, Any]]:
+    for path in paths:
+        enabled = _setting(path, "enabledPlugins")
+        yield from enabled.items() if isinstance(enabled, dict) else ()
+
+
+def _setting(path: Path, name: str) -> Any:
+    try:
+        said = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError):
+        return None
+    return said.get(name) if isinstance(said, dict) else None
+
+
+def _trusted(own: HostFiles) -> bool:
+    """Whether Codex keeps for each of our hooks that the person trusts it, as it is now."""
+    try:
+        kept = tomllib.loads(own.servers.read_bytes().decode("utf-8-sig")).get("hooks", {}).get("state", {})
+    except (OSError, ValueError, AttributeError):
+        return False
+    ours = trust_keys(own.hooks)
+    return all(isinstance(kept.get(key), dict) and kept[key].get("trusted_hash") == said for key, said in ours.items())
+
+
+def _line(handler: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is started for a handler: the program and its arguments, or a shell and its line."""
+    if isinstance(handler.get("args"), list) or sys.platform == "win32":
+        return tuple(recognising.words(handler))
+    return (os.environ.get("SHELL") or "/bin/sh", "-c", handler["command"])
+
+
+# --- trying ------------------------------------------------------------------------------------------------
+
+
+def _try_hook(wiring: Wiring, line: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Start a hook as the host would, for a session that is over at once; return what is wrong, or nothing."""
+    with tempfile.TemporaryDirectory() as nowhere:
+        payload = {"session_id": "palazzo-doctor", "cwd": nowhere, "source": "resume"}
+        said = json.dumps({**payload, "hook_event_name": "SessionStart", "transcript_path": ""})
+        answer = _answer([*line], said, {**variables, "PALAZZO_OFF": "1"}, nowhere)
+    if isinstance(answer, str):
+        return f"the hook {answer}"
+    try:
+        is_object = isinstance(json.loads(answer), dict)
+    except ValueError:
+        is_object = False
+    return "" if is_object else f"the hook answers what {wiring.title} cannot read"
+
+
+def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Start the MCP server and greet it; return what is wrong, or nothing."""
+    answer = _answer([*line], json.dumps(_INITIALIZE) + "\n", variables, None)
+    if isinstance(answer, str):
+        return f"the MCP server {answer}"
+    for one in answer.splitlines():
+        try:
+            if json.loads(one).get("result", {}).get("serverInfo"):
+                return ""
+        except (ValueError, AttributeError):
+            continue
+    return "the MCP server does not answer `initialize`"
+
+
+def _answer(line: list[str], said: str, variables: Mapping[str, str], cwd: str | None) -> bytes | str:
+    """What a program writes to standard output; or, as a text, how it failed."""
+    found = shutil.which(line[0], path=variables.get("PATH", ""))
+    if found is None:
+        return f"starts {line[0]}, which is not there"
+    try:
+        ran = subprocess.run(  # noqa: S603 - the line that the host is told to start
+            [found, *line[1:]],
+            input=said.encode(),
+            capture_output=True,
+            env=dict(variables),
+            cwd=cwd,
+            timeout=_PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return f"does not end within {_PATIENCE:.0f} seconds"
+    except OSError as error:
+        return f"cannot be started ({error.strerror})"
+    if ran.returncode:
+        last = ran.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return f"ends with {ran.returncode}: {''.join(last) or 'it says nothing'}"
+    return ran.stdout
+
+
+def _version(program: str | None, variables: Mapping[str, str]) -> str:
+    """What the host's program says of its version; empty where it says nothing."""
+    if program is None:
+        return ""
+    answer = _answer([program, "--version"], "", variables, None)
+    lines = answer.decode(errors="replace").split("\n") if isinstance(answer, bytes) else [""]
+    return lines[0].strip()[:60]

@@ -1,0 +1,147 @@
+"""What doctor says of hosts: what is there, what it starts, whether that answers, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from palazzo.operations import own_program
+from palazzo.operations.context import Context
+from palazzo.operations.install_codex import trust_keys
+from palazzo.operations.installed import Installed, installed
+from palazzo.operations.registry import operation
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
+SERVES = '{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"palazzo"}}}'
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that answers as Palazzo does, at once."""
+    path = tmp_path / "b in" / "palazzo"
+    path.parent.mkdir()
+    path.write_text(f"#!/bin/sh\ncat > /dev/null\n[ $1 = mcp ] && echo '{SERVES}' || echo '{{}}'\n")
+    path.chmod(0o755)
+    for directory in (".claude", ".codex", "shop"):
+        (tmp_path / directory).mkdir()
+    monkeypatch.setattr(own_program, "_beside", lambda: iter([path]))
+    return path
+
+
+def surroundings(home: Path) -> Context:
+    variables = {"HOME": str(home), "PATH": f"{home}/b in{os.pathsep}/usr/bin{os.pathsep}/bin"}
+    return Context(cwd=home / "shop", variables=variables)
+
+
+def wire(home: Path, target: str, **given: bool) -> None:
+    install = operation("install")
+    with surroundings(home) as context:
+        install.run(context, install.request(target, **given))
+
+
+def look(home: Path, host: str) -> Installed:
+    with surroundings(home) as context:
+        return next(one for one in installed(context) if one.host == host)
+
+
+def kinds(found: Installed) -> list[str]:
+    return [trouble.kind for trouble in found.troubles]
+
+
+def test_hosts_that_are_not_wired_are_said_to_be_so(tmp_path: Path, program: Path) -> None:
+    found = look(tmp_path, "claude-code")
+    assert (found.is_wired, found.troubles, found.hook_answers) == (False, (), None)
+
+
+def test_what_is_wired_is_tried_as_the_host_would(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "claude-code")
+    found = look(tmp_path, "claude-code")
+    assert (found.scopes, found.server, found.hooks == found.wired) == (("user",), True, True)
+    assert (found.hook_answers, found.server_answers, found.troubles) == (True, True, ())
+    assert found.programs == (f"'{program}'",)
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("echo no json", "cannot read"),
+        ("echo broken >&2; exit 3", "ends with 3: broken"),
+        (None, "which is not there"),
+    ],
+)
+def test_a_program_that_does_not_answer_is_a_trouble(
+    tmp_path: Path, program: Path, script: str | None, says: str
+) -> None:
+    wire(tmp_path, "claude-code")
+    if script is None:
+        program.unlink()
+    else:
+        program.write_text(f"#!/bin/sh\ncat > /dev/null\n{script}\n")
+    found = look(tmp_path, "claude-code")
+    assert kinds(found) == ["silent", "silent"]
+    assert says in found.troubles[0].detail
+    assert found.troubles[0].mend == "palazzo install claude-code"
+
+
+def test_codex_runs_nothing_before_it_is_trusted_and_again_after_a_change(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "codex")
+    hooks, config = tmp_path / ".codex" / "hooks.json", tmp_path / ".codex" / "config.toml"
+    assert kinds(look(tmp_path, "codex")) == ["untrusted"]
+    kept = "".join(f"\n[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(said)}\n"
+                   for key, said in trust_keys(hooks).items())  # fmt: skip
+    config.write_text(config.read_text() + kept)
+    assert look(tmp_path, "codex").trusted is True
+    hooks.write_text(hooks.read_text().replace('"timeout": 60', '"timeout": 61'))
+    assert look(tmp_path, "codex").trusted is False
+
+
+def test_the_hash_of_trust_is_codex_own() -> None:
+    """As Codex 0.169 gave it by `hooks/list` for this definition."""
+    from palazzo.operations import install_codex
+
+    handler = {"type": "command", "command": "'/tmp/p7 ü/bin/palazzo' hook codex stop", "timeout": 10}
+    known = "sha256:4e017dc4fb2826ff71baf557280ecb1e238686d8c53fff40f18345be589b9417"
+    assert install_codex._hash("stop", None, handler) == known
+    tool = {"type": "command", "command": "'/tmp/p7 ü/bin/palazzo' hook codex post-tool", "timeout": 10}
+    known = "sha256:f34750bfa303be0e087aed015d90be816337fc11e3c739b50290336eb3702324"
+    assert install_codex._hash("post_tool_use", "Bash|update_plan", tool) == known
+
+
+def test_what_stands_there_twice_is_a_trouble(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "claude-code")
+    wire(tmp_path, "claude-code", project=True)
+    assert kinds(look(tmp_path, "claude-code")) == ["twice"]
+    settings = tmp_path / ".claude" / "settings.json"
+    said = json.loads(settings.read_text())
+    settings.write_text(json.dumps({**said, "enabledPlugins": {"palazzo@market": True}, "disableAllHooks": True}))
+    found = look(tmp_path, "claude-code")
+    assert found.scopes == ("user", "project", "plugin")
+    assert kinds(found) == ["twice", "off"]
+
+
+def test_what_is_missing_unreadable_or_of_another_palace_is_a_trouble(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "claude-code")
+    settings, servers = tmp_path / ".claude" / "settings.json", tmp_path / ".claude.json"
+    said = json.loads(settings.read_text())
+    del said["hooks"]["Stop"]
+    said["hooks"]["SessionStart"][0]["hooks"][0]["args"] += ["--palace", "/else/where.db"]
+    settings.write_text(json.dumps(said))
+    servers.write_text("{")
+    found = look(tmp_path, "claude-code")
+    assert kinds(found) == ["unreadable", "other-palace", "incomplete", "incomplete"]
+    assert "no hook for Stop" in found.troubles[2].detail
+
+
+def test_doctor_says_it(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "codex")
+    doctor = operation("doctor")
+    with surroundings(tmp_path) as context:
+        findings = doctor.run(context, doctor.request()).findings
+    told = {one.name: one for one in findings if one.name in ("Claude Code", "Codex")}
+    assert told["Claude Code"].ok
+    assert "palazzo install claude-code" in told["Claude Code"].detail
+    assert (told["Codex"].ok, told["Codex"].mend) == (False, "start codex, type /hooks")
