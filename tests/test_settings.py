@@ -103,6 +103,7 @@ def test_tables_and_dotted_keys_are_the_same(config: Path, project: Path) -> Non
         ("auto_inject_trust = 'external'", "`auto_inject_trust` may be tightened inside a project, not loosened"),
         ("save_mode = 'ask'", "`save_mode` cannot be set here"),
         ("service = true", "`service` cannot be set here"),
+        ("min_messages = 1", "`min_messages` cannot be set here"),
     ],
 )
 def test_a_project_cannot_loosen_or_redirect(config: Path, project: Path, text: str, said: str) -> None:

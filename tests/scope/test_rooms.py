@@ -92,6 +92,16 @@ def test_odd_yaml_raises_nothing(tmp_path: Path, text: str) -> None:
     assert found.rooms == ()
 
 
+def test_one_person_s_file_says_more_and_takes_no_exclusion_back(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    own = "---\nwing: mine\nmine:\n  policy: all\n  exclude: [drafts, ../elsewhere]\nsave_mode: ask\n---\nNotes.\n"
+    (tmp_path / ".claude" / "palazzo.local.md").write_text(own)
+    assert (said(tmp_path, "").wing, said(tmp_path, "").policy) == ("mine", "all")
+    config = said(tmp_path, "wing = 'api'\n[mine]\npolicy = 'docs'\nexclude = ['private']\n[[rooms]]\nname = 'auth'\n")
+    assert (config.wing, config.policy, config.exclude) == ("mine", "all", ("private", "drafts"))
+    assert ([room.name for room in config.rooms], config.problems) == (["auth"], ())
+
+
 def test_a_wrong_value_costs_that_value_alone(tmp_path: Path) -> None:
     found = said(tmp_path, TOML.replace('policy = "all"', "policy = 3").replace('"Acme Web"', "[]"))
     assert (found.wing, found.policy) == ("", None)

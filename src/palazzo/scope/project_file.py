@@ -1,5 +1,7 @@
 """What a project says about itself: `palazzo.toml`, or `mempalace.yaml` where there is none.
 
+One person's `.claude/palazzo.local.md` says over that what is read, and under which label, for them alone.
+
 Anybody may have written these files, so they decide little: a label for the wing, the rooms, and which of
 the project's own files are read. A value that is wrong costs that value alone and yields a sentence that
 names the file, the line where it can be told, and what is allowed. Keys at the top that are not known here
@@ -11,9 +13,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Literal
+
+from palazzo.settings import layers
 
 Policy = Literal["docs", "all"]
 
@@ -24,6 +28,7 @@ _LONGEST = 200
 """Characters in a name, a keyword or a pattern."""
 _ROOM_KEYS = ("name", "description", "keywords")
 _MINE_KEYS = ("policy", "include", "exclude")
+_PERSONAL = ("wing", *(f"mine.{key}" for key in _MINE_KEYS))
 _ROOM_BEGINS = re.compile(r"\s*\[\[\s*rooms\s*\]\]|\s*-\s+[\w\"']+\s*:(?:\s|$)")
 """A table of TOML's `rooms`, or an item of YAML's."""
 
@@ -52,6 +57,27 @@ class ProjectConfig:
 
 def read_project_config(root: Path) -> ProjectConfig:
     """Return what the project at `root` says. Never raises: what is wrong is in `problems`."""
+    return _as_the_person_wants(_team(root), root)
+
+
+def _as_the_person_wants(team: ProjectConfig, root: Path) -> ProjectConfig:
+    """What `.claude/palazzo.local.md` replaces, and adds to what is left out. The settings say what is wrong in it."""
+    said = {one.name: one.value for one in layers.person_file(root).said if one.name in _PERSONAL}
+    if not said:
+        return team
+    reading = _Reading(root / layers.PERSON_FILE, "")
+    mine = {key: said.get(f"mine.{key}") for key in _MINE_KEYS}
+    own = reading.read({"wing": said.get("wing"), "mine": {key: value for key, value in mine.items() if value}})
+    return replace(
+        team,
+        wing=own.wing or team.wing,
+        policy=own.policy or team.policy,
+        include=own.include or team.include,
+        exclude=tuple(dict.fromkeys((*team.exclude, *own.exclude))),
+    )
+
+
+def _team(root: Path) -> ProjectConfig:
     for name, parse in (("palazzo.toml", _toml), ("mempalace.yaml", _yaml)):
         path = root / name
         if not path.is_file():
@@ -102,6 +128,9 @@ class _Reading:
         if not isinstance(values, Mapping):
             problem = f"{self._path.name} must hold keys and values. Nothing in it is used."
             return ProjectConfig(file=self._path, problems=(problem,))
+        return self.read(values)
+
+    def read(self, values: Mapping[str, Any]) -> ProjectConfig:
         mine = values.get("mine", {})
         if not isinstance(mine, Mapping):
             self._wrong("mine", "must be a table")

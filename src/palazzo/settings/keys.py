@@ -137,10 +137,10 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("desktop_toast", "flag", False, "Show a desktop notice after a save."),
     *(Key(f"events.{name}", "flag", on, f"Whether the {name} hook does anything.") for name, on in EVENTS.items()),
-    Key("min_messages", "number", 3, "Sessions with fewer messages are not taken in.", most=10_000),
+    Key("min_messages", "number", 3, "Sessions with fewer messages are not taken in.", _OWN, most=10_000),
     Key("wing", "text", "", "The label of this project's wing.", _PROJECT),
     Key("mine.policy", "choice", "docs", "What is read of a project.", _ANYWHERE, ("docs", "all")),
-    Key("mine.include", "list", (), "Patterns of files to read; only these, if any.", _ANYWHERE),
+    Key("mine.include", "list", (), "Patterns of files to read; only these, if any.", _PROJECT),
     Key("mine.exclude", "list", (), "Patterns of files never to read; of all places together.", _ANYWHERE, add=True),
     Key(
         "mine.exclude_projects",
