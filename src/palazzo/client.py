@@ -50,7 +50,7 @@ _START_AGAIN = 1.0
 """Seconds after which another is started if none has taken the lock: the one before may have lost a race, or died."""
 _PASSED = (
     *("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "OPENCODE_DB"),
-    "CLAUDE_CODE_SESSION_ID",
+    *("CLAUDE_CODE_SESSION_ID", "MEMPAL_DIR", "MEMPALACE_AGENT_NAME"),
 )
 _PASSED_FROM = (
     *("PALAZZO_", "XDG_", "LC_", "CLAUDE_CONFIG_", "CODEX_HOME", "PI_CODING_AGENT_", "GEMINI_CLI_HOME"),
