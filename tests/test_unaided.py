@@ -22,17 +22,18 @@ from palazzo.attention.proactive import USERS_WING
 from palazzo.hosts import answering
 from palazzo.hosts.registry import ADAPTERS
 from palazzo.model import Place, Source
-from palazzo.operations import hook_answers, hook_prompt, spool
+from palazzo.operations import hook_answers, hook_prompt, told_unaided
 from palazzo.operations.context import Context
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.hook import HookRequest, HookResult, hook
 from palazzo.operations.pause import PauseRequest, pause
 from palazzo.operations.pausing import pause_file
 from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.why import WhyRequest, why
 from palazzo.recall.present import LEAST_SHOWN
 from palazzo.scope.identity import project_root
 from palazzo.settings.keys import BY_NAME, TRUSTS
-from palazzo.store import bare, opening, schema
+from palazzo.store import bare, ledger, opening, schema
 
 ROOT = Path(__file__).parents[1]
 PROMPT = "what did we decide about the retry budget?"
@@ -326,16 +327,35 @@ def test_words_that_look_like_the_fence_are_escaped(machine: Machine) -> None:
 # --- what is left behind -----------------------------------------------------------------------------------
 
 
-def test_what_was_told_is_in_the_spool_without_its_words_and_is_not_told_again(machine: Machine) -> None:
+def test_what_was_told_is_noted_without_its_words_and_is_not_told_again(machine: Machine) -> None:
     drawer = machine.note(DECISION)
     told = machine.told()
-    raw = Path(alone.spool_file(str(machine.palace), machine.variables)).read_bytes()
+    raw = Path(alone.told_file(str(machine.palace), machine.variables)).read_bytes()
     assert raw.count(b"\n") == 1
     assert drawer.encode() in raw
     assert b"retry" not in raw
     assert machine.answer() == NOTHING
     assert told == machine.told(session_id="s-2")
-    assert spool.take(machine.palace, machine.variables) == []
+
+
+def test_the_next_service_enters_it_in_the_ledger_once(machine: Machine) -> None:
+    drawer = machine.note(DECISION)
+    assert machine.told()
+    file = Path(alone.told_file(str(machine.palace), machine.variables))
+    noted = file.read_bytes()
+    for expected in (1, 0, 0):
+        with machine.context() as context:
+            assert told_unaided.enter(context) == expected
+        assert not file.exists()
+        if expected:
+            file.write_bytes(noted + b"cut off\n\xff\n")  # a service died before it forgot them
+    with machine.context() as context:
+        (one,) = why(context, WhyRequest("s-1")).injections
+    assert [part.id for part in one.parts] == [drawer]
+    assert (one.event, one.reason, one.text, one.erased) == ("prompt", ledger.UNAIDED, None, False)
+    assert one.tokens > 0
+    assert machine.answer() == NOTHING  # the ledger has it now
+    assert words(by_service(machine, "claude-code")) == ""
 
 
 def test_a_home_that_cannot_be_written_is_answered_all_the_same(machine: Machine) -> None:

@@ -36,9 +36,7 @@ _PATHS = ("agent_transcript_path", "transcript_path", "transcriptPath", "transcr
 _SESSIONS = ("session_id", "sessionId", "session")
 _LONGEST = 4_096
 _FULL = 256 * 1024
-"""Bytes of a spool from which on nothing but pointers is added."""
-TOLD = "told"
-"""In the third place: the line says what a session was told. `HOST SESSION told AT TOKENS TOOK HASH IDS`."""
+"""Bytes of the notes of what was told from which on none is added."""
 
 
 def answer(host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str]) -> bytes:
@@ -71,8 +69,17 @@ def written(host: str, text: str) -> bytes:
 
 def spool_file(palace: str, variables: Mapping[str, str]) -> str:
     """Return the file that holds the pointers of a palace."""
+    return _file("spool", palace, variables)
+
+
+def told_file(palace: str, variables: Mapping[str, str]) -> str:
+    """Return the file that holds which drawers hooks of a palace told of by themselves (`operations/told_unaided`)."""
+    return _file("told", palace, variables)
+
+
+def _file(what: str, palace: str, variables: Mapping[str, str]) -> str:
     name = os.path.splitext(os.path.basename(client.address(palace, variables).socket))[0]
-    return os.path.join(paths.state_place(variables), f"spool-{name}.txt")
+    return os.path.join(paths.state_place(variables), f"{what}-{name}.txt")
 
 
 def _answer_prompt(host: str, payload: bytes, palace: str, variables: Mapping[str, str], began: float) -> bytes:
@@ -81,7 +88,7 @@ def _answer_prompt(host: str, payload: bytes, palace: str, variables: Mapping[st
     read = _object(payload)
     if not isinstance(read.get("prompt"), str):
         return NOTHING
-    asked, file = unaided.Asked(host, read), spool_file(palace, variables)
+    asked, file = unaided.Asked(host, read), told_file(palace, variables)
     told = unaided.told(asked, palace, variables, _told_before(file, asked))
     if not told.text:
         return NOTHING
@@ -89,7 +96,7 @@ def _answer_prompt(host: str, payload: bytes, palace: str, variables: Mapping[st
     return written(host, told.text)
 
 
-# --- the spool ---------------------------------------------------------------------------------------------
+# --- what is left for a service ----------------------------------------------------------------------------
 
 
 def _leave_pointer(palace: str, host: str, payload: bytes, variables: Mapping[str, str]) -> None:
@@ -103,29 +110,24 @@ def _leave_pointer(palace: str, host: str, payload: bytes, variables: Mapping[st
 
 
 def _leave_note(file: str, asked: unaided.Asked, told: unaided.Told, began: float) -> None:
-    """Append one line to the spool: who was told of which drawers, and the hash of the text; none of its words."""
+    """Append one line for the ledger: who was told of which drawers, and when; none of the words."""
     from palazzo.text.tokens import estimate_tokens
 
-    try:
-        if os.path.getsize(file) > _FULL:
-            return  # nobody has read it for long: no service may run
-    except OSError:
-        pass  # there is none yet
-    body = told.text.encode("utf-8", "surrogatepass")
     took = int((time.monotonic() - began) * 1e6)
     numbers = (time.time_ns() // 1_000, estimate_tokens(told.text), took)
     try:
-        _append(file, (asked.host, asked.session, TOLD, *map(str, numbers), client.digest(body), ",".join(told.ids)))
+        if not os.path.exists(file) or os.path.getsize(file) <= _FULL:  # else nobody reads it: no service may run
+            _append(file, (asked.host, asked.session, *map(str, numbers), ",".join(told.ids)))
     except OSError:
         return  # it is told all the same: what is missing is a line in a list
 
 
 def _told_before(file: str, asked: unaided.Asked) -> frozenset[str]:
     """The ids that hooks without a service told this session of, as far as no service has read of it yet."""
-    start = "\t".join(map(_escaped, (asked.host, asked.session, TOLD))) + "\t"
+    start = "\t".join(map(_escaped, (asked.host, asked.session))) + "\t"
     try:
         with open(file, "rb") as opened:
-            lines = opened.read(4 * _FULL).decode("ascii", "replace").split("\n")
+            lines = opened.read(2 * _FULL).decode("ascii", "replace").split("\n")
     except OSError:
         return frozenset()
     return frozenset(one for line in lines if line.startswith(start) for one in line.rpartition("\t")[2].split(","))

@@ -99,7 +99,7 @@ def is_wanted(variables: Mapping[str, str]) -> bool:
 def address(palace: str, variables: Mapping[str, str]) -> Address:
     """Return where the service of the palace at `palace` listens. Nothing is made or looked at."""
     real = os.path.realpath(palace)
-    name = digest(os.fsencode(os.path.normcase(real)))[:16]
+    name = _digest(os.fsencode(os.path.normcase(real)))[:16]
     if _WINDOWS:
         return Address(real, os.path.join(paths.data_place(variables), "run"), name)
     own = f"palazzo-{os.getuid()}"
@@ -161,8 +161,7 @@ def _setting(variables: Mapping[str, str], name: str) -> object:
     return said.strip() if isinstance(said, str) and said.isprintable() else said if isinstance(said, bool) else None
 
 
-def digest(value: bytes) -> str:
-    """Return the SHA-256 in hexadecimal, without loading OpenSSL where that is not needed."""
+def _digest(value: bytes) -> str:
     try:
         from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
     except ImportError:

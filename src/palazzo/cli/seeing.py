@@ -29,7 +29,9 @@ def why(screen: Screen, result: WhyResult) -> None:
 def _injection(screen: Screen, injection: InjectionView) -> None:
     facts = f"{count(injection.tokens, 'token')}, {injection.took_ms:,.1f} ms, epoch {injection.epoch}"
     screen.say((f"{to_iso(injection.at)}  {injection.event}", "cyan"), f"  {injection.reason}  ", (facts, "dim"))
-    if injection.text is None:
+    if injection.text is None and not injection.erased:
+        screen.say(("    No service ran, so the hook found these by keyword; its words were not kept.", "yellow"))
+    elif injection.text is None:
         screen.say(("    An erase took this text: it quoted, or may have quoted, what went.", "yellow"))
     else:
         screen.exact(injection.text)

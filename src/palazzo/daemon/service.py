@@ -231,6 +231,7 @@ class Service:
 
     def _warm_up(self) -> None:
         """Load what the first search needs, then the SDK, so that nobody has to wait for them."""
+        from palazzo.operations import told_unaided
         from palazzo.operations.background import start_embedding
         from palazzo.operations.context import Context
         from palazzo.recall.query import Query
@@ -241,6 +242,7 @@ class Service:
                 Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
             ):
                 if context.has_palace:
+                    told_unaided.enter(context)
                     context.reading().search(Query("what was decided"))
                     self.hooks.warm_up()
                     start_embedding(context, insist=False)

@@ -49,7 +49,10 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class InjectionView:
-    """What was given once: the text as the agent got it, null where an erase took it, and its SHA-256."""
+    """What was given once: the text as the agent got it, and its SHA-256.
+
+    Text is null where an erase took it, and where a hook told it that found no service: that keeps ids, and no words.
+    """
 
     at: Micros
     event: str
@@ -128,6 +131,8 @@ def _given(connection: Connection, session: HookSession) -> tuple[InjectionView,
 
 
 def _view(one: Injection, used: dict[tuple[int, int], list[UseView]]) -> InjectionView:
+    from palazzo.store import ledger
+
     parts = (PartView(part.uid, part.kind, tuple(used.get((one.row, n), ()))) for n, part in enumerate(one.parts))
     return InjectionView(
         one.at,
@@ -138,7 +143,7 @@ def _view(one: Injection, used: dict[tuple[int, int], list[UseView]]) -> Injecti
         one.took / 1_000,
         one.text,
         one.hash,
-        one.text is None,
+        one.text is None and one.reason != ledger.UNAIDED,
         tuple(parts),
     )
 

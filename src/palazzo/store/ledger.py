@@ -22,6 +22,8 @@ Use = Literal["fetched", "cited", "touched"]
 """What an agent did with something it was given: read it whole, wrote its id or its words, opened a file it names."""
 ASKED_FOR = "a prompt asks for"
 """How the reason of an injection begins that somebody asked for; all others came unasked."""
+UNAIDED = f"{ASKED_FOR} the past, and no service ran"
+"""The reason of what a hook told that answered by itself. Its text was kept by nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What an agent was given once. `text` is None where an erase took it; `took` is in microseconds."""
+    """What an agent was given once; `took` is in microseconds.
+
+    `text` is None where an erase took it, or nobody kept it (UNAIDED).
+    """
 
     row: int
     event: str
@@ -78,10 +83,27 @@ def record(
         sums.told(connection, sorted({bytes.fromhex(part.uid) for part in parts} - before))
     body = text.encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(body).digest()
+    return _insert(connection, (session, epoch, event, reason, at, tokens, took, digest, body), parts)
+
+
+def record_unaided(
+    connection: Connection, session: int, epoch: int, parts: Sequence[Part], tokens: int, took: int, at: Micros
+) -> bool:
+    """Enter what a hook told that answered a prompt by itself; return False where that is entered already."""
+    rows = connection.execute(
+        "SELECT 1 FROM injection WHERE session = ? AND at = ? AND reason = ?", (session, at, UNAIDED)
+    )
+    if any(True for _ in rows):
+        return False
+    _insert(connection, (session, epoch, "prompt", UNAIDED, at, tokens, took, b"", None), parts)
+    return True
+
+
+def _insert(connection: Connection, values: Sequence[str | bytes | int | None], parts: Sequence[Part]) -> int:
     connection.execute(
         "INSERT INTO injection(session, epoch, event, reason, at, tokens, took, hash, text)"
         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (session, epoch, event, reason, at, tokens, took, digest, body),
+        values,
     )
     ((row,),) = connection.execute("SELECT last_insert_rowid()")
     connection.executemany(

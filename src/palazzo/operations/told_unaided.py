@@ -1,0 +1,63 @@
+"""What hooks told that found no service and answered by themselves: entered in the ledger by the next service.
+
+They leave a line each in a file of the state directory (`palazzo.alone`): `HOST SESSION AT TOKENS TOOK IDS`, with tabs
+between, each part escaped as in a URL. There are no words in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from palazzo import alone
+from palazzo.model import Micros
+from palazzo.store.ledger import Part
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a session was told, and when."""
+
+    host: str
+    session: str
+    at: Micros
+    tokens: int
+    took: int
+    parts: tuple[Part, ...]
+
+
+def enter(context: Context) -> int:
+    """Enter in the ledger what was told, each once, and forget the file; return how many were new."""
+    from palazzo.store import hook_sessions, ledger
+
+    file = Path(alone.told_file(str(context.palace_path), context.variables))
+    aside = file.with_name(f"{file.name}.taken")
+    new = 0
+    for one in (aside, file):  # what a process took that died comes first
+        with contextlib.suppress(OSError):
+            if one == file:
+                file.replace(aside)
+            lines = aside.read_bytes().splitlines()
+            with context.writing().database.transaction() as connection:
+                for told in _read(lines):
+                    session = hook_sessions.heard(connection, told.host, told.session, told.at)
+                    row, epoch = session.row, session.epoch
+                    new += ledger.record_unaided(connection, row, epoch, told.parts, told.tokens, told.took, told.at)
+            aside.unlink()
+    return new
+
+
+def _read(lines: list[bytes]) -> Iterator[Told]:
+    for line in lines:
+        parts = [unquote(part) for part in line.decode("ascii", "replace").split("\t")]
+        with contextlib.suppress(ValueError):  # a line that was cut when a disk was full
+            host, session, at, tokens, took, ids = parts
+            drawers = tuple(Part("drawer", bytes.fromhex(uid).hex()) for uid in ids.split(","))
+            yield Told(host, session, Micros(int(at)), int(tokens), int(took), drawers)
