@@ -6,7 +6,6 @@ import pytest
 from tests.derive.test_failures import ERROR, TESTS
 
 from palazzo.attention.recent import (
-    ENOUGH,
     NOTHING,
     Recent,
     errors_in,
@@ -85,15 +84,18 @@ def test_the_last_failure_is_in_view_until_its_target_passes() -> None:
     assert recent_of([*failing, call(3, "Bash", f"command: {TESTS}"), result(4, "3 passed", 3)]).failed is None
 
 
-@pytest.mark.parametrize("telling", [0, ENOUGH, ENOUGH + 5])
-def test_what_says_enough_or_nothing_takes_no_subject(telling: int) -> None:
-    assert subject(telling, Recent("Look at the importer.", "It leaks.")) == ""
+@pytest.mark.parametrize(
+    "prompt", ["", "go on", "yes, please do that", "no, not yet", "Rename the column of the invoices to total_cents."]
+)
+def test_what_says_nothing_or_enough_takes_no_subject(prompt: str) -> None:
+    assert subject(prompt, Recent("Look at the importer.", "It leaks.")) == ""
 
 
-def test_a_short_prompt_takes_its_subject_from_the_turn_before() -> None:
-    assert subject(1, Recent("Look at the importer.", "It leaks.")) == "Look at the importer. It leaks."
-    assert subject(1, NOTHING) == ""
-    assert len(subject(2, Recent("a" * 9_000, "b" * 9_000))) < 2_000
+@pytest.mark.parametrize("prompt", ["why only four?", "and the pool?", "now do the same for the cache"])
+def test_a_short_prompt_takes_its_subject_from_the_turn_before(prompt: str) -> None:
+    assert subject(prompt, Recent("Look at the importer.", "It leaks.")) == "Look at the importer. It leaks."
+    assert subject(prompt, NOTHING) == ""
+    assert len(subject(prompt, Recent("a" * 9_000, "b" * 9_000))) < 2_000
 
 
 @pytest.mark.parametrize(

@@ -100,18 +100,18 @@ def called_for(connection: Connection, asked: Asked, near: Iterable[Hit] = ()) -
     )
 
 
-def telling_words(connection: Connection, words: str) -> int:
-    """Return how many words tell what a text is about."""
-    return len(_telling(connection, words))
+def is_left_out(asked: Asked, drawer: Drawer) -> bool:
+    """Whether a drawer is none that may be told here: it is not trusted enough, or the session said it itself."""
+    return drawer.trust not in asked.trusts or asked.around.is_own(drawer)
 
 
 def calls_for_memories(connection: Connection, asked: Asked) -> bool:
     """Whether the words say enough for a memory to be called for: `go on` and `yes, the second` do not."""
-    return telling_words(connection, asked.sought) >= _CALLING
+    return len(_telling(connection, asked.sought)) >= _CALLING
 
 
 def worth_telling(connection: Connection, hits: Iterable[Hit], asked: Asked, floor: float, limit: int) -> list[Hit]:
-    """Return the best hits of several searches that may be told: above the floor, trusted enough, each said once.
+    """Return the best hits of several searches that may be told: above the floor, each said once.
 
     The floor was fitted with vectors. A hit that was found by its words alone must have several of those at hand.
     """
@@ -120,10 +120,8 @@ def worth_telling(connection: Connection, hits: Iterable[Hit], asked: Asked, flo
         hit
         for hit in hits
         if hit.score >= floor
-        and hit.drawer.trust in asked.trusts
-        and not around.is_own(hit.drawer)
         and (_has_vector(hit) or len(telling.intersection(connection.stems(index_form(hit.drawer.text)))) >= _CALLING)
-        and not has_said(asked.words, hit.drawer.text)
+        and not has_said(asked.words, hit.drawer.text, 1.0)
         and not has_told(around.answered, hit.drawer.id, hit.drawer.text)
     ]
     here = f"branch:{around.branch}"
@@ -196,8 +194,7 @@ def words_of(line: DigestLine) -> str:
 
 def _threads(connection: Connection, asked: Asked, near: Iterable[Hit]) -> Iterator[DigestLine]:
     """What sessions left open, the newest first. What this one did, its agent knows."""
-    around = asked.around
-    rows = [hit.row for hit in near if hit.drawer.trust in asked.trusts and not around.is_own(hit.drawer)]
+    rows = [hit.row for hit in near]
     if not rows:
         return
     said = frozenset(connection.stems(index_form(asked.words)))

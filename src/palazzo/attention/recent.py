@@ -20,10 +20,18 @@ FILES = 5
 """Files in play that are looked at: those that were opened or changed last."""
 ENOUGH = 4
 """Telling words from which a prompt says by itself what it is about."""
+_LISTED = """
+again ahead alright also carry continue correct do done exactly fine first go good great just keep last let let's like
+make next no nope not now ok okay one perfect please proceed really right second sounds start stop sure thank thanks
+third too try use wait want well yeah yep yes yet
+"""
+_GOING_ON = frozenset(_LISTED.split())
+"""Words that say how to go on, and not with what."""
 _LONGEST = 600
 """Characters of the turn before that are taken as a subject: the last of the person's words, and of the agent's."""
-_SAID_OF = 0.7
-"""The share of a text's words that must stand together somewhere in an answer that has said it already."""
+SAID_OF = 0.85
+"""The share of a text's words that must stand together somewhere in an answer that has said it already. Less would take
+an answer that states a problem for one that knows what to do about it."""
 _CITED = 12
 """Digits of an id that are no accident."""
 _FEWEST_WORDS = 3
@@ -85,9 +93,9 @@ def _files(messages: Sequence[Said]) -> tuple[str, ...]:
     return tuple(found)[:FILES]
 
 
-def subject(telling: int, recent: Recent) -> str:
-    """Return the words that a prompt with so many telling words takes from the turn before; mostly none."""
-    if not 0 < telling < ENOUGH:
+def subject(prompt: str, recent: Recent) -> str:
+    """Return the words that a short prompt takes from the turn before; mostly none."""
+    if not 0 < len(set(_telling(prompt)) - _GOING_ON) < ENOUGH:
         return ""
     return " ".join(filter(None, (recent.asked[-_LONGEST:].strip(), recent.answered[-_LONGEST:].strip())))
 
@@ -118,13 +126,13 @@ def has_told(answer: str, uid: str, text: str) -> bool:
     return bool(answer) and (uid[:_CITED] in answer or has_said(answer, text))
 
 
-def has_said(answer: str, text: str) -> bool:
-    """Whether an answer holds most of a text's words, close together."""
+def has_said(answer: str, text: str, share: float = SAID_OF) -> bool:
+    """Whether an answer holds that share of a text's words, close together."""
     wanted = frozenset(_telling(text))
     if len(wanted) < _FEWEST_WORDS:
         return False
     said = _telling(answer)
-    least, span = _SAID_OF * len(wanted), _WIDER * len(_telling(text)) + _LONGER
+    least, span = share * len(wanted), _WIDER * len(_telling(text)) + _LONGER
     held: Counter[str] = Counter()
     for n, word in enumerate(said):
         if word in wanted:

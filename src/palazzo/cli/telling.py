@@ -22,6 +22,9 @@ def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
         since = f"  since {fact.valid_from[:10]}" if fact.valid_from else ""
         said = f"{fact.subject} {fact.predicate} {fact.object}"
         screen.say(("fact  ", "cyan"), said, (f"{since}  {fact.id}", "dim"), hanging=len(INDENT))
+    for thread in result.threads:
+        when = (f"  {day(thread.said_at)}  {thread.id}", "dim")
+        screen.say(("left open  ", "yellow"), thread.text, when, hanging=len(INDENT))
     for memory in result.memories:
         where = f"{memory.wing}/{memory.room}"
         screen.say((f"{memory.score:.2f}  ", "green"), f"{day(memory.created_at)}  ", (where, "cyan"))
@@ -29,7 +32,7 @@ def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
         screen.read(memory.text)
         if memory.truncated:
             screen.say((f"{INDENT}… the rest: palazzo show {memory.id}", "dim"))
-    if not (result.reminders or result.todos or result.facts or result.memories):
+    if not (result.reminders or result.todos or result.facts or result.threads or result.memories):
         where = ", ".join(result.wings) or "no wing of this project"
         screen.say((f"Nothing is called for (looked in: {where}; a memory must score {result.floor:g}).", "dim"))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from palazzo.attention import shares
-from palazzo.attention.proactive import Around, telling_words
+from palazzo.attention.proactive import Around
 from palazzo.attention.recent import errors_in, files_in, subject
 from palazzo.operations.hook_answers import Asked
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 def around(asked: Asked, last: Recent, is_own: Callable[[Drawer], bool]) -> Around:
     """Return what the session adds to the prompt's words."""
-    with asked.context.reading().database.snapshot() as connection:
-        telling = telling_words(connection, asked.happening.prompt)
-    return Around(subject(telling, last), last.answered, _branch(asked), is_own)
+    return Around(subject(asked.happening.prompt, last), last.answered, _branch(asked), is_own)
 
 
 def in_view(asked: Asked, last: Recent, budget: int) -> list[Entry]:

@@ -56,9 +56,8 @@ def _answered(asked: Asked, found: Intent) -> Told:
             if best is None or hit.score > best.score:
                 hits[hit.drawer.id] = hit
     ranked = sorted(hits.values(), key=lambda hit: (-hit.score, hit.drawer.id))
-    kept = [hit for hit in ranked if not _is_own(asked, hit.drawer)]
     floor = asked.context.settings.number("ask_floor") / 100
-    passed = list(gates.passing(kept, floor, LIMIT))
+    passed = list(gates.passing(ranked, floor, LIMIT))
     last = recent(asked)
     seen = fixes_in_view(asked, replace(last, failed=None), BUDGET)
     entries = _unsaid(last.answered, (*seen, *_entries(asked, passed, BUDGET - shares.cost_of(seen))))
@@ -72,10 +71,12 @@ def _search(asked: Asked, words: str) -> Iterator[Hit]:
 
     palace = asked.context.reading()
     scope = told_of(asked.context, asked.agent)
+
+    def but(drawer: Drawer) -> bool:
+        return drawer.trust not in scope.trusts or _is_own(asked, drawer)
+
     for wing in scope.wings:
-        for hit in palace.search(Query(words, wing, limit=_LOOKED_AT, budget=BUDGET)).hits:
-            if hit.drawer.trust in scope.trusts:
-                yield hit
+        yield from palace.search(Query(words, wing, limit=_LOOKED_AT, budget=BUDGET, but=but)).hits
 
 
 def _is_own(asked: Asked, drawer: Drawer) -> bool:

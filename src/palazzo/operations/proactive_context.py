@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
@@ -185,6 +186,7 @@ def _found(
     context: Context, request: ProactiveContextRequest, asked: Asked
 ) -> tuple[list[Hit], Literal["ready", "keyword-only", "building"]]:
     """The best of each wing, each searched by itself: what is nearest elsewhere must not stand before it."""
+    from palazzo.attention.proactive import is_left_out
     from palazzo.operations.tag import label
     from palazzo.recall.query import Query
     from palazzo.store import labels
@@ -195,10 +197,13 @@ def _found(
     if kinds:
         with palace.database.snapshot() as connection:
             among = labels.drawers_labelled(connection, kinds)
+    but = partial(is_left_out, asked)
     found: list[Hit] = []
     index: Literal["ready", "keyword-only", "building"] = "ready"
     for wing in asked.wings:
-        query = Query(asked.sought, wing, kind="note" if kinds else None, limit=_LOOKED_AT, budget=1, among=among)
+        query = Query(
+            asked.sought, wing, kind="note" if kinds else None, limit=_LOOKED_AT, budget=1, among=among, but=but
+        )
         answer = palace.search(query)
         found += answer.hits
         index = answer.index if answer.index != "ready" else index

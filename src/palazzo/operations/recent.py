@@ -37,9 +37,9 @@ def recent(asked: Asked) -> Recent:
         source = transcripts.session_source(connection, uri, happening.session)
         rows = [] if source is None else last_messages(connection, source, _MESSAGES, _CHARACTERS)
         state = sources.read_file_state(connection, uri) if uri else None
-    said = [
-        Said(one.item, one.role, one.text, _believed(one.parts, one.text)) for one in rows if one.trust != "external"
-    ]
+    since = asked.session.epoch_at if asked.session is not None and asked.session.epoch > 0 else 0
+    kept = [one for one in rows if one.trust != "external" and one.at >= since]  # the agent has lost what was before
+    said = [Said(one.item, one.role, one.text, _believed(one.parts, one.text)) for one in kept]
     if path is not None:
         said += _behind(path, state)
     return recent_of(said[-_MESSAGES:]) if said else NOTHING

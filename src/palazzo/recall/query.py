@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from palazzo.errors import UsageError
-from palazzo.model import Micros
+from palazzo.model import Drawer, Micros
 from palazzo.text import words
 from palazzo.text.questions import asks_how, asks_when
 
@@ -42,6 +42,8 @@ class Query:
     """The wing of the project that is asked from: lifted, not required."""
     external: bool = True
     """Whether words of strangers count: what a page, an MCP server or a dependency's file said."""
+    but: Callable[[Drawer], bool] | None = None
+    """Says which drawers to leave out as if they were not there: none of them makes the others look far behind."""
     used: frozenset[int] = frozenset()
     """The row ids of the drawers that the session that asks has used: they lift those that were used with them."""
     without: frozenset[str] = frozenset()

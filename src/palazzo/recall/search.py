@@ -251,7 +251,7 @@ def _read(connection: Connection, ranked: list[Ranked], together: int) -> Iterat
 
 def _wanted(drawer: Drawer, asked: Query, scope: _Scope) -> bool:
     """Whether a drawer is of the place, kind, time, branch, tags and trust that were asked for."""
-    if drawer.trust == "external" and not asked.external:
+    if (drawer.trust == "external" and not asked.external) or (asked.but is not None and asked.but(drawer)):
         return False
     if asked.since is not None and drawer.created_at < asked.since:
         return False

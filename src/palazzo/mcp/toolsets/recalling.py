@@ -14,7 +14,7 @@ from palazzo.mcp.tools import Answer, Argument, Given, Tool
 from palazzo.mcp.toolsets.facts import counted, fact_line, told_fact
 from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
 from palazzo.operations.diary_read import DiaryReadResult
-from palazzo.operations.proactive_context import ProactiveContextResult
+from palazzo.operations.proactive_context import ProactiveContextResult, ThreadView
 from palazzo.operations.search import SearchResult
 from palazzo.operations.show import ShowResult
 from palazzo.operations.wake_up import WakeUpResult
@@ -202,15 +202,29 @@ def _called_for(result: ProactiveContextResult, given: Given) -> Answer:
     ]
     reminders, todos = [told_reminder(one) for one in result.reminders], [told_todo(one) for one in result.todos]
     facts = [told_fact(one) for one in result.facts]
-    if not (memories or reminders or todos or facts):
+    threads = [_told_thread(one) for one in result.threads]
+    if not (memories or reminders or todos or facts or threads):
         notice = "Nothing recorded is called for by this. Use search to look for something."
         return Answer({"notice": notice, "memories": []}, notice)
     notice = f"{NOTICE}; a sample: search for more."
     told: dict[str, Any] = {"notice": notice, "memories": [one.told for one in memories]}
-    told |= {name: rows for name, rows in (("reminders", reminders), ("todos", todos), ("facts", facts)) if rows}
+    others = {"reminders": reminders, "todos": todos, "facts": facts, "threads": threads}
+    told |= {name: rows for name, rows in others.items() if rows}
     lines = [*(f"reminder {task_line(one)}" for one in reminders), *(f"to-do {task_line(one)}" for one in todos)]
-    parts = [notice, *(one.lines for one in memories), "\n".join([*lines, *map(fact_line, facts)])]
+    parts = [
+        notice,
+        *(one.lines for one in memories),
+        "\n".join([*lines, *map(fact_line, facts), *map(_thread_line, threads)]),
+    ]
     return Answer(told, fenced("\n\n".join(filter(None, parts))))
+
+
+def _told_thread(thread: ThreadView) -> dict[str, Any]:
+    return {"id": thread.id, "when": telling.minute(thread.said_at), "by": thread.by, "text": thread.text}
+
+
+def _thread_line(told: Mapping[str, Any]) -> str:
+    return f"left open [{told['id']}] {told['when']} · {told['by']}: {told['text']}"
 
 
 PROACTIVE_CONTEXT = Tool(
