@@ -189,6 +189,25 @@ def test_the_name_on_path_is_stored_where_it_leads_to_this_installation(
     assert hooks_of(home / ".claude/settings.json")["Stop"][0]["hooks"][0]["command"] == str(link)
 
 
+def test_a_program_that_will_be_gone_is_not_wired(
+    palazzo: Command, home: Path, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`uvx palazzo install` runs one that uv keeps in its cache."""
+    cached = home / ".cache" / "uv" / "archive" / "bin" / "palazzo"
+    cached.parent.mkdir(parents=True)
+    shutil.copy(program, cached)
+    monkeypatch.setattr(own_program, "_beside", lambda: iter([cached]))
+    ran = palazzo("install", "codex")
+    assert ran.code == 2
+    assert "lies in a cache" in ran.error
+    assert there(home) == {}
+
+
+def test_a_plugin_that_does_the_same_is_named(palazzo: Command, home: Path, program: Path) -> None:
+    (home / ".claude" / "settings.json").write_text('{"enabledPlugins": {"palazzo@palazzo": true}}')
+    assert "disable it" in palazzo("install", "claude-code").out
+
+
 def test_a_hook_that_is_off_by_default_is_wired_where_it_is_on(
     palazzo: Command, home: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,9 +50,20 @@ def settings_of_somebody(draw: st.DrawFn) -> str:
     return f"{gap}{{{gap}{f',{gap}'.join(members)}{gap}}}{draw(SPACE)}"
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(text=settings_of_somebody())
 def test_what_is_installed_is_uninstalled_without_a_trace(text: str) -> None:
+    there_and_back(text)
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(text=settings_of_somebody())
+def test_what_is_installed_is_uninstalled_without_a_trace_in_many_files(text: str) -> None:
+    there_and_back(text)
+
+
+def there_and_back(text: str) -> None:
     try:
         with_ours = installed(text)
     except ValueError:
@@ -66,7 +77,7 @@ def test_what_is_installed_is_uninstalled_without_a_trace(text: str) -> None:
     assert uninstalled(moved) == uninstalled(with_ours) == text
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(text=written())
 def test_a_server_comes_and_goes_without_a_trace(text: str) -> None:
     entry = wiring.server("claude-code", PROGRAM)
@@ -218,7 +229,7 @@ def test_toml_that_cannot_be_added_to_is_refused(text: str) -> None:
         host_settings.with_toml_server(text, wiring.server("codex"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(text=st.text(st.sampled_from("a#\r\n \ufeff"), max_size=9))
 def test_a_block_comes_and_goes_without_a_trace(text: str) -> None:
     more = host_settings.with_block(text, "codex", "## Memory\n\nold")

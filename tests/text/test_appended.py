@@ -14,7 +14,7 @@ BLOCK = ["# ours", "[mcp_servers.palazzo]", 'command = "/a b/ü"', 'args = ["mcp
 LINES = st.text(st.sampled_from("a\n\r #"), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(before=LINES, after=LINES)
 def test_a_block_is_taken_away_without_a_trace_also_where_more_came_behind_it(before: str, after: str) -> None:
     text = appended.appended(before, BLOCK)

@@ -49,7 +49,7 @@ def loaded(text: str) -> Any:
     return json.loads(text, object_pairs_hook=lambda pairs: ("object", pairs), parse_int=str, parse_float=str)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(text=written(), before=SPACE, after=SPACE, data=st.data())
 def test_what_is_added_anywhere_is_removed_without_a_trace(text: str, before: str, after: str, data: Any) -> None:
     text = before + text + after
@@ -74,7 +74,7 @@ def test_what_is_added_anywhere_is_removed_without_a_trace(text: str, before: st
     assert json_edit.without(more, (*trail, n)) == text
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(text=written(), data=st.data())
 def test_every_other_value_and_its_order_stay(text: str, data: Any) -> None:
     places = containers(text)

@@ -48,6 +48,14 @@ def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFile
     return HostFiles(directory, directory / "hooks.json", directory / "config.toml", directory / "AGENTS.md")
 
 
+def text_of(path: Path) -> str:
+    """Return what is in a file; nothing where it cannot be read, of which whoever changes it says why."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
 def check_present(title: str, program: str, files: HostFiles, variables: Mapping[str, str]) -> None:
     """UsageError where neither the host's directory nor its program is here."""
     if not files.directory.is_dir() and shutil.which(program, path=variables.get("PATH", "")) is None:

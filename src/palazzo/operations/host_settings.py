@@ -122,6 +122,23 @@ def _without(text: str, one: Handler, unwanted: Callable[[Any], bool]) -> str | 
     return json_edit.without(text, one.group if _is_whole(text, one.group, unwanted) else one.trail)
 
 
+def setting(text: str, name: str) -> Any:
+    """Return a setting at the top of the document; None where it is not there, or cannot be read."""
+    try:
+        found = _object(text).last(name)
+    except ValueError:
+        return None
+    return None if found is None else json_edit.value(text, found[1])
+
+
+def has_plugin(text: str) -> bool:
+    """Whether Claude Code's settings enable the plugin that brings the same hooks."""
+    enabled = setting(text, "enabledPlugins")
+    return isinstance(enabled, dict) and any(
+        name.split("@")[0] == SERVER and on is True for name, on in enabled.items()
+    )
+
+
 # --- the MCP server, in JSON -------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +22,7 @@ from palazzo import client
 from palazzo.operations import host_files, host_settings, recognising
 from palazzo.operations.install_codex import trust_keys
 from palazzo.operations.recognising import Ours
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, SERVER, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, Wiring
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -130,7 +130,7 @@ def _of_host(
                 f"palazzo uninstall {wiring.host} --{one}",
             )
         )
-    if wiring is CLAUDE_CODE and _setting(own.hooks, "disableAllHooks") is True:
+    if wiring is CLAUDE_CODE and host_settings.setting(host_files.text_of(own.hooks), "disableAllHooks") is True:
         troubles.append(Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there"))
     trusted = _trusted(own) if wiring is CODEX and "user" in found.scopes else None
     if trusted is False:
@@ -193,7 +193,7 @@ def _read(context: Context, wiring: Wiring, own: HostFiles, project: HostFiles) 
         again = f"palazzo install {wiring.host}"
         troubles.append(Trouble("other-palace", f"what is wired uses another palace: {other}", again))
     if wiring is CLAUDE_CODE and any(
-        name.split("@")[0] == SERVER and on is True for name, on in _plugins(own.hooks, project.hooks)
+        host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks)
     ):
         scopes.append("plugin")
     return _Found(
@@ -227,20 +227,6 @@ def _tried(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trou
     except (OSError, ValueError) as error:
         troubles.append(Trouble("unreadable", f"{path} cannot be read: {error}", f"mend {path}"))
         return []
-
-
-def _plugins(*paths: Path) -> Iterator[tuple[str, Any]]:
-    for path in paths:
-        enabled = _setting(path, "enabledPlugins")
-        yield from enabled.items() if isinstance(enabled, dict) else ()
-
-
-def _setting(path: Path, name: str) -> Any:
-    try:
-        said = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError):
-        return None
-    return said.get(name) if isinstance(said, dict) else None
 
 
 def _trusted(own: HostFiles) -> bool:

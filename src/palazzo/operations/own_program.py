@@ -15,6 +15,7 @@ from pathlib import Path
 
 import palazzo
 from palazzo.errors import UsageError
+from palazzo.paths import cache_directory
 
 _NAME = "palazzo.exe" if sys.platform == "win32" else "palazzo"
 
@@ -27,9 +28,14 @@ def own_program(variables: Mapping[str, str]) -> str:
         raise UsageError(
             f"There is no program '{_NAME}' that a host could start: install Palazzo with pipx, uv or pip first."
         )
-    if own is None or (on_path is not None and _is_same(on_path, own)):
-        return str(on_path)
-    return str(own)
+    chosen = on_path if own is None or (on_path is not None and _is_same(on_path, own)) else own
+    cache = cache_directory(variables).parent
+    if chosen is None or Path(os.path.realpath(chosen)).is_relative_to(os.path.realpath(cache)):
+        raise UsageError(
+            f"{chosen} lies in a cache, and will be gone one day: install Palazzo for good, with 'uv tool install "
+            f"palazzo' or pipx, and run this from there."
+        )
+    return str(chosen)
 
 
 def found_on_path(variables: Mapping[str, str]) -> Path | None:
