@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from palazzo import client, paths
+from palazzo import client, paths, starting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ _PROMPTS = {
     "pi": "",
 }
 """What hosts call the event of a prompt, besides our own name for it. The shapes are those of `hosts/`."""
+_BEGINNINGS = ("session-start", "SessionStart", "sessionStart")
+_LINES = {
+    **dict.fromkeys(("claude-code", "codex", "gemini-cli"), "systemMessage"),
+    **dict.fromkeys(("opencode", "pi"), "tell"),
+}
+"""Where hosts read a line for the person; Copilot reads none."""
 _PATHS = ("agent_transcript_path", "transcript_path", "transcriptPath", "transcript")
 _SESSIONS = ("session_id", "sessionId", "session")
 _LONGEST = 4_096
@@ -46,11 +52,26 @@ def answer(host: str, event: str, payload: bytes, palace: str | None, variables:
     where = client.address(chosen, variables)
     if event in CAPTURES:
         _leave_pointer(where.palace, host, payload, variables)
-    if client.is_wanted(variables) and not client.is_starting(where):
-        client.start(where, variables)
+    trouble = starting.begin(where, variables) if client.is_wanted(variables) else ""
+    answered = NOTHING
     if event in ("prompt", _PROMPTS.get(host)) and host in _PROMPTS:
-        return _answer_prompt(host, payload, chosen, variables, began)
-    return NOTHING
+        answered = _answer_prompt(host, payload, chosen, variables, began)
+    elif event not in _BEGINNINGS:
+        return NOTHING
+    return _with_line(host, payload, answered, trouble, where, variables) if trouble else answered
+
+
+def _with_line(
+    host: str, payload: bytes, answered: bytes, line: str, where: client.Address, variables: Mapping[str, str]
+) -> bytes:
+    """The answer with a line for the person, where the host shows one and this session's was not told before."""
+    read = _object(payload)
+    session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
+    field = _LINES.get(host)
+    if field is None or not starting.is_news(where, variables, session):
+        return answered
+    body = answered.strip().removeprefix(b"{")
+    return b"{" + _as_json({field: line}, plainly=False).encode()[1:-1] + (b"," if body != b"}" else b"") + body + b"\n"
 
 
 def written(host: str, text: str) -> bytes:

@@ -38,8 +38,6 @@ GIVING_WAY = "giving way"
 """Why a service refuses a client that is newer than itself."""
 PATIENCE = 10.0
 """Seconds for which a service that was started is waited for, where one waits."""
-WARMING_UP = "warming up"
-"""Why a service that has just begun refuses a hook that cannot wait until all is loaded."""
 _ANSWERS_WITHIN = 5.0
 """Seconds in which a service answers the first line. It does so before anything else, so a longer wait is in vain."""
 _LONGEST_ADDRESS = 100

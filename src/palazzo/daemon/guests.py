@@ -65,7 +65,7 @@ class Guest:
             self._say(False, reason=client.GIVING_WAY)
         elif want == "hook":
             if not self._service.hooks.has_time_for(hello):
-                self._say(False, reason=client.WARMING_UP)
+                self._say(False, reason="it is warming up")
                 return
             self._say(True)
             self._service.hooks.serve(self.stream, hello)

@@ -15,7 +15,6 @@ from concurrent.futures import TimeoutError as TookTooLong
 from pathlib import Path
 from typing import Any
 
-from palazzo import alone
 from palazzo.daemon.engine import Engine, Job
 from palazzo.daemon.prompts import Prompts
 from palazzo.errors import PalazzoError
@@ -25,6 +24,7 @@ from palazzo.mcp.calls import Stopped
 from palazzo.operations import registry
 from palazzo.operations.hook import HookRequest, HookResult
 from palazzo.operations.session_checkpoint import SessionCheckpointRequest
+from palazzo.operations.spool import CAPTURES
 
 _log = logging.getLogger("palazzo.service")
 _WITHIN = 0.8
@@ -65,7 +65,7 @@ class Hooks:
         Its client answers a prompt by keyword then, which takes less. What captures is begun at once: it is finished
         whether or not somebody still waits.
         """
-        if str(hello.get("event", "")) in alone.CAPTURES:
+        if str(hello.get("event", "")) in CAPTURES:
             return True
         left = hello.get("within_ms")
         within = left / 1_000 if isinstance(left, int) else _WITHIN

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from palazzo import __version__, client, locks
+from palazzo import __version__, client, locks, starting
 from palazzo.client import Address
 from palazzo.daemon.listening import Listener, is_own_user
 from palazzo.daemon.memory import resident_mb
@@ -147,6 +147,7 @@ class Service:
         settings = Context(self._palace, self._palace.parent, self._variables).settings
         self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
         self._most_mb = max(_LEAST_MB, settings.number("service_memory_mb"))
+        starting.came_up(self._where, self._variables)
         threading.Thread(target=self._warm_up, name="palazzo-warming", daemon=True).start()
 
     def _heed_signals(self) -> None:

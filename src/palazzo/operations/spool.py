@@ -16,6 +16,8 @@ from urllib.parse import unquote
 
 from palazzo import alone
 
+CAPTURES = alone.CAPTURES
+"""Events after which there is something to read, by our names and by the hosts'."""
 _TAKEN = ".taken"
 _MOST = 10_000
 """Pointers that are read; each is to a transcript, and reading one twice costs nothing."""

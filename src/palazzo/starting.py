@@ -1,0 +1,96 @@
+"""Whether the service that hooks start comes up, and what a person is told whose service does not.
+
+A hook starts a service and waits for nothing, so only the next one can see that none came of it. A note in the state
+directory says when one was started, or failed to; the service removes it as soon as it serves. Its other lines are
+sessions whose person was told. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from palazzo import client, paths
+from palazzo.errors import ServiceUnavailable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COMES_UP_WITHIN = 10.0
+"""Seconds after which a service that was started has failed to: it takes a second of an idle machine."""
+_TRIED_AGAIN_AFTER = 60.0
+"""Seconds between two starts where one has failed. Each takes a second of one core, and hooks are many."""
+_LONGEST, _MOST_TOLD = 64 * 1024, 200
+_CRASHES = "it ends as soon as it is started"
+
+
+def begin(where: client.Address, variables: Mapping[str, str]) -> str:
+    """Start a service if none is about to serve; return why none can be, empty where nothing is known against it."""
+    file = _note(where, variables)
+    if client.is_starting(where):
+        return ""
+    state, at, told = _read(file)
+    age = time.time() - at
+    if state == "failed" and 0 <= age < _TRIED_AGAIN_AFTER:
+        return _sentence(_CRASHES)
+    try:
+        client.start(where, variables)
+    except ServiceUnavailable as error:
+        _write(file, "failed", time.time(), told)
+        return _sentence(str(error).rstrip("."))
+    if state and age >= _COMES_UP_WITHIN:
+        _write(file, "failed", time.time(), told)
+        return _sentence(_CRASHES)
+    if not state:
+        _write(file, "started", time.time(), told)
+    return ""
+
+
+def is_news(where: client.Address, variables: Mapping[str, str], session: str) -> bool:
+    """Whether the person of a session was not told yet; from now on they were. False where that cannot be kept."""
+    file = _note(where, variables)
+    state, at, told = _read(file)
+    named = "".join(letter for letter in session[:200] if letter.isprintable()) or "-"
+    return bool(state) and named not in told and _write(file, state, at, [*told[-_MOST_TOLD:], named])
+
+
+def came_up(where: client.Address, variables: Mapping[str, str]) -> None:
+    """Forget what failed before: the service serves."""
+    try:
+        os.unlink(_note(where, variables))
+    except OSError:
+        return  # there is none, or it is left to the next one
+
+
+def _sentence(why: str) -> str:
+    return (
+        f"Palazzo's service does not run ({why}): memory is searched by words alone, and what is said is taken in "
+        "later. 'palazzo service start' says more; with PALAZZO_SERVICE=off none is started."
+    )
+
+
+def _note(where: client.Address, variables: Mapping[str, str]) -> str:
+    name = os.path.splitext(os.path.basename(where.socket))[0]
+    return os.path.join(paths.state_place(variables), f"starting-{name}.txt")
+
+
+def _read(file: str) -> tuple[str, float, list[str]]:
+    """Return the note's state (empty where there is none), when a service was started, and the sessions."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            first, *told = [*opened.read(_LONGEST).split("\n")[:-1], ""]
+    except OSError:
+        return "", 0.0, []
+    state, _, at = first.partition(" ")
+    return state, float(at) if at.isdigit() else 0.0, [one for one in told if one]
+
+
+def _write(file: str, state: str, at: float, told: list[str]) -> bool:
+    try:
+        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        with open(file, "w", encoding="utf-8", errors="replace") as opened:
+            opened.write("".join(f"{line}\n" for line in (f"{state} {int(at)}", *told)))
+    except OSError:
+        return False
+    return True
