@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -424,6 +425,14 @@ def test_a_palace_that_somebody_writes_to_is_read(machine: Machine) -> None:
         assert DECISION.encode() in outcome(machine)
     finally:
         connection.close()
+
+
+def test_without_apsw_an_sqlite_that_is_too_old_is_not_used(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.note(DECISION)
+    monkeypatch.setitem(sys.modules, "apsw", None)
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 42, 0))
+    with pytest.raises(bare.Unreadable, match="too old"):
+        bare.opened(str(machine.palace))
 
 
 # --- in milliseconds ---------------------------------------------------------------------------------------
