@@ -11,6 +11,7 @@ from tests.cli.command import Command
 
 from palazzo.operations import instructions, registry, remember
 from palazzo.operations.context import Context
+from palazzo.operations.instruction_prompts import OWN_NAMES, PROMPTS, written
 
 
 def texts(rows: list[dict[str, Any]]) -> list[str]:
@@ -108,15 +109,22 @@ def test_a_text_is_short_and_names_only_what_there_is(palazzo: Command, home: Pa
     text: str = palazzo.json("instructions", name)["text"]
     assert text.startswith("# ")
     assert len(text) < 2_500
-    assert not re.search(r"\{\w+\}", text)
+    assert not re.search(r"[{}]", text)
     typed = {" ".join(registry.typed(one)) for one in registry.MODULES}
     groups = set(registry.GROUPS)
     for said in re.findall(r"`palazzo ([a-z][a-z-]*)(?: ([a-z-]+))?", text):
         words = " ".join(filter(None, said)) if said[0] in groups else said[0]
         assert words in typed or (said[0] in groups and not said[1]), words
-    options = "\n".join(palazzo(said, "--help").out for said in ("mine", "feed", "init"))
-    for option in re.findall(r"`(?:palazzo [^`]*)?(--[a-z-]+)", text):
-        assert option in options or option in ("--help", "--kind"), option
+    for words in re.findall(r"`palazzo ([a-z][^`]*)", text):
+        command = words.split()[: 2 if words.split()[0] in groups else 1]
+        there = palazzo(*command, "--help").out
+        assert all(option in there for option in re.findall(r"--[a-z-]+", words)), words
+
+
+def test_the_prompts_of_the_server_and_the_texts_are_the_same(palazzo: Command) -> None:
+    for prompt in PROMPTS:
+        said = palazzo.json("instructions", prompt.name)["text"]
+        assert all(line in said for line in written(prompt, OWN_NAMES, "…").splitlines())
 
 
 def test_a_profile_s_texts_go_by_its_names(palazzo: Command, home: Path) -> None:

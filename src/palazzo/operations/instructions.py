@@ -1,4 +1,7 @@
-"""instructions: the short texts that tell an agent how to go about something."""
+"""instructions: the short texts that tell an agent how to go about something.
+
+Slash commands and skills of hosts print them, and the prompts of the MCP server say the same.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from palazzo.attention import tool_names
+from palazzo.operations.instruction_prompts import OWN_NAMES, PROMPTS, written
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
-Name = Literal["help", "init", "search", "mine", "status"]
+Name = Literal[
+    "help", "init", "search", "mine", "status", "remember", "diary", "doctor",
+    "recall", "save_session", "what_do_we_know_about",
+]  # fmt: skip
 ToolNames = Literal["palazzo", "mempalace", "shodh"]
 _TEXTS = Path(__file__).parent / "instruction_texts"
-_NAMED = ("search", "wake_up", "read", "remember", "diary_write", "kg_add", "check_duplicate", "status")
+_NAMED = (
+    *("search", "wake_up", "read", "remember", "diary_write", "diary_read", "kg_add", "kg_end", "check_duplicate"),
+    *("checkpoint", "status"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +45,24 @@ class InstructionsResult:
 
 
 def instructions(context: Context, request: InstructionsRequest) -> InstructionsResult:
-    """Print a short text that tells an agent how to use the memory: help, init, search, mine or status.
+    """Print a short text that tells an agent how to use the memory.
 
-    Slash commands of hosts print them.
+    Slash commands and skills of hosts print them. `recall`, `save_session` and `what_do_we_know_about` are what the MCP
+    server's prompts of these names say.
     """
-    text = (_TEXTS / f"{request.name}.md").read_text(encoding="utf-8")
     called = tool_names.NAMES[request.profile]
+    prompt = next((one for one in PROMPTS if one.name == request.name), None)
+    if prompt is not None:
+        said = written(prompt, called or OWN_NAMES, "…").splitlines()
+        steps = "\n".join(f"- {line}" for line in said)
+        return InstructionsResult(request.name, f"# {prompt.title}\n\n{prompt.description}\n\n{steps}\n")
+    text = (_TEXTS / f"{request.name}.md").read_text(encoding="utf-8")
     for name in _NAMED:
         text = text.replace(f"{{{name}}}", called.get(name, name))
-    return InstructionsResult(request.name, text)
+    others = ", ".join(f"`{one}`" for one in NAMES if one != request.name)
+    return InstructionsResult(request.name, text.replace("{others}", others))
 
 
 NAMES: tuple[str, ...] = get_args(Name)
+"""All of them."""
 OPERATION = Operation("instructions", InstructionsRequest, InstructionsResult, instructions)

@@ -1,10 +1,10 @@
 """Palazzo's own profile: `core`, which every session pays for, and `full`, for those who look after a palace."""
 
 from palazzo.mcp.profile import Profile
-from palazzo.mcp.prompts import OWN_NAMES
 from palazzo.mcp.tools import Tool
 from palazzo.mcp.toolsets.core import CORE
 from palazzo.mcp.toolsets.full import FULL
+from palazzo.operations.instruction_prompts import OWN_NAMES
 
 INSTRUCTIONS = """\
 Palazzo is this machine's long-term memory: the exact words of earlier sessions, documents, notes and facts of all \
