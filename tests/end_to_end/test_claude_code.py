@@ -237,6 +237,15 @@ def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_or_never(
         assert turns[first + 1 :] == prompts[at + 1 :]  # it is asked for once
 
 
+def test_the_plugin_and_the_marketplace_are_valid_to_the_letter(tmp_path: Path) -> None:
+    with machine(tmp_path) as home:
+        for path in (ROOT, ROOT / "integrations" / "claude-code"):
+            told = run(
+                claude_code(), home.model, home.project, home.variables, "plugin", "validate", "--strict", str(path)
+            )
+            assert "Validation passed" in told
+
+
 def test_commands_say_what_the_installed_version_says(tmp_path: Path) -> None:
     with machine(tmp_path) as home:
         with ClaudeCode(claude_code(), home.model, home.project, home.variables, *by_plugin(home)) as session:

@@ -1,0 +1,142 @@
+"""Write what of the plugins in integrations/ follows from the code: hooks, servers, commands, skills and versions.
+
+    python tools/make_integrations.py [--check]
+
+`--check` writes nothing and fails when a file is not what the code says. What a plugin is called, its options and its
+agents are written by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from palazzo import __version__
+from palazzo.operations import wiring
+from palazzo.operations.context import Context
+from palazzo.operations.instructions import InstructionsRequest, Name, instructions
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, Wiring
+
+ROOT = Path(__file__).resolve().parent.parent
+INTEGRATIONS = ROOT / "integrations"
+_ABOUT = "Palazzo: what is remembered is told, what is said is kept."
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a person types `/palazzo:NAME` for, and an agent reads when it is to do that."""
+
+    name: str
+    says: Name
+    about: str
+    asks_for: str = ""
+    """What the person may say after it."""
+    when: str = ""
+    """When an agent does it by itself."""
+
+
+COMMANDS = (
+    Command("help", "help", "What the memory is for, and how it is asked and told"),
+    Command("init", "init", "Set up the memory for this project"),
+    Command("search", "search", "Search the memory for what was said, decided or tried before", "question"),
+    Command("mine", "mine", "Read this project's documents, or other files, into the memory", "path"),
+    Command("status", "status", "How much is remembered, and whether all is well"),
+    Command(
+        "recall",
+        "recall",
+        "Find what was said, decided or tried before about a topic, and what holds now",
+        "topic",
+        "when the person refers to earlier sessions, or before something is decided anew",
+    ),
+    Command(
+        "remember",
+        "remember",
+        "Keep a decision, a finding or a preference for later sessions",
+        "what to keep",
+        "when the person asks to remember something, or a decision is made that no file says",
+    ),
+    Command("doctor", "doctor", "Find out what is wrong with the memory, and mend it"),
+    Command(
+        "diary",
+        "diary",
+        "Write or read this agent's diary: what was done, what is open",
+        "write or read",
+        "at the end of a piece of work, and before going on with one",
+    ),
+)
+_MISSING = (
+    "The program 'palazzo' is not on the PATH. Tell the person: pip install palazzo, then start the host again from a "
+    "shell that finds it."
+)
+
+
+def main() -> int:
+    """Write the files, or say which are out of date."""
+    stale = [path for path, text in files() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv:
+        names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
+        if stale:
+            print(f"{names}: out of date. Run: python tools/make_integrations.py")
+        return 1 if stale else 0
+    for path, text in files():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+def files() -> Iterator[tuple[Path, str]]:
+    """Every file that is made, with what is to stand in it."""
+    for wired, manifest in ((CLAUDE_CODE, ".claude-plugin"), (CODEX, ".codex-plugin")):
+        home = INTEGRATIONS / wired.host
+        yield home / "hooks" / "hooks.json", _document(_hooks(wired))
+        yield home / ".mcp.json", _document({"mcpServers": {wiring.SERVER: wiring.server(wired.host)}})
+        yield home / manifest / "plugin.json", _versioned(home / manifest / "plugin.json")
+    for command in COMMANDS:
+        yield INTEGRATIONS / "claude-code" / "commands" / f"{command.name}.md", _command(command)
+        yield INTEGRATIONS / "codex" / "skills" / command.name / "SKILL.md", _skill(command)
+
+
+def _hooks(wired: Wiring) -> dict[str, Any]:
+    groups = {name: [group] for name, group in wiring.entries(wired).items()}
+    about = {"description": _ABOUT} if wired is CLAUDE_CODE else {}
+    return about | {"hooks": groups}
+
+
+def _versioned(manifest: Path) -> str:
+    """The manifest as it is, with the version that the package has or is about to have."""
+    version = __version__.partition(".dev")[0]
+    return re.sub(r'("version": )"[^"]*"', rf'\1"{version}"', manifest.read_text(encoding="utf-8"), count=1)
+
+
+def _command(command: Command) -> str:
+    """A command of Claude Code: it prints what the installed version says, or that there is none."""
+    heading = [f"description: {command.about}"]
+    if command.asks_for:
+        heading.append(f"argument-hint: '[{command.asks_for}]'")
+    heading.append("allowed-tools: Bash(palazzo instructions:*), Bash(echo:*)")
+    lines = ["---", *heading, "---", "", f'!`palazzo instructions {command.says} || echo "{_MISSING}"`', ""]
+    if command.asks_for:
+        lines += ["The person says: $ARGUMENTS", ""]
+    return "\n".join(lines)
+
+
+def _skill(command: Command) -> str:
+    """A skill of Codex, which runs nothing when it is read: the text of the version that it came with."""
+    about = f"{command.about}{f'; {command.when}' if command.when else ''}."
+    with Context() as context:
+        text = instructions(context, InstructionsRequest(command.says)).text.rstrip()
+    newer = f"`palazzo instructions {command.says}` prints this as the installed version has it."
+    return f"---\nname: {command.name}\ndescription: {json.dumps(about)}\n---\n\n{text}\n\n{newer}\n"
+
+
+def _document(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
