@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 from tests.operations.test_hook import DECISION, PROMPT, START, Clock, note
 
+from palazzo.model import Micros
+from palazzo.operations import proactive_context
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, hook
+from palazzo.operations.proactive_context import MemoryView, ProactiveContextResult
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.why import WhyRequest, why
 from palazzo.store import hook_sessions, ledger, transcripts
@@ -195,3 +198,40 @@ def test_of_what_an_erase_took_only_the_id_is_left_to_cite(context: Context, ses
     session.wrote(f"See {drawer}.")
     session.stops()
     assert len(uses(context)) == 1
+
+
+@pytest.mark.parametrize(("sessions", "comes"), [(0, True), (5, True), (7, False)])
+def test_what_no_session_used_stops_coming_unasked_and_is_found_when_asked(
+    context: Context, sessions: int, comes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawer = note(context, DECISION)
+    for n in range(sessions):
+        hook(context, replace(START, session=f"s-{n}0"))
+        with context.writing().database.transaction() as connection:
+            known = hook_sessions.heard(connection, "claude-code", f"s-{n}0", context.now)
+            part = ledger.Part("drawer", drawer)
+            ledger.record(
+                connection, known.row, 0, "prompt", "a prompt calls for it", drawer, [part], 1, 1, context.now
+            )
+    found = ProactiveContextResult(
+        memories=(memory(drawer),),
+        reminders=(),
+        todos=(),
+        facts=(),
+        threads=(),
+        wings=("api",),
+        floor=0.7,
+        tokens=10,
+        index="ready",
+    )
+    monkeypatch.setattr(proactive_context, "called_for", lambda *_: found)
+    answer = hook(context, replace(PROMPT, prompt="The gateway drops requests when the retries of its clients storm."))
+    assert (drawer in answer.inject) is comes
+    assert drawer in hook(context, replace(PROMPT, session="s-asks")).inject
+
+
+def memory(drawer: str) -> MemoryView:
+    """A drawer as it is found for a prompt, barely above the floor."""
+    return MemoryView(
+        drawer, DECISION, False, "api", "notes", "note", "", (), "", Micros(0), "author", "", "user", 0.72
+    )
