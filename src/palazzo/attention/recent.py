@@ -27,7 +27,7 @@ third too try use wait want well yeah yep yes yet
 """
 _GOING_ON = frozenset(_LISTED.split())
 """Words that say how to go on, and not with what."""
-_LONGEST = 600
+_LONGEST = 240
 """Characters of the turn before that are taken as a subject: the last of the person's words, and of the agent's."""
 SAID_OF = 0.85
 """The share of a text's words that must stand together somewhere in an answer that has said it already. Less would take

@@ -37,6 +37,7 @@ _USED = tuple(
     f"palazzo.{module}"
     for module in (
         *("operations.hook_start", "operations.hook_prompt", "operations.hook_capture", "operations.wake_up"),
+        *("operations.hook_in_view", "operations.recent", "feeders.registry"),
         *("operations.proactive_context", "operations.scoping", "operations.watched", "attention.gathering"),
         *("mining.mine", "store.transcripts", "derive.summing", "recall.search"),
         *("operations.hook_tool", "derive.mending", "derive.targets", "store.mendings", "store.anchors"),
