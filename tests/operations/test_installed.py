@@ -123,6 +123,15 @@ def test_what_stands_there_twice_is_a_trouble(tmp_path: Path, program: Path) -> 
     assert kinds(found) == ["twice", "off"]
 
 
+def test_a_plugin_of_codex_beside_the_hooks_is_a_trouble(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "codex")
+    config = tmp_path / ".codex" / "config.toml"
+    config.write_text(config.read_text() + '\n[plugins."palazzo@palazzo"]\nenabled = true\n')
+    assert kinds(look(tmp_path, "codex")) == ["twice", "untrusted"]
+    config.write_text(config.read_text().replace("enabled = true", "enabled = false"))
+    assert kinds(look(tmp_path, "codex")) == ["untrusted"]
+
+
 def test_what_is_missing_unreadable_or_of_another_palace_is_a_trouble(tmp_path: Path, program: Path) -> None:
     wire(tmp_path, "claude-code")
     settings, servers = tmp_path / ".claude" / "settings.json", tmp_path / ".claude.json"
@@ -141,7 +150,9 @@ def test_doctor_says_it(tmp_path: Path, program: Path) -> None:
     doctor = operation("doctor")
     with surroundings(tmp_path) as context:
         findings = doctor.run(context, doctor.request()).findings
-    told = {one.name: one for one in findings if one.name in ("Claude Code", "Codex")}
-    assert told["Claude Code"].ok
-    assert "palazzo install claude-code" in told["Claude Code"].detail
-    assert (told["Codex"].ok, told["Codex"].mend) == (False, "start codex, type /hooks")
+    claude, codex, trust = (one for one in findings if one.name in ("Claude Code", "Codex"))
+    assert claude.ok
+    assert "palazzo install claude-code" in claude.detail
+    assert codex.ok
+    assert codex.detail == f"hooks (user) and MCP server, by '{program}'; both answer"
+    assert (trust.ok, trust.mend) == (False, "start codex, type /hooks")

@@ -32,7 +32,7 @@ def install(screen: Screen, result: InstallResult) -> None:
         screen.table(("", "", ""), [((one.name, "bold"), one.what, (_short(one.path), "dim")) for one in result.others])
         if not result.clean:
             screen.say("Remove it with: ", (f"palazzo install {result.target} --clean", "bold"))
-    for line in result.note.splitlines():
+    for line in () if result.dry_run else result.note.splitlines():
         screen.say(line, hanging=2)
 
 

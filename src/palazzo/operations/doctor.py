@@ -238,10 +238,11 @@ def _wired(context: Context) -> Iterator[Finding]:
     for host in installed(context):
         there = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
         there += ["MCP server"] if host.server else []
-        detail = f"{' and '.join(there)}, by {', '.join(host.programs)}" if host.programs else " and ".join(there)
-        if not host.troubles:
-            how = f"{detail}; what was tried answers" if there else f"not wired; 'palazzo install {host.host}' does it"
-            yield Finding(host.title, True, f"{host.version}: {how}" if host.version else how)
+        told = " and ".join(there) + (f", by {', '.join(host.programs)}" if host.programs else "")
+        if host.hook_answers and host.server_answers:
+            told += "; both answer"
+        told = told or f"not wired; 'palazzo install {host.host}' does it"
+        yield Finding(host.title, True, f"{host.version}: {told}" if host.version else told)
         for trouble in host.troubles:
             yield Finding(host.title, False, trouble.detail, trouble.mend)
 

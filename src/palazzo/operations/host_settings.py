@@ -139,6 +139,18 @@ def has_plugin(text: str) -> bool:
     )
 
 
+def has_toml_plugin(text: str) -> bool:
+    """Whether Codex's `config.toml` has the plugin that brings the same hooks, and does not switch it off."""
+    try:
+        plugins = _toml(text).get("plugins")
+    except ValueError:
+        return False
+    return isinstance(plugins, dict) and any(
+        name.split("@")[0] == SERVER and not (isinstance(said, dict) and said.get("enabled") is False)
+        for name, said in plugins.items()
+    )
+
+
 # --- the MCP server, in JSON -------------------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ _NEXT = (
     "Next, once: start codex, type /hooks, and trust Palazzo's. Codex runs no hook that you have not trusted, and says "
     "nothing of it. 'palazzo doctor' says which are not trusted yet."
 )
+_PLUGIN = "The plugin 'palazzo' is there as well: remove it, or uninstall this; both tell everything twice."
 
 
 def plan(context: Context, request: InstallRequest) -> Plan:
@@ -37,6 +38,8 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     edits = install_host.installing(context, CODEX, files, TOML, project is not None)
     others = install_host.predecessors_in(files, TOML)
     notes = [*install_host.remarks(context, project is not None), _NEXT]
+    if host_settings.has_toml_plugin(host_files.text_of(files.servers)):
+        notes.insert(0, _PLUGIN)
     chosen = install_host.cleaning(edits, TOML) if request.clean else edits
     return Plan((), "\n".join(notes), tuple(chosen), tuple(others))
 

@@ -192,9 +192,11 @@ def _read(context: Context, wiring: Wiring, own: HostFiles, project: HostFiles) 
     for other in sorted(palaces - {str(context.palace_path)}):
         again = f"palazzo install {wiring.host}"
         troubles.append(Trouble("other-palace", f"what is wired uses another palace: {other}", again))
-    if wiring is CLAUDE_CODE and any(
-        host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks)
-    ):
+    if wiring is CLAUDE_CODE:
+        brought = any(host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks))
+    else:
+        brought = host_settings.has_toml_plugin(host_files.text_of(own.servers))
+    if brought:
         scopes.append("plugin")
     return _Found(
         tuple(scopes),
