@@ -48,7 +48,18 @@ FLOORS = (
 )
 FLOOR_OF = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
 
-STANDARD_LIBRARY_ONLY = ("paths", "locks", "lines", "client", "relay", "starting", "alone", "unaided", "hooking", "start")
+STANDARD_LIBRARY_ONLY = (
+    "paths",
+    "locks",
+    "lines",
+    "client",
+    "relay",
+    "starting",
+    "alone",
+    "unaided",
+    "hooking",
+    "start",
+)
 """What a hook loads before anything else."""
 UNAIDED = frozenset(
     f"palazzo.{name}"
@@ -216,7 +227,9 @@ def test_text_is_written_into_items_by_one_statement() -> None:
 
 
 FACES = ("cli", "mcp", "hosts", "daemon")
-OF_FACES = frozenset(["palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings", "client", "relay", "starting"])
+OF_FACES = frozenset(
+    ["palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings", "client", "relay", "starting"]
+)
 """What a face may use besides operations, other faces and what starts them."""
 BEYOND = {
     "palazzo.cli.benching": {"bench"},  # the shapes of figures that it prints
