@@ -99,6 +99,7 @@ class Model:
     def answers(self, prompt: str, *steps: Step | str) -> str:
         """Say these, one after the other, to whoever sends what begins so; return the prompt."""
         self._script[prompt] = [Step(one) if isinstance(one, str) else one for one in steps]
+        self._spoken -= {(prompt, at) for at in range(len(steps))}
         return prompt
 
     def next_step(self, request: Request) -> Step:
@@ -123,11 +124,6 @@ class Model:
         """The requests after the first so many."""
         with self._lock:
             return self.requests[count:]
-
-    def asked(self, prompt: str) -> list[Request]:
-        """The requests that have this prompt of a person's."""
-        with self._lock:
-            return [one for one in self.requests if one.has(prompt)]
 
 
 def _rounds(turns: Sequence[Said]) -> int:
