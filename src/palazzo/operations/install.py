@@ -67,7 +67,8 @@ class Plan:
 class FileView:
     """A file that was written (or would be), or is the same as it was.
 
-    Of a file that is another program's: `what` of it is ours, how it differs, and where it is kept as it was.
+    Of a file that is another program's: `what` of it is ours, how it would differ (in a dry run), and where it is kept
+    as it was.
     """
 
     path: str
@@ -133,7 +134,13 @@ def edited(context: Context, edits: Sequence[Edit], dry_run: bool) -> list[FileV
     else:
         done = edited_files.carry_out(edits, state_directory(context.variables) / "install.lock")
     return [
-        FileView(str(one.edit.path), one.state, one.edit.what, one.diff, "" if one.backup is None else str(one.backup))
+        FileView(
+            str(one.edit.path),
+            one.state,
+            one.edit.what,
+            one.diff if dry_run else "",
+            "" if one.backup is None else str(one.backup),
+        )
         for one in done
     ]
 

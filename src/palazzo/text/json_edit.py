@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal["object", "array", "plain"]
 
-_TOKEN = re.compile(r'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^ \t\r\n{}\[\],:"]+)')
+_SPACE = " \t\r\n"
+_GAP = re.compile(rf"[{_SPACE}]*")
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _KINDS: dict[str, Kind] = {"{": "object", "[": "array"}
 _UNIT = "  "
 _MARK = " "
@@ -34,14 +36,22 @@ class Part:
     value: Node
 
 
-@dataclass(slots=True)
 class Node:
-    """A value, from `start` to before `end` in the text."""
+    """A value, from `start` to before `end` in the text. What is in it is read when it is asked for."""
 
-    kind: Kind
-    start: int
-    end: int
-    parts: list[Part]
+    __slots__ = ("_parts", "_text", "end", "kind", "start")
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self._text, self.start, self.end = text, start, end
+        self.kind: Kind = _KINDS.get(text[start], "plain")
+        self._parts: list[Part] | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """What is in it, in order; nothing in what is no container."""
+        if self._parts is None:
+            self._parts = [] if self.kind == "plain" else list(_parts(self._text, self.start, self.kind))
+        return self._parts
 
     def last(self, key: str) -> tuple[int, Node] | None:
         """Return the member that counts of those with this key, and its place: the last one; None without any."""
@@ -55,7 +65,7 @@ def read(text: str) -> Node:
         json.loads(text, parse_constant=_no_constant, parse_int=str, parse_float=str)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    return _scanned(text)
+    return Node(text, _behind_space(text, 0), len(text.rstrip(_SPACE)))
 
 
 def value(text: str, node: Node) -> Any:
@@ -140,30 +150,27 @@ def _number(digits: str) -> float:
     return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
-def _scanned(text: str) -> Node:
-    """Find where everything is; the text is known to be JSON, so commas and colons need no checking."""
-    top = Node("array", 0, len(text), [])
-    open_nodes = [top]
-    key: tuple[int, str] | None = None
-    for match in _TOKEN.finditer(text):
-        start, word = match.start(1), match[1]
-        above = open_nodes[-1]
-        if word in ("}", "]"):
-            above.end = start + 1
-            open_nodes.pop()
-            continue
-        if word in (",", ":"):
-            continue
-        if above.kind == "object" and key is None:
-            key = (start, json.loads(word))
-            continue
-        kind = _KINDS.get(word, "plain")
-        node = Node(kind, start, start + len(word), [])
-        above.parts.append(Part(start if key is None else key[0], None if key is None else key[1], node))
-        key = None
-        if kind != "plain":
-            open_nodes.append(node)
-    return top.parts[0].value
+def _parts(text: str, start: int, kind: Kind) -> Iterator[Part]:
+    """Yield what is in the container that begins at `start`; the text is known to be JSON, so nothing is checked.
+
+    Where a value ends the standard library says, which reads it in C: settings may have megabytes beside what matters.
+    """
+    place = _behind_space(text, start + 1)
+    while text[place] not in "}]":
+        begin, key = place, None
+        if kind == "object":
+            key, place = _DECODER.raw_decode(text, place)
+            place = _behind_space(text, _behind_space(text, place) + 1)
+        end = _DECODER.raw_decode(text, place)[1]
+        yield Part(begin, key, Node(text, place, end))
+        place = _behind_space(text, end)
+        if text[place] == ",":
+            place = _behind_space(text, place + 1)
+
+
+def _behind_space(text: str, place: int) -> int:
+    found = _GAP.match(text, place)
+    return found.end() if found else place
 
 
 # --- writing -----------------------------------------------------------------------------------------------
