@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests.daemon.hook_machine import Machine, eventually
 
-from palazzo import alone, client, starting
+from palazzo import __version__, alone, client, paths, starting
 
 SESSION = json.dumps({"session_id": "s-1"}).encode()
 
 
 @pytest.fixture
-def variables(tmp_path: Path) -> dict[str, str]:
-    runtime = tmp_path / "run"
-    runtime.mkdir(mode=0o700)
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("r")  # a socket's path is short
+
+
+@pytest.fixture
+def variables(tmp_path: Path, runtime: Path) -> dict[str, str]:
     return {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(runtime), "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
@@ -91,16 +97,16 @@ def test_one_that_serves_is_trusted_again(
     assert answered(variables) == {}
 
 
-def test_where_none_may_be_started_the_reason_is_told(variables: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "run" / "palazzo").write_text("no directory")
+def test_where_none_may_be_started_the_reason_is_told(variables: dict[str, str], runtime: Path) -> None:
+    (runtime / "palazzo").write_text("no directory")
     told = answered(variables)
     assert isinstance(told, dict)
-    assert str(tmp_path / "run" / "palazzo") in told["systemMessage"]
+    assert str(runtime / "palazzo") in told["systemMessage"]
     assert answered(variables) == {}
 
 
-def test_where_nothing_can_be_noted_nothing_is_told(variables: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "run" / "palazzo").write_text("no directory")
+def test_where_nothing_can_be_noted_nothing_is_told(variables: dict[str, str], runtime: Path, tmp_path: Path) -> None:
+    (runtime / "palazzo").write_text("no directory")
     (tmp_path / "state").write_text("no directory")
     assert answered(variables) == {}
 
@@ -129,3 +135,43 @@ def test_a_service_is_started_by_the_interpreter_and_the_code_of_its_client(
     ((command, environment),) = spawned
     assert command[0] == str(tmp_path / "other" / "bin" / "python3")
     assert environment["PYTHONPATH"].split(":")[0] == str(Path(client.__file__).parents[1])
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ("lib/python{}/site-packages", True),
+        ("local/lib/python{}/dist-packages", True),
+        ("local/lib/python{}/site-packages", False),
+        ("share/venv/lib/python{}/site-packages", False),
+        ("lib/python2.7/site-packages", False),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="other directories")
+def test_where_an_interpreter_finds_packages_by_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str, found: bool
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python3"))
+    assert paths.has_packages(str(tmp_path / place.format(f"{sys.version_info[0]}.{sys.version_info[1]}"))) is found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="the script is another")
+def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_path: Path, runtime: Path) -> None:
+    package = tmp_path / "prefix" / "lib" / "python" / "site-packages" / "palazzo"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(client.__file__).parent, package, ignore=ignored)
+    version = package / "__init__.py"
+    version.write_text(version.read_text().replace(__version__, f"{__version__}.post9"))
+    machine = Machine(tmp_path / "home", runtime)
+    variables = {**machine.variables, "PATH": "/nowhere"}
+    command = [sys.executable, "-I", "-S", "-E", str(package / "__main__.py"), "hook", "claude-code", "SessionStart"]
+    subprocess.run(command, input=b"{}", env=variables, cwd=tmp_path, capture_output=True, check=True)
+    eventually(lambda: machine.pid() is not None)
+    stream, greeting = client.greet(machine.where, {"want": "state", "any": True})
+    stream.close()
+    assert greeting["version"] == f"{__version__}.post9"
+    stream, _ = client.greet(machine.where, {"want": "stop", "any": True})
+    while stream.read() is not None:  # until it has ended
+        pass
+    stream.close()

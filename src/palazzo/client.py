@@ -362,8 +362,7 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     found = dict(variables)
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parts = [os.path.abspath(part) for part in found.get("PYTHONPATH", "").split(os.pathsep) if part]
-    prefix = os.path.dirname(os.path.dirname(os.path.abspath(sys.executable)))
-    if root not in parts and not root.startswith(os.path.realpath(prefix) + os.sep):
+    if root not in parts and not paths.has_packages(root):
         parts.insert(0, root)
     if parts:
         found["PYTHONPATH"] = os.pathsep.join(parts)

@@ -30,6 +30,23 @@ def data_place(environment: Mapping[str, str] = os.environ) -> str:
     return os.path.join(environment.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), APPLICATION)
 
 
+def has_packages(directory: str) -> bool:
+    """Whether this interpreter finds packages in a directory without being told, in another process of it, too.
+
+    That one lies below the interpreter's own says nothing: `--prefix /usr/local`, an environment within another.
+    """
+    bin_or_prefix = os.path.dirname(os.path.abspath(sys.executable))
+    prefix = os.path.dirname(bin_or_prefix)
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    if sys.platform == "win32":
+        places = [os.path.join(one, "Lib", "site-packages") for one in (prefix, bin_or_prefix)]
+    else:
+        places = [os.path.join(prefix, lib, version, "site-packages") for lib in ("lib", "lib64")]
+        places += [os.path.join(prefix, "lib", "python3", "dist-packages")]  # Debian's
+        places += [os.path.join(prefix, "local", "lib", version, "dist-packages")]
+    return os.path.realpath(directory) in [os.path.realpath(place) for place in places]
+
+
 def config_place(environment: Mapping[str, str] = os.environ) -> str:
     """Return the path of `config_directory`."""
     home = _home(environment)

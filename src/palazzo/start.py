@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from palazzo import client, relay
+from palazzo import client, paths, relay
 from palazzo.lines import Stream
 
 TYPE_CHECKING = False
@@ -101,9 +101,8 @@ def become(command: list[str]) -> int:
 
 def be_found(root: str) -> None:
     """Let the processes that this one starts find the package, also where it was installed with `--prefix`."""
-    prefix = os.path.dirname(os.path.dirname(os.path.abspath(sys.executable)))
     before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
-    if not root.startswith(os.path.realpath(prefix) + os.sep) and root not in before:
+    if root not in before and not paths.has_packages(root):
         os.environ["PYTHONPATH"] = os.pathsep.join([root, *before])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from tests.daemon.hook_machine import TRANSCRIPT, Machine, eventually
@@ -17,11 +16,6 @@ from palazzo.daemon.hooks import Hooks
 from palazzo.operations import spool
 from palazzo.operations.pause import PauseRequest, pause
 from palazzo.operations.resume import ResumeRequest, resume
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "home", tmp_path / "run")
 
 
 @pytest.fixture

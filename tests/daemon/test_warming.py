@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.daemon.hook_machine import Machine
@@ -17,8 +16,7 @@ PROMPT = {"event": "UserPromptSubmit", "within_ms": 610}
 
 
 @pytest.fixture
-def hooks(tmp_path: Path) -> Iterator[Hooks]:
-    machine = Machine(tmp_path / "home", tmp_path / "run")
+def hooks(machine: Machine) -> Iterator[Hooks]:
     engine = Engine(machine.palace)
     yield Hooks(engine, machine.variables)
     engine.close()
@@ -42,8 +40,7 @@ def test_a_prompt_that_has_time_waits_for_what_is_being_loaded(hooks: Hooks) -> 
 
 
 @pytest.mark.slow
-def test_the_first_prompt_after_a_service_began_is_answered(tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "home", tmp_path / "run")
+def test_the_first_prompt_after_a_service_began_is_answered(machine: Machine) -> None:
     machine.note("We decided on a retry budget of ten percent.")
     asked = machine.payload(prompt="what did we decide about the retry budget?")
     machine.hook("UserPromptSubmit", asked, PALAZZO_SERVICE="off")  # patterns are compiled once for a machine
