@@ -224,8 +224,7 @@ SAVING: dict[str, Callable[[Machine, str], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("mode", ["ask", "silent"])
-@pytest.mark.parametrize("wired", SAVING)
+@pytest.mark.parametrize(("wired", "mode"), [("plugin", "ask"), ("settings", "silent")])
 def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_or_never(
     tmp_path: Path, wired: str, mode: str
 ) -> None:

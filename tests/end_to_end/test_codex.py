@@ -190,8 +190,7 @@ def test_after_a_compaction_the_session_is_oriented_anew(story: Story) -> None:
 ASKED = "Palazzo memory checkpoint"
 
 
-@pytest.mark.parametrize("mode", ["ask", "silent"])
-@pytest.mark.parametrize("wired", WIRED)
+@pytest.mark.parametrize(("wired", "mode"), [("settings", "ask"), ("plugin", "silent")])
 def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_or_never(
     tmp_path: Path, wired: str, mode: str
 ) -> None:
