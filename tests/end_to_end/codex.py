@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,36 @@ class Codex:
     def transcripts(self) -> list[Path]:
         """All sessions, as it keeps them."""
         return sorted((self.home / "sessions").rglob("rollout-*.jsonl"))
+
+    def trust_hooks(self) -> None:
+        """Record that the person trusts all hooks as they stand, by the protocol that the program's own screens use."""
+        command = [str(self._program), "app-server"]
+        with subprocess.Popen(
+            command, cwd=self._project, env=self._variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True,
+        ) as server:  # fmt: skip
+            watch = threading.Timer(PATIENCE, server.kill)
+            watch.start()
+            client = {"name": "tests", "title": "tests", "version": "0"}
+            _ask(server, "initialize", {"clientInfo": client, "capabilities": {"experimentalApi": True}})
+            listed = _ask(server, "hooks/list", {"cwds": [str(self._project)]})
+            hooks = [hook for one in listed["data"] for hook in one["hooks"]]
+            trusted = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in hooks}
+            edit = {"keyPath": "hooks.state", "value": trusted, "mergeStrategy": "upsert"}
+            _ask(server, "config/batchWrite", {"edits": [edit]})
+            server.terminate()
+            watch.cancel()
+
+
+def _ask(server: subprocess.Popen[str], method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps({"id": method, "method": method, "params": parameters}) + "\n")
+    server.stdin.flush()
+    for line in server.stdout:
+        answer = json.loads(line)
+        if answer.get("id") == method:
+            assert "result" in answer, answer
+            result: dict[str, Any] = answer["result"]
+            return result
+    raise AssertionError(f"Codex ended before it answered {method}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -271,3 +273,16 @@ def test_commands_say_what_the_installed_version_says(tmp_path: Path) -> None:
         asked = home.model.requests[-1].words
         assert home.palazzo("instructions", "search")["text"].strip() in asked
         assert "the retry budget" in asked
+
+
+def test_without_the_program_commands_say_what_is_missing_and_the_session_goes_on(tmp_path: Path) -> None:
+    with machine(tmp_path) as home:
+        by_plugin(home)
+        installed = str(tmp_path / "where it is installed")
+        path = os.pathsep.join(one for one in home.variables["PATH"].split(os.pathsep) if not one.startswith(installed))
+        if shutil.which("palazzo", path=path):
+            pytest.skip("There is another palazzo on the PATH.")
+        without = {**home.variables, "PATH": path}
+        with ClaudeCode(claude_code(), home.model, home.project, without) as session:
+            session.turn("/palazzo:help")
+        assert "pip install palazzo" in home.model.requests[-1].words

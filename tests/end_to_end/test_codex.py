@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +22,7 @@ from palazzo.operations import wiring
 
 pytestmark = pytest.mark.slow
 
+UNASKED = "--dangerously-bypass-approvals-and-sandbox"
 SUMMARISE = "You are performing a CONTEXT CHECKPOINT COMPACTION"
 """How Codex's request for a summary begins."""
 DECIDED = "Decided: the payment gateway listens on port 8443, because the proxy only lets that through."
@@ -221,3 +223,28 @@ def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_or_never(
 def _at(requests: list[Request]) -> int:
     """Which of the requests is the first that was asked to save."""
     return next((at for at, one in enumerate(requests) if ASKED in one.words), -1)
+
+
+# --- trust --------------------------------------------------------------------------------------------------
+
+
+def test_hooks_run_once_they_are_trusted_and_doctor_knows_which_are_not(tmp_path: Path) -> None:
+    with machine(tmp_path) as home:
+        host = Codex(programs.codex(), home.model, home.project, home.variables)
+        by_settings(home, host)
+        host.turn("Good morning.", UNASKED)
+        assert any("trust" in one for one in _amiss(home))
+        assert not home.archived(host.transcripts[0])
+        host.trust_hooks()
+        assert not any("trust" in one for one in _amiss(home))
+        host.turn("Good evening.", UNASKED)
+        wait_until(partial(_is_archived, home, host.transcripts[0]))
+
+
+def _amiss(home: Machine) -> list[str]:
+    """What `palazzo doctor` says of Codex that is not in order."""
+    command = ["palazzo", "doctor", "--json"]
+    done = subprocess.run(
+        command, cwd=home.project, env=home.variables, capture_output=True, text=True, timeout=120, check=False
+    )
+    return [one["detail"] for one in json.loads(done.stdout)["findings"] if one["name"] == "Codex" and not one["ok"]]
