@@ -1,6 +1,7 @@
-"""A model on this machine that says what a test told it to, in the two protocols that Claude Code and Codex speak.
+"""A model on this machine that says what a test told it to, in the three protocols that hosts speak.
 
-    POST …/messages     Anthropic's Messages        POST …/responses     OpenAI's Responses
+    POST …/messages     Anthropic's Messages (Claude Code)      POST …/responses     OpenAI's Responses (Codex)
+    POST …/chat/completions     OpenAI's older one (opencode, pi)
 
 What it says next follows from the request alone: the last thing that the person sent and that the script knows, and how
 often the model has spoken since. A request that a host repeats, or sends for a purpose of its own (a title), disturbs
@@ -143,7 +144,7 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(one)
 
 
-# --- the two protocols --------------------------------------------------------------------------------------
+# --- the three protocols ------------------------------------------------------------------------------------
 
 
 def _texts(content: object) -> tuple[str, ...]:
@@ -175,6 +176,11 @@ def _responses(path: str, body: Document) -> Request:
         else:
             tools.append(str(tool.get("name", tool.get("type"))))
     return Request(path, body, tuple(turns), tuple(tools))
+
+
+def _completions(path: str, body: Document) -> Request:
+    turns = tuple(Said(one["role"], _texts(one.get("content"))) for one in body.get("messages", []))
+    return Request(path, body, turns, tuple(tool["function"]["name"] for tool in body.get("tools") or []))
 
 
 _NUMBERS = itertools.count(1)
@@ -231,7 +237,32 @@ def _as_responses(request: Request, step: Step) -> Iterator[Document]:
     yield {"type": "response.completed", "response": {**answer, "status": "completed", "output": items, "usage": usage}}
 
 
-_PROTOCOLS = {"/messages": (_messages, _as_messages), "/responses": (_responses, _as_responses)}
+def _as_completions(request: Request, step: Step) -> Iterator[Document]:
+    answer = {"id": f"chatcmpl-{next(_NUMBERS)}", "object": "chat.completion.chunk", "created": 0}
+    answer["model"] = request.body.get("model") or ""
+    deltas: list[Document] = [{"role": "assistant", "content": step.words}]
+    for index, call in enumerate(step.calls):
+        function = {"name": _name(request, call), "arguments": json.dumps(call.given)}
+        one = {"index": index, "id": f"call_{next(_NUMBERS)}", "type": "function", "function": function}
+        deltas.append({"tool_calls": [one]})
+    for delta in deltas:
+        yield {**answer, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    usage = {"prompt_tokens": step.used, "completion_tokens": 20, "total_tokens": step.used + 20}
+    reason = "tool_calls" if step.calls else "stop"
+    yield {**answer, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+
+
+_PROTOCOLS = {
+    "/messages": (_messages, _as_messages),
+    "/responses": (_responses, _as_responses),
+    "/chat/completions": (_completions, _as_completions),
+}
+
+
+def _told(event: Document) -> str:
+    """One event of a stream; those of the older protocol have no names."""
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{name}data: {json.dumps(event)}\n\n"
 
 
 def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
@@ -255,8 +286,7 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
             if step.before is not None:
                 step.before()
             events = write(request, step)
-            streamed = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events)
-            self._answer("text/event-stream", streamed)
+            self._answer("text/event-stream", "".join(map(_told, events)))
 
         def do_GET(self) -> None:
             self._answer("application/json", json.dumps({"object": "list", "data": []}))
