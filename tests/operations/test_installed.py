@@ -123,6 +123,16 @@ def test_what_stands_there_twice_is_a_trouble(tmp_path: Path, program: Path) -> 
     assert kinds(found) == ["twice", "off"]
 
 
+def test_the_hooks_of_codex_s_plugin_are_to_be_trusted_as_well(tmp_path: Path) -> None:
+    config = tmp_path / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[plugins."palazzo@palazzo"]\nenabled = true\n')
+    assert kinds(look(tmp_path, "codex")) == ["untrusted"]
+    with config.open("a") as file:
+        file.write('[hooks.state."palazzo@palazzo:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:00"\n')
+    assert kinds(look(tmp_path, "codex")) == []
+
+
 def test_a_plugin_of_codex_beside_the_hooks_is_a_trouble(tmp_path: Path, program: Path) -> None:
     wire(tmp_path, "codex")
     config = tmp_path / ".codex" / "config.toml"

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +22,7 @@ from palazzo import client
 from palazzo.operations import host_files, host_settings, recognising
 from palazzo.operations.install_codex import trust_keys
 from palazzo.operations.recognising import Ours
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, PROGRAM, Wiring
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -132,7 +132,7 @@ def _of_host(
         )
     if wiring is CLAUDE_CODE and host_settings.setting(host_files.text_of(own.hooks), "disableAllHooks") is True:
         troubles.append(Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there"))
-    trusted = _trusted(own) if wiring is CODEX and "user" in found.scopes else None
+    trusted = _trusted(own, found.scopes) if wiring is CODEX and {"user", "plugin"} & {*found.scopes} else None
     if trusted is False:
         troubles.append(
             Trouble("untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks")
@@ -231,13 +231,20 @@ def _tried(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trou
         return []
 
 
-def _trusted(own: HostFiles) -> bool:
-    """Whether Codex keeps for each of our hooks that the person trusts it, as it is now."""
+def _trusted(own: HostFiles, scopes: Collection[str]) -> bool:
+    """Whether Codex keeps for each of our hooks that the person trusts it, as it is now.
+
+    Of a plugin's it keeps a hash of the whole plugin, which only Codex can compare: there, whether they ever were
+    trusted.
+    """
     try:
         kept = tomllib.loads(own.servers.read_bytes().decode("utf-8-sig")).get("hooks", {}).get("state", {})
     except (OSError, ValueError, AttributeError):
         return False
-    ours = trust_keys(own.hooks)
+    of_plugin = [one for key, one in kept.items() if key.startswith(f"{PROGRAM}@") and ":hooks/" in key]
+    if "plugin" in scopes and not any(isinstance(one, dict) and one.get("trusted_hash") for one in of_plugin):
+        return False
+    ours = trust_keys(own.hooks) if "user" in scopes else {}
     return all(isinstance(kept.get(key), dict) and kept[key].get("trusted_hash") == said for key, said in ours.items())
 
 
