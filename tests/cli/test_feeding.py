@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,33 @@ def test_a_session_that_was_gone_on_with_adds_its_tail(palazzo: Command, agents:
         stream.write(lines[-1].replace(b'"uuid":"', b'"uuid":"ffff'))
     grown = palazzo.json("feed", "claude-code")
     assert (grown["grown"], grown["rows"]) == (1, 1)
+
+
+# --- as scripts around other programs call it ----------------------------------------------------------------
+
+
+def test_a_session_export_script_needs_only_another_name(palazzo: Command, agents: Path) -> None:
+    script = ["feed", "opencode", "--wing", "wing_conversations", "--since", "2026-01-01", "--min-messages", "2"]
+    would = palazzo.json(*script, "--no-repair", "--dry-run")
+    assert would["new"] > 1
+    assert not list(agents.rglob("palace.db"))
+    assert palazzo.json(*script, "--no-repair")["new"] == would["new"]
+    assert palazzo.json(*script, "--no-repair")["unchanged"] == would["new"]
+    wings = palazzo.json("status")["wings"]
+    assert list(wings) == ["wing_conversations"]
+
+
+def test_one_session_of_opencode_is_taken_into_the_wing_that_is_named(palazzo: Command, agents: Path) -> None:
+    source = palazzo.json("feed", "opencode", "--dry-run")
+    assert source["sources"] > 1
+    with sqlite3.connect(next((agents / ".local/share/opencode").glob("*.db"))) as database:
+        ((session,),) = database.execute("SELECT id FROM session WHERE parent_id IS NULL LIMIT 1")
+    fed = palazzo.json("feed", "opencode", "--session", session, "--wing", "kept")
+    assert fed["sources"] < source["sources"]
+    assert list(palazzo.json("status")["wings"]) == ["kept"]
+
+
+def test_a_wing_that_is_a_path_is_wrong_usage(palazzo: Command, agents: Path) -> None:
+    ran = palazzo("feed", "--wing", "../conversations")
+    assert ran.code == 2
+    assert "is a path" in ran.error

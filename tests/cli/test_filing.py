@@ -178,3 +178,35 @@ def test_mining_says_what_it_did(palazzo: Command, home: Path) -> None:
     assert "1 item archived in shop" in out
     assert "skipped" in out
     assert "1 source: 1 unchanged" in palazzo("mine", "docs").out
+
+
+# --- as scripts around other programs call it ----------------------------------------------------------------
+
+
+def test_a_docs_first_script_needs_only_another_name(palazzo: Command, home: Path) -> None:
+    (home / "shop" / "docs" / "deploy.md").write_text("# Deploying\n\nPort 8443.\n")
+    (home / "shop" / "server.py").write_text("PORT = 8443\n")
+    script = ["mine", "--mode", "docs", str(home / "shop"), "--wing", "wing_docs", "--no-repair"]
+    assert palazzo.json(*script, "--dry-run")["new"] == palazzo.json(*script)["new"] == 2
+    assert list(palazzo.json("status")["wings"]) == ["wing_docs"]
+    (hit, *_) = palazzo.json("search", "port 8443", "--wing", "wing_docs")["hits"]
+    assert hit["source"]["uri"].endswith("/docs/deploy.md")
+
+
+def test_what_chooses_conversations_says_that_it_chooses_no_documents(palazzo: Command, home: Path) -> None:
+    (home / "shop" / "docs" / "deploy.md").write_text("# Deploying\n\nPort 8443.\n")
+    ran = palazzo("mine", "--mode", "docs", "docs", "--since", "2099-01-01", "--session", "x", "--min-messages", "9")
+    assert ran.code == 0
+    assert "1 new" in ran.out
+    assert "choose conversations" in ran.error
+    assert palazzo("mine", "docs", "--since", "yesteryear").code == 2
+
+
+def test_conversations_are_chosen_by_age_by_length_and_by_id(palazzo: Command, home: Path) -> None:
+    transcript = next(FIXTURES.rglob("e8cc7d58*.jsonl"))
+    copied = shutil.copy(transcript, home)
+    convos = ["mine", str(copied), "--mode", "convos"]
+    assert palazzo.json(*convos, "--since", "2099-01-01")["sources"] == 0
+    assert palazzo.json(*convos, "--session", "ffff")["sources"] == 0
+    assert palazzo.json(*convos, "--min-messages", "1000")["new"] == 0
+    assert palazzo.json(*convos, "--session", "e8cc7d58", "--min-messages", "2", "--since", "2020-01-01")["new"] == 1

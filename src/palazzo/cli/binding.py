@@ -17,6 +17,7 @@ PALACE_HELP = "The palace to use instead of the configured one."
 DEBUG_HELP = "Show where an error came from."
 JSON_HELP = "Write one JSON document instead of text."
 YES_HELP = "Do not ask."
+UNNEEDED_HELP = "Taken from scripts that give it to another program; changes nothing."
 
 
 def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
@@ -37,6 +38,7 @@ def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
         _parameter("typer_context", typer.Context),
         *(_of_field(field) for field in shown),
         *_shared(operation),
+        *(_unneeded(option) for option in operation.unneeded),
     ]
     command.__doc__ = operation.help
     command.__name__ = operation.name
@@ -109,6 +111,11 @@ def _type_and_default(field: RequestField) -> tuple[Any, Any]:
         choices = enum.Enum(field.name, {str(choice): choice for choice in get_args(kind)})  # type: ignore[misc]
         kind, default = choices, choices(default) if default in get_args(field.type) else default
     return (kind | None if field.optional else kind), default
+
+
+def _unneeded(option: str) -> inspect.Parameter:
+    mark = typer.Option(option, help=UNNEEDED_HELP, hidden=True)
+    return _parameter(option.strip("-").replace("-", "_"), Annotated[bool, mark], False)
 
 
 def _metavar(field: RequestField) -> str | None:

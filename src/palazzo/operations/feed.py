@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 from palazzo.errors import NotFound, UsageError
 from palazzo.model import Micros
 from palazzo.operations.background import start_embedding
-from palazzo.operations.mine import MineResult, all_failed, count_pending, embed_now, excluded_directories, told
+from palazzo.operations.mine import (
+    UNNEEDED,
+    MineResult,
+    all_failed,
+    count_pending,
+    embed_now,
+    excluded_directories,
+    told,
+    wing_named,
+)
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.settings import load
 
@@ -43,6 +52,7 @@ class FeedRequest:
     min_messages: Annotated[
         int | None, About("Leave out sessions with fewer messages; the setting min_messages if not given.")
     ] = None
+    wing: Annotated[str | None, About("File all of it in this wing instead of each project's own.")] = None
     dry_run: Annotated[bool, About("Only say what there is and how much of it is new.")] = False
     wait: Annotated[bool, About("Make the vectors now instead of in the background.")] = False
 
@@ -83,7 +93,8 @@ def feed(context: Context, request: FeedRequest) -> FeedResult:
 
     began = time.monotonic()
     found = _histories(context, request.hosts)
-    asked = {history: _request(context, request, history) for history in found}
+    wing = wing_named(context, request.wing)
+    asked = {history: _request(context, request, history, wing) for history in found}
     database = context.reading().database if context.has_palace else None
     previews = {
         history: run(database, lambda: context.now, replace(one, dry_run=True)) for history, one in asked.items()
@@ -126,7 +137,7 @@ def _histories(context: Context, hosts: tuple[str, ...]) -> tuple[History, ...]:
     return histories(context.variables, hosts, context.project_root)
 
 
-def _request(context: Context, request: FeedRequest, history: History) -> MineRequest:
+def _request(context: Context, request: FeedRequest, history: History, wing: str | None) -> MineRequest:
     from palazzo.mining.report import MineRequest
     from palazzo.mining.wanted import Wanted
     from palazzo.operations.pausing import pauses
@@ -137,6 +148,7 @@ def _request(context: Context, request: FeedRequest, history: History) -> MineRe
     return MineRequest(
         paths=(history.path,),
         mode="convos",
+        wing=wing,
         exclude=own.texts("mine.exclude"),
         gitignore=False,
         wanted=Wanted(
@@ -190,4 +202,6 @@ def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[Histo
     )
 
 
-OPERATION = Operation("feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed)
+OPERATION = Operation(
+    "feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed, unneeded=UNNEEDED
+)

@@ -34,6 +34,14 @@ class MineFilesRequest:
         tuple[str, ...], About("Leave out files that match; may be given several times.", metavar="GLOB")
     ] = ()
     gitignore: Annotated[bool, About("Whether ignore files are obeyed.")] = True
+    since: Annotated[
+        str | None, About("Of conversations, only those gone on with from this time on: a date, or an age as 30d.")
+    ] = None
+    sessions: Annotated[
+        tuple[str, ...],
+        About("Of conversations, only that of this id; may be given several times.", False, "--session", "ID"),
+    ] = ()
+    min_messages: Annotated[int | None, About("Leave out conversations with fewer messages.")] = None
     dry_run: Annotated[bool, About("Only say what would be read.")] = False
     wait: Annotated[bool, About("Make the vectors now instead of in the background.")] = False
 
@@ -93,6 +101,10 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     from palazzo.scope.git_authors import commit_authors
 
     asked = _request(context, request)
+    if request.mode == "docs" and asked.wanted.chooses:
+        context.notice(
+            "--since, --session and --min-messages choose conversations; documents are read as they changed."
+        )
     if request.dry_run:
         database = context.reading().database if context.has_palace else None
         return MineResult(**told(run(database, lambda: context.now, asked, relay(context))), dry_run=True)
@@ -120,21 +132,34 @@ def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ..
 def _request(context: Context, request: MineFilesRequest) -> MineRequest:
     from palazzo.mining.report import MineRequest
     from palazzo.mining.wanted import Wanted
-    from palazzo.operations.remember import place_name, where_it_leads
+    from palazzo.operations.remember import place_name
+    from palazzo.operations.search import moment
 
     own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
     return MineRequest(
         paths=tuple(context.cwd / path.expanduser() for path in request.paths),
         mode=request.mode,
-        wing=None if request.wing is None else where_it_leads(context, place_name("--wing", request.wing))[0],
+        wing=wing_named(context, request.wing),
         room=None if request.room is None else place_name("--room", request.room),
         include=request.include,
         exclude=(*request.exclude, *own.texts("mine.exclude")),
         gitignore=request.gitignore,
         dry_run=request.dry_run,
         policy="all" if own.text("mine.policy") == "all" else "docs",
-        wanted=Wanted(excluded=excluded_directories(context, own)),
+        wanted=Wanted(
+            since=moment(request.since, context.now, "--since"),
+            sessions=request.sessions,
+            least_messages=request.min_messages or 0,
+            excluded=excluded_directories(context, own),
+        ),
     )
+
+
+def wing_named(context: Context, name: str | None) -> str | None:
+    """Return the wing that a person named to file all of it in, as that is called now; UsageError for no name."""
+    from palazzo.operations.remember import place_name, where_it_leads
+
+    return None if name is None else where_it_leads(context, place_name("--wing", name))[0]
 
 
 def relay(context: Context) -> OnProgress:
@@ -178,4 +203,9 @@ def all_failed(result: MineResult) -> bool:
     return bool(result.failed) and len(result.failed) == result.sources
 
 
-OPERATION = Operation("mine", MineFilesRequest, MineResult, mine, writes=True, steps=True, failed=all_failed)
+UNNEEDED = ("--no-repair",)
+"""What scripts give that mine with MemPalace: its index may want repairing then, and ours follows from the archive."""
+
+OPERATION = Operation(
+    "mine", MineFilesRequest, MineResult, mine, writes=True, steps=True, failed=all_failed, unneeded=UNNEEDED
+)

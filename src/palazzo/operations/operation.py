@@ -65,7 +65,8 @@ class Operation(Generic[Q, R]):
     `writes` says that it changes the palace. A `destructive` one takes `dry_run`, and a face for people asks
     before it is carried out. `failed` says of a result that it is bad news (exit code 1). One with `steps` commits
     each by itself and does no harm when it is run again, so it is never kept back for a key (`calling`). A `warm` one
-    is worth asking of a service that is running.
+    is worth asking of a service that is running. `unneeded` are options without a value that scripts give to another
+    program of that name: a command line takes them, and they change nothing.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Operation(Generic[Q, R]):
     steps: bool = False
     warm: bool = False
     asks: Callable[[Q], bool] | None = None
+    unneeded: tuple[str, ...] = ()
 
     @property
     def help(self) -> str:
