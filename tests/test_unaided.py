@@ -198,7 +198,9 @@ def test_a_payload_is_read_as_json_is(raw: bytes) -> None:
         expected = json.loads(raw.decode("utf-8-sig"))
     except ValueError:
         expected = {}
-    assert repr(alone._object(raw)) == repr(expected if isinstance(expected, dict) else {})
+    assert repr(alone._understood("claude-code", "Stop", raw)[0]) == repr(
+        expected if isinstance(expected, dict) else {}
+    )
 
 
 # --- whom, and what ----------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """What a hook does where no service answers: start one for the next time, leave a pointer, and say the little it can.
 
 A prompt that asks for the past is answered by keyword (`unaided`). Nothing is written but the spool, and that has no
-words: where a transcript lies, of which session; which drawers a session was told of.
+words: where a transcript lies, of which session; which drawers a session was told of. In the log it says what is
+wrong with a payload.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from palazzo import client, paths, starting
+from palazzo import client, hook_log, paths, starting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _LINES = {
 _PATHS = ("agent_transcript_path", "transcript_path", "transcriptPath", "transcript")
 _SESSIONS = ("session_id", "sessionId", "session")
 _LONGEST = 4_096
+_LARGEST = 10 << 20
+"""Bytes of a payload that are read."""
 _FULL = 256 * 1024
 """Bytes of the notes of what was told from which on none is added."""
 
@@ -50,22 +53,24 @@ def answer(host: str, event: str, payload: bytes, palace: str | None, variables:
     began = time.monotonic()
     chosen = client.chosen_palace(palace, variables)
     where = client.address(chosen, variables)
-    if event in CAPTURES:
-        _leave_pointer(where.palace, host, payload, variables)
+    read, wrong = _understood(host, event, payload)
+    if wrong:
+        hook_log.note(host, event, wrong, where.palace, variables)
+    elif event in CAPTURES:
+        _leave_pointer(where.palace, host, event, read, variables)
     trouble = starting.begin(where, variables) if client.is_wanted(variables) else ""
     answered = NOTHING
     if event in ("prompt", _PROMPTS.get(host)) and host in _PROMPTS:
-        answered = _answer_prompt(host, payload, chosen, variables, began)
+        answered = _answer_prompt(host, read, chosen, variables, began)
     elif event not in _BEGINNINGS:
         return NOTHING
-    return _with_line(host, payload, answered, trouble, where, variables) if trouble else answered
+    return _with_line(host, read, answered, trouble, where, variables) if trouble else answered
 
 
 def _with_line(
-    host: str, payload: bytes, answered: bytes, line: str, where: client.Address, variables: Mapping[str, str]
+    host: str, read: dict[str, object], answered: bytes, line: str, where: client.Address, variables: Mapping[str, str]
 ) -> bytes:
     """The answer with a line for the person, where the host shows one and this session's was not told before."""
-    read = _object(payload)
     session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
     field = _LINES.get(host)
     if field is None or not starting.is_news(where, variables, session):
@@ -103,10 +108,11 @@ def _file(what: str, palace: str, variables: Mapping[str, str]) -> str:
     return os.path.join(paths.state_place(variables), f"{what}-{name}.txt")
 
 
-def _answer_prompt(host: str, payload: bytes, palace: str, variables: Mapping[str, str], began: float) -> bytes:
+def _answer_prompt(
+    host: str, read: dict[str, object], palace: str, variables: Mapping[str, str], began: float
+) -> bytes:
     from palazzo import unaided
 
-    read = _object(payload)
     if not isinstance(read.get("prompt"), str):
         return NOTHING
     asked, file = unaided.Asked(host, read), told_file(palace, variables)
@@ -120,12 +126,14 @@ def _answer_prompt(host: str, payload: bytes, palace: str, variables: Mapping[st
 # --- what is left for a service ----------------------------------------------------------------------------
 
 
-def _leave_pointer(palace: str, host: str, payload: bytes, variables: Mapping[str, str]) -> None:
+def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
     """Append one line to the spool: who, which session, which file."""
-    read = _object(payload)
     path = next((one for name in _PATHS if isinstance(one := read.get(name), str) and one), "")
     session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
     if not os.path.isabs(path) or len(path) > _LONGEST:
+        if path:
+            wrong = "the transcript is not read: no absolute path, or one that is too long"
+            hook_log.note(host, event, wrong, palace, variables)
         return
     _append(spool_file(palace, variables), (host[:40], session[:200], path))
 
@@ -178,14 +186,18 @@ class _Plain:
 _WHITE = " \t\n\r"
 
 
-def _object(payload: bytes) -> dict[str, object]:
-    """The object that a payload is; an empty one where it is none."""
+def _understood(host: str, event: str, payload: bytes) -> tuple[dict[str, object], str]:
+    """The object that a payload is, or an empty one and what is wrong."""
+    if not hook_log.is_known(host, event):
+        return {}, "not known"
+    if len(payload) > _LARGEST:
+        return {}, f"a payload of {len(payload):,} bytes is not read"
     text = payload.decode("utf-8-sig", "replace")
     try:
         read = _loads(text)
     except (ValueError, RecursionError, StopIteration):
-        return {}
-    return read if isinstance(read, dict) else {}
+        return {}, "the payload is no JSON"
+    return (read, "") if isinstance(read, dict) else ({}, f"the payload is no object but a {type(read).__name__}")
 
 
 def _loads(text: str) -> object:

@@ -177,6 +177,9 @@ def test_with_a_service(served: Installed, case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_without_a_service(alone: Installed, case: Case) -> None:
     assert alone.run(case.host, case.event, case.sent) == (NOTHING, b"", 0)
+    log = alone.log()
+    assert log.count("\n") <= 1
+    assert "words" not in log
 
 
 # --- where it runs -----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -129,9 +128,6 @@ def _launchd(command: tuple[str, ...]) -> str:
 
 def log_file(palace: Path, variables: Mapping[str, str]) -> Path:
     """Return the log of the service of a palace: one for the default palace, another for each other."""
-    from palazzo import client, paths
+    from palazzo import hook_log
 
-    where = client.address(str(palace), variables)
-    own = where.palace != os.path.realpath(paths.default_palace(variables))
-    name = f"service-{Path(where.lock).stem[:8]}.log" if own else "service.log"
-    return paths.state_directory(variables) / name
+    return Path(hook_log.log_file(str(palace), variables))

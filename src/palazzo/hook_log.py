@@ -1,0 +1,70 @@
+"""The line in the service's log of a hook that finds no service, and whose input nobody can make sense of.
+
+It says what is wrong and has no word of the input; where it cannot be written, nothing is. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from palazzo import client, paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_OURS = "session-start prompt pre-tool post-tool tool-failure subagent-start subagent-stop stop pre-compact session-end"
+_CODEX = (
+    "SessionStart UserPromptSubmit PreToolUse PostToolUse SubagentStart SubagentStop Stop PreCompact SessionEnd "
+    f"{_OURS}"
+)
+EVENTS = {
+    "claude-code": f"{_CODEX} PostToolUseFailure",
+    "codex": _CODEX,
+    "gemini-cli": f"SessionStart BeforeAgent BeforeTool AfterTool AfterAgent PreCompress SessionEnd {_OURS}",
+    "copilot": "sessionStart userPromptSubmitted preToolUse postToolUse postToolUseFailure agentStop sessionEnd "
+    "session-start prompt pre-tool post-tool tool-failure stop session-end",
+    "opencode": _OURS,
+    "pi": _OURS,
+}
+"""What each host's events are called, by the host and by us. They are those of `hosts/`."""
+_FULL = 1_000_000
+"""Bytes of the log from which on no line is added: only a service sets a full one aside."""
+
+
+def log_file(palace: str, variables: Mapping[str, str]) -> str:
+    """Return the log of the service of a palace: one for the default palace, another for each other."""
+    where = client.address(palace, variables)
+    own = where.palace != os.path.realpath(os.path.join(paths.data_place(variables), "palace.db"))
+    name = os.path.splitext(os.path.basename(where.lock))[0][:8]
+    return os.path.join(paths.state_place(variables), f"service-{name}.log" if own else "service.log")
+
+
+def is_known(host: str, event: str) -> bool:
+    """Whether a host has an event of that name."""
+    return event in EVENTS.get(host, "").split()
+
+
+def note(host: str, event: str, wrong: str, palace: str, variables: Mapping[str, str]) -> None:
+    """Add the line, as the service would have."""
+    if is_known(host, event):
+        told = f"hook {host} {event}: {wrong}"
+    else:
+        told = f"hook {host[:40]!r} {event[:40]!r}: not known"
+    now = time.time()
+    stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(now))},{int(now * 1_000) % 1_000:03}"
+    try:
+        _append(log_file(palace, variables), f"{stamp} {os.getpid()} {told}\n")
+    except OSError:
+        return  # there is nowhere to say it, and the agent works on
+
+
+def _append(file: str, line: str) -> None:
+    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        if os.fstat(handle).st_size < _FULL:
+            os.write(handle, line.encode("utf-8", "replace"))
+    finally:
+        os.close(handle)
