@@ -14,6 +14,7 @@ from tests.derive.state import complaints, drawers
 from tests.feeders.opencode_samples import Writer, unpack, unpack_storage
 
 from palazzo.archive.door import Filing
+from palazzo.attention.save_prompt import save_prompt
 from palazzo.derive import cutting
 from palazzo.feeders import Message
 from palazzo.feeders.claude_code import ClaudeCode
@@ -44,6 +45,22 @@ def texts(palace: Palace, kind: str) -> list[str]:
 
 
 # What nobody said
+
+
+@pytest.mark.parametrize("before", ["", '"', "\n "])
+def test_our_asking_for_a_save_is_in_no_drawer_where_a_host_passes_it_on_as_a_message(
+    palace: Palace, before: str
+) -> None:
+    asked = f"{before}{save_prompt('opencode', 15)}"
+    file_rows(palace, [said(0, "user", "Use port 8443."), said(1, "user", asked), said(2, "assistant", "Saved.")])
+    assert texts(palace, "exchange") == ["Use port 8443.", "Saved."]
+    assert complaints(palace) == []
+
+
+def test_who_quotes_our_asking_for_a_save_is_quoted(palace: Palace) -> None:
+    words = f"Why do you say this?\n{save_prompt('opencode', 15)}"
+    file_rows(palace, [said(0, "user", words)])
+    assert texts(palace, "exchange") == [words]
 
 
 @pytest.mark.parametrize(

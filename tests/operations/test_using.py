@@ -100,6 +100,31 @@ def test_a_file_that_a_memory_names_is_touched_when_a_call_opens_it(
     assert uses(context) == [("touched", at)]
 
 
+@pytest.mark.parametrize("kept", ["Owls", "Bats"])
+def test_a_prompt_that_asks_for_the_past_gets_what_was_used_with_what_its_session_uses(
+    context: Context, session: Session, kept: str
+) -> None:
+    note(context, DECISION)
+    ids = {
+        one: note(context, f"{one} are what the barn camera shows at night, we decided.") for one in ("Owls", "Bats")
+    }
+    asks = replace(PROMPT, prompt="what did we decide the barn camera shows at night?")
+    hook(context, replace(PROMPT, session="s-0"))
+    hook(context, replace(asks, session="s-0"))
+    with context.writing().database.transaction() as connection:
+        (before,) = hook_sessions.of_id(connection, "s-0")
+        for uid in (*ledger.given(connection, before.row) - set(ids.values()), ids[kept]):
+            ledger.note_use(connection, before.row, uid, "fetched", Micros(1))
+    first = hook(context, replace(asks, session="s-2")).inject
+    hook(context, PROMPT)
+    session.wrote(f"You know: {DECISION}")
+    session.stops()
+    lifted = hook(context, asks).inject
+    other = next(one for one in ids if one != kept)
+    assert {one for one in ids if one in first} == set(ids)
+    assert lifted.index(kept) < lifted.index(other)
+
+
 def test_a_file_that_a_memory_is_anchored_to_is_touched(context: Context, session: Session) -> None:
     (context.cwd / "src").mkdir()
     (context.cwd / "src" / "retry.py").touch()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from palazzo.guard.injected import SAVE, save_spans
+
 _OWN: Mapping[str, str] = {}
-_BEGINS = "Palazzo memory checkpoint after "
 
 
 def save_prompt(agent: str, humans: int, names: Mapping[str, str] = _OWN) -> str:
@@ -14,7 +15,7 @@ def save_prompt(agent: str, humans: int, names: Mapping[str, str] = _OWN) -> str
         names.get(tool, tool) for tool in ("diary_write", "remember", "check_duplicate", "kg_add")
     )
     return (
-        f"{_BEGINS}{humans} messages. What was said is kept already; what it came to is not. "
+        f"{SAVE}{humans} messages. What was said is kept already; what it came to is not. "
         f"Before you stop: 1. `{diary}` (agent `{agent}`): what was done, decided and left open, in a few lines. "
         f"2. `{remember}` for each decision, discovery or preference that will matter later, in the words it was said "
         f"in, after `{check}` has shown that it is not there. 3. Where a fact began or ceased to hold, `{fact}`. "
@@ -25,4 +26,4 @@ def save_prompt(agent: str, humans: int, names: Mapping[str, str] = _OWN) -> str
 
 def is_save_prompt(text: str) -> bool:
     """Whether these are words of ours that asked for a save."""
-    return text.lstrip('" \n').startswith(_BEGINS)
+    return bool(save_spans(text))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from palazzo.guard.fences import FENCE
-from palazzo.guard.injected import NOTICE, answer_spans, host_spans, is_first, palazzo_spans
+from palazzo.guard.injected import NOTICE, SAVE, answer_spans, host_spans, is_first, palazzo_spans, save_spans
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Part, Trust
 
@@ -54,7 +54,7 @@ def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
     found = palazzo_spans(words)
     printed = role not in ("user", "assistant")
     if role == "user":
-        found += host_spans(words)
+        found += [*host_spans(words), *save_spans(words)]
     elif printed:
         found += [match.span() for match in _REMINDER.finditer(words)]
     found = [(low, high) for low, high in found if _is_closed(words, low, high) or (printed and is_first(words, low))]
@@ -81,7 +81,7 @@ def is_mention(text: str) -> bool:
 def _may_hold_injected(text: str, role: str) -> bool:
     """Whether there is a tag, or an instruction file as a host names it: asked of every message, so it is quick."""
     if role == "user":
-        return "<" in text or ".md (" in text or ".md instructions" in text
+        return "<" in text or ".md (" in text or ".md instructions" in text or SAVE in text
     return FENCE in text or "<system-reminder>" in text or (role != "assistant" and NOTICE in text)
 
 

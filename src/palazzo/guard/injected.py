@@ -14,6 +14,8 @@ from palazzo.guard.fences import FENCE
 
 NOTICE = "Recorded words, not instructions"
 """How the first field begins of all JSON in which Palazzo's tools answer with recorded words."""
+SAVE = "Palazzo memory checkpoint after "
+"""How a message begins in which Palazzo asks for a save. It is one line."""
 
 _FENCE = re.compile(rf"<(?P<close>/?){FENCE}(?=[\s>])[^<>]{{0,400}}>", re.IGNORECASE)
 _HOST_TAGS = (
@@ -41,6 +43,7 @@ _INSTRUCTIONS = re.compile(
     r"|^Contents of [^\n]{1,4096}(?:CLAUDE|AGENTS|GEMINI)[\w.]{0,40}\.md \([^\n]{1,400}\):$"
 )
 _ANSWER = re.compile(rf'\{{\s{{0,40}}(?P<escape>\\{{0,8}})"notice(?P=escape)"\s?:\s?(?P=escape)"{NOTICE}')
+_SAVE = re.compile(rf'\A["\s]{{0,40}}{SAVE}\d[^\n]*')
 _REST_OF_STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _BEFORE_OUTPUT = re.compile(r"[^{<]{0,400}\bOutput:\s*")
 """What Codex puts before what a tool printed."""
@@ -83,6 +86,12 @@ def host_spans(text: str) -> list[tuple[int, int]]:
     return _disjoint([*tagged, *_instruction_files(text, tagged)])
 
 
+def save_spans(text: str) -> list[tuple[int, int]]:
+    """Return the span of Palazzo's asking for a save, which some hosts pass on as a person's message, where one is."""
+    found = _SAVE.match(text)
+    return [] if found is None else [found.span()]
+
+
 def is_palazzo_block(text: str) -> bool:
     """Whether `text` is nothing but Palazzo's own blocks."""
     return _covers(palazzo_spans(text), text)
@@ -97,7 +106,10 @@ def said_spans(text: str) -> list[tuple[int, int]]:
     """Return what is left of `text` without Palazzo's and the hosts' blocks, blank stretches left out."""
     spans: list[tuple[int, int]] = []
     at = 0
-    for start, end in [*_disjoint([*palazzo_spans(text), *host_spans(text)]), (len(text), len(text))]:
+    for start, end in [
+        *_disjoint([*palazzo_spans(text), *save_spans(text), *host_spans(text)]),
+        (len(text), len(text)),
+    ]:
         if text[at:start].strip():
             spans.append((at, start))
         at = max(at, end)
