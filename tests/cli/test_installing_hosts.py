@@ -311,6 +311,14 @@ def test_a_directory_in_the_place_of_a_file_is_refused(palazzo: Command, home: P
     assert there(home) == foreign
 
 
+@pytest.mark.parametrize(("name", "host"), [("claude", "claude-code"), ("openai-codex", "codex")])
+def test_a_host_is_known_by_its_other_name(palazzo: Command, home: Path, program: Path, name: str, host: str) -> None:
+    told = palazzo.json("install", name)
+    assert (told["target"], set(there(home))) == (host, set(HOSTS[host]))
+    assert palazzo.json("uninstall", name)["target"] == host
+    assert there(home) == {}
+
+
 def test_a_host_that_is_not_here_is_named(palazzo: Command, home: Path, program: Path) -> None:
     (home / ".codex").rmdir()
     ran = palazzo("install", "codex")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -24,6 +24,8 @@ HOSTS = {
 """Each module also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
 TARGETS = {**HOSTS, "mempalace-compat": "palazzo.operations.install_mempalace"}
 """Each module defines `plan(context, request) -> Plan`, which writes nothing; it is imported when it is asked for."""
+ALSO_CALLED = {"claude": "claude-code", "openai-codex": "codex"}
+"""Other names that people know a host by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def install(context: Context, request: InstallRequest) -> InstallResult:
     """
     from palazzo.operations import install_files
 
+    request = replace(request, target=ALSO_CALLED.get(request.target, request.target))
     if request.target not in TARGETS:
         raise UsageError(f"'{request.target}' is nothing that can be installed; there is: {', '.join(TARGETS)}.")
     _check(request)
