@@ -14,19 +14,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_OURS = "session-start prompt pre-tool post-tool tool-failure subagent-start subagent-stop stop pre-compact session-end"
+_OURS = "session-start prompt pre-tool post-tool stop session-end"
 _CODEX = (
     "SessionStart UserPromptSubmit PreToolUse PostToolUse SubagentStart SubagentStop Stop PreCompact SessionEnd "
-    f"{_OURS}"
+    f"subagent-start subagent-stop pre-compact {_OURS}"
 )
+_EXTENSION = f"tool-failure subagent-start subagent-stop pre-compact {_OURS}"
 EVENTS = {
-    "claude-code": f"{_CODEX} PostToolUseFailure",
+    "claude-code": f"PostToolUseFailure tool-failure {_CODEX}",
     "codex": _CODEX,
-    "gemini-cli": f"SessionStart BeforeAgent BeforeTool AfterTool AfterAgent PreCompress SessionEnd {_OURS}",
+    "gemini-cli": f"SessionStart BeforeAgent BeforeTool AfterTool AfterAgent PreCompress SessionEnd pre-compact {_OURS}",
     "copilot": "sessionStart userPromptSubmitted preToolUse postToolUse postToolUseFailure agentStop sessionEnd "
-    "session-start prompt pre-tool post-tool tool-failure stop session-end",
-    "opencode": _OURS,
-    "pi": _OURS,
+    f"tool-failure {_OURS}",
+    "opencode": _EXTENSION,
+    "pi": _EXTENSION,
 }
 """What each host's events are called, by the host and by us. They are those of `hosts/`."""
 _FULL = 1_000_000
