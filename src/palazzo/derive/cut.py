@@ -28,7 +28,7 @@ class Cutter:
     """Cuts items into drawers; see the module."""
 
     name = "cut"
-    version = 4
+    version = 5
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
     def apply(self, connection: Connection, log: list[Change]) -> None:

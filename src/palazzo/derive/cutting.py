@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from palazzo.derive import tagging
+from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.telling import Range, is_mention, least_trust, told_ranges, trust_of_part
 from palazzo.guard.memory_tools import is_memory_tool, says_something_new
 from palazzo.model import DrawerKind, Part, Trust
@@ -235,7 +236,8 @@ def _tools(items: Sequence[CutItem]) -> Iterator[Draft]:
         for part in item.parts:
             if part.kind == "tool_call":
                 answers = results.pop(part.call, [])
-                if says_something_new(part.name) or any(answer.failed for _, answer in answers):
+                failed = any(answer.failed for _, answer in answers)
+                if failed or (says_something_new(part.name) and not asks_in_shell(item.text, part)):
                     shown = [] if is_memory_tool(part.name) else answers
                     yield from _tool_drafts(part.name, [(item, part)], shown)
             elif part.kind == "tool_result" and part.call not in called:

@@ -33,6 +33,8 @@ _EDITED = re.compile(
 _READING = re.compile(r"^(?:read|view|read_file|notebookread|open_file)$", re.IGNORECASE)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:command|cmd|script)\s*[:=]\s*", re.MULTILINE)
+LISTED_SHELL = re.compile(r"- \S*sh\n\s*- -l?c\n\s*- (?:\|-?\n\s*)?")
+"""How readers of histories render a command that a host gives as a list: Codex before 0.169."""
 _NAME = r"(?P<path>[\w./~@+-]*[\w~@+-])"
 _WRITTEN = re.compile(
     rf"(?<![\d&=<>-])>>?\s*(?!&){_NAME}(?=\s*(?:$|;|&&|\|\||\n|<<))|\btee (?:-a )?{_NAME.replace('path', 'teed')}",

@@ -157,10 +157,6 @@ class _Open:
         )
 
 
-_LISTED_SHELL = re.compile(r"- \S*sh\n\s*- -l?c\n\s*- (?:\|-?\n\s*)?")
-"""How readers of histories render a command that a host gives as a list: Codex before 0.169."""
-
-
 def failures(messages: Sequence[Said]) -> list[Failure]:
     """Return the calls of a session that failed, in order; each once, however often it failed so in a row."""
     calls: dict[str, _Call] = {}
@@ -182,7 +178,7 @@ def _call(message: Said, part: Part) -> _Call:
     if place is None:
         return _call_without_command(message, part, changes)
     low, high = place
-    if shell := _LISTED_SHELL.match(text, low, high):
+    if shell := work.LISTED_SHELL.match(text, low, high):
         low = shell.end()
     command = text[low:high]
     return _Call(part.name, command, command, Spot(message.item, low, high), changes, aim(command))

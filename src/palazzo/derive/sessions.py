@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from palazzo.derive import material
 from palazzo.derive.cutting import CutItem, without
 from palazzo.derive.digest_turns import Said
+from palazzo.derive.memory_calls import answers_of_memory
 from palazzo.derive.telling import told_ranges
 from palazzo.model import Micros, Part
 from palazzo.store import digests
@@ -50,8 +51,9 @@ def session(connection: Connection, source: int, with_outside: bool = False) -> 
     read = threads[:1] if "" in threads else threads
     rows = [row for thread in read for row, _, _ in material.thread_rows(connection, source, thread, -1)]
     loaded, _ = material.load(connection, rows)
+    answered = answers_of_memory((item.text, item.parts) for item in loaded)
     said = [
-        Said(item.row, item.role, item.text, tuple(_said(item, with_outside)))
+        Said(item.row, item.role, item.text, tuple(_said(item, with_outside, answered)))
         for item in loaded
         if with_outside or item.trust != "external"
     ]
@@ -59,11 +61,14 @@ def session(connection: Connection, source: int, with_outside: bool = False) -> 
     return Session(said, times, {item.row: item.holes for item in loaded})
 
 
-def _said(item: CutItem, with_outside: bool) -> Iterator[Part]:
-    """Yield the parts of an item without what nobody said in them; of a result that is one stretch."""
+def _said(item: CutItem, with_outside: bool, answered: Set[str]) -> Iterator[Part]:
+    """Yield the parts of an item without what nobody said in them; of a result that is one stretch.
+
+    `answered`: calls whose results are a memory's.
+    """
     for one in item.parts or (Part("text", 0, len(item.text)),):
         outside = "external" in (one.trust, item.trust)
-        if outside and not with_outside:
+        if (outside and not with_outside) or (one.kind == "tool_result" and one.call in answered):
             continue
         part = replace(one, trust="external") if outside else one
         injected = told_ranges(item.text, part, item.role)

@@ -7,12 +7,12 @@ a tool that some server offers: its name.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from palazzo.derive import digest_work as work
 from palazzo.guard.memory_tools import is_memory_tool
+from palazzo.text.shell import INLINE, SHELLS, program_name, unwrapped, words_of
 
 _LONGEST_COMMAND = 2_000
 
@@ -40,11 +40,7 @@ class Aim(NamedTuple):
 _SETTING_UP = re.compile(
     r"(?:cd|pushd|popd|export|set|source|\.|true|false|exit|sleep|mkdir|touch|pwd|date|:|wait|trap|ulimit|\$.*)\Z"
 )
-_AROUND = re.compile(r"(?:sudo|time|env|nohup|exec|command|npx|bunx|uvx|nice|stdbuf)\Z")
-_RUNNERS = re.compile(r"(?:uv|poetry|pipenv|hatch|pdm|rye|bundle)\Z")
-_SHELLS = frozenset(["bash", "sh", "zsh", "dash", "fish"])
-_INTERPRETERS = _SHELLS | {"python", "node", "ruby", "perl", "deno", "bun", "php"}
-_INLINE = frozenset(["-c", "-e", "-lc", "-", "--eval"])
+_INTERPRETERS = SHELLS | {"python", "node", "ruby", "perl", "deno", "bun", "php"}
 _ASKING = frozenset(["--version", "--help", "-V"])
 _PICKS = re.compile(r"-k|-m|-t|-run|--(?:grep|test-?name-?pattern|tests|filter|testcase)", re.IGNORECASE)
 _PICKS_WHAT_FAILED = frozenset(["--lf", "--last-failed", "--only-failures", "--onlyFailures", "--failed"])
@@ -76,10 +72,10 @@ def aim(command: str) -> Aim | None:
     Of several commands it is the last that does more: `cd api && npm ci && npm test | tail` is about `npm test`.
     """
     for words in reversed(list(_commands(command[:_LONGEST_COMMAND]))):
-        words = _unwrapped(words)
+        words = unwrapped(words)
         if not words or _SETTING_UP.match(words[0]) or work.only_looks(" ".join(words)) or _ASKING & {*words}:
             continue
-        if _program(words[0]) in _SHELLS and len(words) > 2 and words[1] in _INLINE:
+        if program_name(words[0]) in SHELLS and len(words) > 2 and words[1] in INLINE:
             return aim(" ".join(words[2:]))  # quoted as one word, or a list that was joined
         return _aim(words)
     return None
@@ -119,7 +115,7 @@ def _commands(command: str) -> Iterator[list[str]]:
     """Yield the words of each command of a line, without redirections; of a pipe those of its first."""
     words: list[str] = []
     piped = skipping = False
-    for word in _words(command.replace("\n", " ; ")):
+    for word in words_of(command.replace("\n", " ; ")):
         if _SEPARATING.match(word):
             if words and not piped:
                 yield words
@@ -136,44 +132,8 @@ def _commands(command: str) -> Iterator[list[str]]:
         yield words
 
 
-def _words(command: str) -> list[str]:
-    lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&")
-    lexer.whitespace_split, lexer.commenters = True, ""
-    try:
-        return list(lexer)
-    except ValueError:  # a quote that nothing closes
-        return command.split()
-
-
-def _unwrapped(words: list[str]) -> list[str]:
-    """Drop what stands before the program: variables, `sudo`, `uv run`; of `python -m x` that is x."""
-    while words:
-        if re.match(r"\w+=", words[0]) or _AROUND.match(words[0]):
-            words = words[1:]
-            while words and words[0].startswith("-"):
-                words = words[1:]
-        elif _leads_by_two(words):
-            words = words[2:]
-        else:
-            break
-    return words
-
-
-def _leads_by_two(words: list[str]) -> bool:
-    """Whether the program is the third word: `timeout 60 x`, `uv run x`, `python -m x`."""
-    first, second, *_ = [*words, "", ""]
-    if _RUNNERS.match(first):
-        return second in ("run", "exec")
-    return first == "timeout" or (_program(first) == "python" and second == "-m")
-
-
-def _program(word: str) -> str:
-    name = re.split(r"[/\\]", word)[-1].lower()
-    return re.sub(r"^(python|ruby|perl|php|pip)[\d.]+$", r"\1", re.sub(r"\.(?:exe|cmd|bat|ps1)$", "", name))
-
-
 def _aim(words: list[str]) -> Aim | None:
-    program, rest = _program(words[0]), words[1:]
+    program, rest = program_name(words[0]), words[1:]
     plain: list[str] = []
     unsure: list[str] = []
     files: list[tuple[bool, str]] = []
@@ -190,7 +150,7 @@ def _aim(words: list[str]) -> Aim | None:
             (unsure if of_option else plain).append(word)
     size = 2 if plain[:1] in (["run"], ["compose"], ["exec"]) else 1
     files.sort(key=lambda one: one[0])
-    if program in _INTERPRETERS and (not files or _INLINE & {*rest}):
+    if program in _INTERPRETERS and (not files or INLINE & {*rest}):
         return None
     subcommand = "" if program in _INTERPRETERS else " ".join(plain[:size])
     found = Target(program, subcommand, files[0][1] if files else "")

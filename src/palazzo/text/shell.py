@@ -1,0 +1,53 @@
+"""Command lines of a shell, taken apart: words, what stands before a program, its plain name. Pure.
+
+Rather for reading what an agent ran than for running it: what is not understood is still words.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+_AROUND = re.compile(r"(?:sudo|time|env|nohup|exec|command|npx|bunx|uvx|nice|stdbuf)\Z")
+_RUNNERS = re.compile(r"(?:uv|poetry|pipenv|hatch|pdm|rye|bundle)\Z")
+SHELLS = frozenset(["bash", "sh", "zsh", "dash", "fish"])
+INLINE = frozenset(["-c", "-e", "-lc", "-", "--eval"])
+"""Options behind which a program is given what to run."""
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command line, what separates commands and redirects among them."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        return list(lexer)
+    except ValueError:  # a quote that nothing closes
+        return command.split()
+
+
+def unwrapped(words: list[str]) -> list[str]:
+    """Drop what stands before the program: variables, `sudo`, `uv run`; of `python -m x` that is x."""
+    while words:
+        if re.match(r"\w+=", words[0]) or _AROUND.match(words[0]):
+            words = words[1:]
+            while words and words[0].startswith("-"):
+                words = words[1:]
+        elif _leads_by_two(words):
+            words = words[2:]
+        else:
+            break
+    return words
+
+
+def program_name(word: str) -> str:
+    """Return a program's name without its directory, its ending and the version of an interpreter."""
+    name = re.split(r"[/\\]", word)[-1].lower()
+    return re.sub(r"^(python|ruby|perl|php|pip)[\d.]+$", r"\1", re.sub(r"\.(?:exe|cmd|bat|ps1)$", "", name))
+
+
+def _leads_by_two(words: list[str]) -> bool:
+    """Whether the program is the third word: `timeout 60 x`, `uv run x`, `python -m x`."""
+    first, second, *_ = [*words, "", ""]
+    if _RUNNERS.match(first):
+        return second in ("run", "exec")
+    return first == "timeout" or (program_name(first) == "python" and second == "-m")
