@@ -20,6 +20,7 @@ FileState = Literal["new", "changed", "same", "removed"]
 HOSTS = {
     "claude-code": "palazzo.operations.install_claude_code",
     "codex": "palazzo.operations.install_codex",
+    "opencode": "palazzo.operations.install_opencode",
 }
 """Each module also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
 TARGETS = {**HOSTS, "mempalace-compat": "palazzo.operations.install_mempalace"}
@@ -107,6 +108,8 @@ def install(context: Context, request: InstallRequest) -> InstallResult:
     'claude-code' and 'codex': hooks, the MCP server, and a few lines in CLAUDE.md or AGENTS.md. What is there stays, in
     its order; each file that changes is kept beside itself as it was; 'palazzo uninstall' takes it all away again.
     Doing it again changes nothing, but where Palazzo has moved. --clean also removes what other memories left there.
+
+    'opencode': a plugin, which is part of this installation, and the MCP server in opencode.json.
 
     'mempalace-compat DIR' writes the programs 'mempalace' and 'mempalace-mcp' and a Python module for clients that
     start MemPalace by these names. A file there that Palazzo did not write is never touched.

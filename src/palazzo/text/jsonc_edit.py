@@ -1,0 +1,154 @@
+"""Changes to JSON with comments, which keep them: JSON as opencode and editors read it (`//`, `/* */`, a last comma).
+
+    added(text, trail, value, key) · replaced(text, trail, value) · without(text, trail)
+
+As `json_edit`, which does not know comments: it is shown the text with each of them blanked, in which everything is at
+its own place. What is added after a value whose line ends in a comment goes behind that line; comments that stand
+before what is removed stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from palazzo.text import json_edit
+from palazzo.text.json_edit import Node
+
+_COMMENT = r"//[^\r\n]*|/\*.*?\*/"
+_TOKEN = re.compile(
+    rf'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|(?P<comment>{_COMMENT})|(?P<comma>,(?=(?:[ \t\r\n]|{_COMMENT})*[}}\]]))',
+    re.DOTALL,
+)
+_COMMENTS = re.compile(rf'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|(?P<comment>{_COMMENT})', re.DOTALL)
+_LINE_END = re.compile(r"[\r\n]|\Z")
+_MARK = " "
+
+
+def plain(text: str) -> str:
+    """Return the text as JSON: spaces in place of comments and of a comma behind the last part."""
+    return _TOKEN.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0]), text)
+
+
+def read(text: str) -> Node:
+    """Return the document's value, as `json_edit.read` does. Raises ValueError where it is not JSON with comments."""
+    return json_edit.read(plain(text))
+
+
+def value(text: str, node: Node) -> Any:
+    """Return what a node of the text says."""
+    return json_edit.value(plain(text), node)
+
+
+def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -> str:
+    """Return the text with one more part at the end of the container at `trail`."""
+    bare = plain(text)
+    changed = json_edit.added(bare, trail, value, key)
+    place = _first_difference(bare, changed)
+    new = changed[place : place + len(changed) - len(bare)]
+    line_end = _end_of_line(text, place)
+    if not new.startswith((",\n", ",\r")) or not _has_comment(text[place:line_end]):
+        return text[:place] + new + text[place:]
+    if _comma(text, place) < line_end:
+        return f"{text[:line_end]}{new[1:]},{text[line_end:]}"
+    return f"{text[:place]},{text[place:line_end]}{new[1:]}{text[line_end:]}"
+
+
+def replaced(text: str, trail: Sequence[int], value: Any) -> str:
+    """Return the text with another value at `trail`; comments inside the former go with it."""
+    bare = plain(text)
+    node = json_edit.at(json_edit.read(bare), trail)
+    changed = json_edit.replaced(bare, trail, value)
+    return text[: node.start] + changed[node.start : len(changed) - len(bare) + node.end] + text[node.end :]
+
+
+def without(text: str, trail: Sequence[int]) -> str | None:
+    """Return the text without the part at `trail`, and without the containers that were made for it.
+
+    None where that is all of it. A container that has a comment was not made for it alone.
+    """
+    root = json_edit.read(plain(text))
+    trail = list(trail)
+    while trail:
+        *above, place = trail
+        container = json_edit.at(root, above)
+        part = container.parts[place]
+        if place:
+            return _without_later(text, container.parts[place - 1].value.end, part.start, part.value.end)
+        if len(container.parts) > 1:
+            return _without_first(text, part.start, part.value.end, container.parts[1].start)
+        before, behind = text[container.start + 1 : part.start], text[part.value.end : container.end - 1]
+        was = _empty_before(before)
+        if was is None and (_has_comment(before) or _has_comment(behind)):
+            was = before
+        if was is not None:
+            kept = _without_comma(behind) if _has_comment(behind) else ""
+            return text[: container.start + 1] + was + kept + text[container.end - 1 :]
+        trail = above
+    rest = text[: root.start] + text[root.end :]
+    return f"{text[: root.start]}{{}}{text[root.end :]}" if _has_comment(rest) else None
+
+
+def _without_later(text: str, before: int, start: int, end: int) -> str:
+    """Without the part from `start` to `end`, of which the one before ends at `before`."""
+    comments = _comment_ends(text, before, start)
+    if not comments:
+        return text[:before] + text[end:]
+    own, next_comma = _comma(text, before), _comma(text, end)
+    if next_comma < len(text):
+        kept = max(comments[-1], own + 1)
+        return text[:kept] + text[end:next_comma] + text[next_comma + 1 :]
+    return text[:own] + text[own + 1 : comments[-1]] + text[end:]
+
+
+def _without_first(text: str, start: int, end: int, following: int) -> str:
+    between = _without_comma(text[end:following])
+    return text[:start] + (between.lstrip() if _has_comment(between) else "") + text[following:]
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def _comma(text: str, place: int) -> int:
+    """Where the comma behind a value is; the text's length where none is."""
+    found = re.compile(rf"(?:[ \t\r\n]|{_COMMENT})*,", re.DOTALL).match(text, place)
+    return found.end() - 1 if found else len(text)
+
+
+def _without_comma(gap: str) -> str:
+    place = _comma(gap, 0)
+    return gap[:place] + gap[place + 1 :]
+
+
+def _has_comment(gap: str) -> bool:
+    return bool(_comment_ends(gap, 0, len(gap)))
+
+
+def _comment_ends(text: str, start: int, end: int) -> list[int]:
+    return [found.end() for found in _COMMENTS.finditer(text, start, end) if found["comment"]]
+
+
+def _end_of_line(text: str, place: int) -> int:
+    """Where the line ends; a comment that goes on over more of them is not cut in two."""
+    while True:
+        found = _LINE_END.search(text, place)
+        end = found.start() if found else len(text)
+        inside = [
+            one.end() for one in _COMMENTS.finditer(text, place) if one["comment"] and one.start() < end < one.end()
+        ]
+        if not inside:
+            return end
+        place = inside[0]
+
+
+def _first_difference(one: str, other: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+
+
+def _empty_before(gap: str) -> str | None:
+    """What stood in a container that was empty, from what stands before its only part; None if it was made for it."""
+    line = max(gap.rfind("\n"), gap.rfind("\r"))
+    if line >= 0:
+        gap = gap[: line - 1] if gap[line - 1 : line + 1] == "\r\n" else gap[:line]
+    return gap.removesuffix(_MARK) if gap.endswith(_MARK) else None
