@@ -69,6 +69,8 @@ COMMANDS = (
         "at the end of a piece of work, and before going on with one",
     ),
 )
+PI_INSTRUCTIONS: tuple[Name, ...] = ("help", "init", "search", "mine", "status", "doctor", "diary", "save_session")
+"""What pi's extension brings along, for where `palazzo instructions` cannot be asked."""
 _MISSING = (
     "The program 'palazzo' is not on the PATH. Tell the person: pip install palazzo, then start the host again from a "
     "shell that finds it."
@@ -99,6 +101,9 @@ def files() -> Iterator[tuple[Path, str]]:
     for command in COMMANDS:
         yield INTEGRATIONS / "claude-code" / "commands" / f"{command.name}.md", _command(command)
         yield INTEGRATIONS / "codex" / "skills" / command.name / "SKILL.md", _skill(command)
+    yield INTEGRATIONS / "pi" / "package.json", _versioned(INTEGRATIONS / "pi" / "package.json")
+    for name in PI_INSTRUCTIONS:
+        yield INTEGRATIONS / "pi" / "instructions" / f"{name}.md", _instructions(name)
 
 
 def _hooks(wired: Wiring) -> dict[str, Any]:
@@ -128,10 +133,14 @@ def _command(command: Command) -> str:
 def _skill(command: Command) -> str:
     """A skill of Codex, which runs nothing when it is read: the text of the version that it came with."""
     about = f"{command.about}{f'; {command.when}' if command.when else ''}."
-    with Context() as context:
-        text = instructions(context, InstructionsRequest(command.says)).text.rstrip()
+    text = _instructions(command.says).rstrip()
     newer = f"`palazzo instructions {command.says}` prints this as the installed version has it."
     return f"---\nname: {command.name}\ndescription: {json.dumps(about)}\n---\n\n{text}\n\n{newer}\n"
+
+
+def _instructions(name: Name) -> str:
+    with Context() as context:
+        return instructions(context, InstructionsRequest(name)).text
 
 
 def _document(value: object) -> str:

@@ -48,11 +48,11 @@ def programs() -> Programs:
         if ping.returncode:
             pytest.skip(f"NOT RUN: npm reaches no registry: {ping.stderr.strip()[-200:]}")
         _install(npm, "--ignore-scripts", *wanted)
-    return Programs(modules, _node(npm))
+    return Programs(modules, node(npm))
 
 
-def _node(npm: str) -> str:
-    """A Node that is new enough: the one that is there, or one from npm."""
+def node(npm: str) -> str:
+    """Return a Node that is new enough: the one that is there, or one from npm."""
     there = shutil.which("node")
     if there is not None:
         told = subprocess.run([there, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=True)

@@ -6,6 +6,7 @@ one says so and is skipped; where `PALAZZO_CI` is set, as `.ci/run` does, it fai
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,9 +14,16 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from tests.clients.from_npm import node
 
 CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.330"
 CODEX = "@openai/codex@0.169.0"
+PI = "@earendil-works/pi-coding-agent"
+PI_VERSIONS = ("0.87.1", "0.99.1")
+"""Without an MCP client of its own, and with one."""
+_PI_OLDER = ("pi-tui", "chord", "pi-telemetry")
+"""What 0.99.1 asks for at a version that the registry need not have; it runs with the one before."""
+TYPESCRIPT = ("typescript@5.9.3", "@types/node@22.19.0")
 PATIENCE = 600
 CACHE = Path(os.environ.get("PALAZZO_NPM_CACHE") or Path.home() / ".cache" / "palazzo-tests") / "hosts"
 """Some 800 MB: both are whole programs, of which npm takes the one for this platform."""
@@ -31,6 +39,41 @@ def codex() -> Path:
     return _program(CODEX, "@openai/codex-*/vendor/*/bin/codex", "@openai/codex-*/vendor/*/bin/codex.exe")
 
 
+def pi(version: str) -> tuple[str, ...]:
+    """Return the command line that starts pi of that version."""
+    return (node_of(PI), str(pi_package(version) / "dist" / "bundle" / "cli.js"))
+
+
+def pi_package(version: str) -> Path:
+    """Return the package of pi of that version, which also says what types its extensions are made of."""
+    home = CACHE / f"pi-{version}"
+    found = home / "node_modules" / PI
+    if not (found / "package.json").exists():
+        older = {f"@earendil-works/{name}": "0.87.1" for name in _PI_OLDER}
+        wanted = {"private": True, "dependencies": {PI: version}, "overrides": older if version == "0.99.1" else {}}
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "package.json").write_text(json.dumps(wanted))
+        _npm(f"{PI}@{version}", home)
+    return found
+
+
+def typescript() -> Path:
+    """Return the directory of packages in which TypeScript and the types of Node are."""
+    home = CACHE / "typescript"
+    if not (home / "node_modules" / "typescript" / "package.json").exists():
+        wanted = dict(one.rsplit("@", 1) for one in TYPESCRIPT)
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "package.json").write_text(json.dumps({"private": True, "dependencies": wanted}))
+        _npm(TYPESCRIPT[0], home)
+    return home / "node_modules"
+
+
+def node_of(package: str) -> str:
+    """Return a Node that is new enough for all of them."""
+    npm = shutil.which("npm")
+    return _not_run(package, "there is no npm") if npm is None else node(npm)
+
+
 def _program(package: str, *patterns: str) -> Path:
     name, _, version = package.rpartition("@")
     manifest = CACHE / "node_modules" / name / "package.json"
@@ -43,16 +86,20 @@ def _program(package: str, *patterns: str) -> Path:
 
 
 def _fetch(package: str) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        _not_run(package, "there is no npm")
     CACHE.mkdir(parents=True, exist_ok=True)
     if not (CACHE / "package.json").exists():
         (CACHE / "package.json").write_text('{"private": true}\n')
-    # No script of the package is needed: what is run lies in the build for this platform, whatever Node there is.
+    _npm(package, CACHE, package)
+
+
+def _npm(package: str, home: Path, *what: str) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        _not_run(package, "there is no npm")
+    # No script of a package is needed: what is run lies in the build for this platform, whatever Node there is.
     quietly = ("--ignore-scripts", "--engine-strict=false", "--no-audit", "--no-fund", "--loglevel=error")
-    command = [npm, "install", "--save-exact", *quietly, package]
-    done = subprocess.run(command, cwd=CACHE, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    command = [npm, "install", "--save-exact", *quietly, *what]
+    done = subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if done.returncode:
         _not_run(package, f"npm could not fetch it: {done.stderr.strip()[-300:]}")
 

@@ -21,6 +21,7 @@ HOSTS = {
     "claude-code": "palazzo.operations.install_claude_code",
     "codex": "palazzo.operations.install_codex",
     "opencode": "palazzo.operations.install_opencode",
+    "pi": "palazzo.operations.install_pi",
 }
 """Each module also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
 TARGETS = {**HOSTS, "mempalace-compat": "palazzo.operations.install_mempalace"}
@@ -40,6 +41,7 @@ class InstallRequest:
     project: Annotated[bool, About("Into this project's files, for all who work on it.")] = False
     user: Annotated[bool, About("Into your own files, for all projects; so it is without either.")] = False
     clean: Annotated[bool, About("Also remove what other memories left there; it is shown first.")] = False
+    status_line: Annotated[bool, About("Into claude-code: also its status line, if it shows none yet.")] = False
     dry_run: Annotated[bool, About("Only say what would be written.")] = False
 
 
@@ -109,6 +111,8 @@ def install(context: Context, request: InstallRequest) -> InstallResult:
     its order; each file that changes is kept beside itself as it was; 'palazzo uninstall' takes it all away again.
     Doing it again changes nothing, but where Palazzo has moved. --clean also removes what other memories left there.
 
+    'pi': one file in its directory of extensions, which starts the extension that is part of this installation.
+
     'opencode': a plugin, which is part of this installation, and the MCP server in opencode.json.
 
     'mempalace-compat DIR' writes the programs 'mempalace' and 'mempalace-mcp' and a Python module for clients that
@@ -156,6 +160,8 @@ def _check(request: InstallRequest) -> None:
         raise UsageError(f"'{request.target}' takes no directory; --project writes into the project that you stand in.")
     if request.target not in HOSTS and (request.project or request.user or request.clean):
         raise UsageError(f"--project, --user and --clean are for hosts ({', '.join(HOSTS)}).")
+    if request.status_line and request.target != "claude-code":
+        raise UsageError("--status-line is for claude-code: the others have no status line that a program fills.")
 
 
 OPERATION = Operation("install", InstallRequest, InstallResult, install, asks=lambda request: request.clean)
