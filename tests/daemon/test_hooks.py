@@ -18,6 +18,7 @@ import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, undisturbed
 
 from palazzo import alone
+from palazzo.daemon.hooks import Waiting
 from palazzo.operations import spool
 
 DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down in March."
@@ -179,3 +180,13 @@ def test_a_service_that_is_killed_again_and_again_costs_no_message(machine: Mach
     machine.hook("SessionEnd", machine.payload(transcript_path=str(transcript)))
     expected = undisturbed(tmp_path / "undisturbed", Path(machine.variables["XDG_RUNTIME_DIR"]), b"".join(lines))
     eventually(lambda: machine.messages() == expected, 60)
+
+
+def test_an_answer_is_either_handed_over_or_too_late() -> None:
+    left, stayed = Waiting(), Waiting()
+    assert left.goes()
+    assert not left.stays(True)
+    assert stayed.stays(False)
+    assert stayed.stays(True)
+    assert not stayed.goes()
+    assert stayed.stays(False)

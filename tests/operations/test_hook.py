@@ -10,11 +10,14 @@ import pytest
 from tests.archive import conversations
 from tests.archive.test_erasing import erase
 
+from palazzo.mcp.calls import Stopped
 from palazzo.model import Micros, Place, Source
-from palazzo.operations.context import Context
+from palazzo.operations.context import Context, Progress
 from palazzo.operations.hook import HookRequest, HookResult, hook
+from palazzo.operations.hook_answers import HANDED_OVER
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.remind import RemindRequest, remind
+from palazzo.operations.why import WhyRequest, why
 from palazzo.store import hook_sessions, ledger
 
 PROMPT = HookRequest("claude-code", "prompt", "s-1", prompt="what did we decide about the retry budget?")
@@ -151,6 +154,37 @@ def test_a_session_s_own_words_are_not_handed_back_to_it(
     assert DECISION in ask(replace(PROMPT, session="s-2")).inject
 
 
+def test_what_was_said_before_the_first_hook_of_a_session_is_its_own(
+    context: Context, clock: Clock, ask: Callable[[HookRequest], HookResult]
+) -> None:
+    note(context, "Logs are written in JSON.")
+    said(context, DECISION, "s-1", clock.now)
+    clock.go_on()
+    ask(replace(START, beginning="resume"))
+    other = replace(PROMPT, prompt="what did we decide when the gateway went down in March?")
+    assert ask(other).inject == ""
+    clock.go_on()
+    ask(replace(START, beginning="compact"))
+    assert DECISION in ask(other).inject
+
+
+def test_what_nobody_waits_for_any_more_counts_as_given_to_nobody(
+    context: Context, ask: Callable[[HookRequest], HookResult]
+) -> None:
+    note(context, DECISION)
+
+    def gone(progress: Progress) -> None:
+        if progress.what == HANDED_OVER:
+            raise Stopped
+
+    context.on_progress = gone
+    with pytest.raises(Stopped):
+        ask(PROMPT)
+    context.on_progress = None
+    assert injections(context) == []
+    assert DECISION in ask(PROMPT).inject
+
+
 def test_a_note_is_handed_back_to_the_session_that_wrote_it(
     context: Context, ask: Callable[[HookRequest], HookResult]
 ) -> None:
@@ -204,6 +238,31 @@ def test_a_sub_agent_is_oriented_in_a_few_lines(context: Context, ask: Callable[
     note(context, DECISION)
     answer = ask(replace(START, event="subagent-start", agent="a1"))
     assert "retry budget" in answer.inject
+
+
+def test_a_sub_agent_is_told_what_its_parent_was_told_and_the_parent_what_it_was(
+    context: Context, ask: Callable[[HookRequest], HookResult]
+) -> None:
+    note(context, DECISION)
+    within = replace(PROMPT, agent="a1")
+    assert DECISION in ask(within).inject
+    assert DECISION in ask(PROMPT).inject
+    assert DECISION in ask(replace(within, agent="a2")).inject
+    assert [ask(one).inject for one in (within, PROMPT)] == ["", ""]
+    assert [one.agent for one in why(context, WhyRequest("s-1")).injections] == ["a1", "", "a2"]
+    assert why(context, WhyRequest("s-")).session == "s-1"
+
+
+def test_the_last_sessions_are_told_once_in_an_epoch(
+    context: Context, ask: Callable[[HookRequest], HookResult]
+) -> None:
+    note(context, DECISION)
+    whole = replace(PROMPT, prompt="what did we do last session?")
+    assert ask(whole).inject
+    assert ask(whole).inject == ""
+    ask(START)
+    note(context, "We decided to log in JSON.")
+    assert "JSON" in ask(whole).inject
 
 
 def test_orientation_can_be_switched_off(tmp_path: Path, context: Context) -> None:

@@ -33,6 +33,11 @@ def untold(found: Iterable[T], before: Set[str]) -> Iterator[T]:
             yield one
 
 
+def is_news(parts: Iterable[str], before: Set[str]) -> bool:
+    """Whether a text says anything that the session was not told yet; `parts` are the ids of what it has words of."""
+    return any(part not in before for part in parts)
+
+
 def begins_epoch(beginning: Beginning) -> bool:
     """Whether a session that begins so has lost what it was told."""
     return beginning in ("startup", "clear", "compact")

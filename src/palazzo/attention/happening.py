@@ -69,6 +69,11 @@ class Happening:
     trigger: str = ""
     asked: bool = False
 
+    @property
+    def hearer(self) -> str:
+        """Who is told, as sessions are kept: a sub-agent begins with nothing, and what it is told only it knows."""
+        return f"{self.session}/{self.agent}" if self.agent else self.session
+
 
 @dataclass(frozen=True, slots=True)
 class Reaction:

@@ -28,7 +28,8 @@ def why(screen: Screen, result: WhyResult) -> None:
 
 def _injection(screen: Screen, injection: InjectionView) -> None:
     facts = f"{count(injection.tokens, 'token')}, {injection.took_ms:,.1f} ms, epoch {injection.epoch}"
-    screen.say((f"{to_iso(injection.at)}  {injection.event}", "cyan"), f"  {injection.reason}  ", (facts, "dim"))
+    event = f"{injection.event} (sub-agent {injection.agent})" if injection.agent else injection.event
+    screen.say((f"{to_iso(injection.at)}  {event}", "cyan"), f"  {injection.reason}  ", (facts, "dim"))
     if injection.text is None and not injection.erased:
         screen.say(("    No service ran, so the hook found these by keyword; its words were not kept.", "yellow"))
     elif injection.text is None:

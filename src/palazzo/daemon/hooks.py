@@ -22,7 +22,9 @@ from palazzo.hosts import answering
 from palazzo.lines import Stream
 from palazzo.mcp.calls import Stopped
 from palazzo.operations import registry
+from palazzo.operations.context import Progress
 from palazzo.operations.hook import HookRequest, HookResult
+from palazzo.operations.hook_answers import HANDED_OVER
 from palazzo.operations.session_checkpoint import SessionCheckpointRequest
 from palazzo.operations.spool import CAPTURES
 
@@ -126,15 +128,19 @@ class Hooks:
             timer.function(*timer.args, **timer.kwargs)
 
     def _ask(self, request: HookRequest, cwd: str, variables: Mapping[str, str], within: float) -> HookResult:
-        waited_for = threading.Event()
-        waited_for.set()
-        future: Future[HookResult] = self._engine.submit(self._job(request, cwd, variables, waited_for))
+        host = Waiting()
+        future: Future[HookResult] = self._engine.submit(self._job(request, cwd, variables, host))
         future.add_done_callback(lambda done: self._done(done, request, variables))  # also where nobody waited for it
         try:
             return future.result(within)
         except TookTooLong:
-            waited_for.clear()
-            raise PalazzoError("it took too long, so nothing was added") from None
+            too_late = PalazzoError("it took too long, so nothing was added")
+            if host.goes():
+                raise too_late from None
+        try:
+            return future.result(_TO_SPARE)  # it counts as given: what is left of it is a commit
+        except TookTooLong:
+            raise too_late from None
 
     def _done(self, done: Future[HookResult], request: HookRequest, variables: Mapping[str, str]) -> None:
         if done.cancelled() or done.exception() is not None:
@@ -148,11 +154,9 @@ class Hooks:
             about = SessionCheckpointRequest(request.session, result.checkpoint)
             self._later(f"checkpoint of {request.session}", self._checkpoint, about, result.again, dict(variables))
 
-    def _job(
-        self, request: HookRequest, cwd: str, variables: Mapping[str, str], waited_for: threading.Event | None = None
-    ) -> Job:
-        def report(_: object) -> None:
-            if waited_for is not None and not waited_for.is_set():
+    def _job(self, request: HookRequest, cwd: str, variables: Mapping[str, str], host: Waiting | None = None) -> Job:
+        def report(progress: Progress) -> None:
+            if host is not None and not host.stays(progress.what == HANDED_OVER):
                 raise Stopped
 
         here = Path(cwd) if Path(cwd).is_absolute() and "\0" not in cwd else self._engine.palace.parent
@@ -192,6 +196,26 @@ class Hooks:
             self._engine.submit(job).result(_CAPTURES_WITHIN)
         except (PalazzoError, RuntimeError, TookTooLong) as error:
             _log.info("a session's checkpoint: %s", type(error).__name__)
+
+
+class Waiting:
+    """A host that waits for an answer, until it goes or the answer is handed over to it: whichever comes first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._has_gone = self._is_answered = False
+
+    def goes(self) -> bool:
+        """Wait no longer; False where the answer has been handed over, and is only to be fetched."""
+        with self._lock:
+            self._has_gone = not self._is_answered
+            return self._has_gone
+
+    def stays(self, is_answered: bool) -> bool:
+        """Whether it waits still; where it does and `is_answered`, it has the answer from now on."""
+        with self._lock:
+            self._is_answered = self._is_answered or (is_answered and not self._has_gone)
+            return not self._has_gone
 
 
 def _nobody(_: object) -> None:

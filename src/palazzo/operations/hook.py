@@ -18,7 +18,7 @@ from palazzo.attention import dedup
 from palazzo.attention.happening import Beginning, Event, Happening, ToolKind, ToolUse
 from palazzo.attention.rendering import told
 from palazzo.operations import hook_notices
-from palazzo.operations.hook_answers import SILENCE, Asked, Told
+from palazzo.operations.hook_answers import HANDED_OVER, SILENCE, Asked, Told
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _happening(request: HookRequest) -> Happening:
         beginning=request.beginning,
         prompt=request.prompt,
         tool=used,
-        agent=request.agent,
+        agent=_session_id(request.agent) if request.agent else "",
         agent_kind=request.agent_kind,
         last_message=request.last_message,
         trigger=request.trigger,
@@ -152,13 +152,13 @@ def _session(context: Context, happening: Happening) -> HookSession | None:
 
     palace = context.writing() if happening.event in _CAPTURES else context.reading()
     with palace.database.snapshot() as connection:
-        known = hook_sessions.find(connection, happening.host, happening.session)
+        known = hook_sessions.find(connection, happening.host, happening.hearer)
     starts = happening.event == "session-start"
     if happening.event not in _LEAVES_A_TRACE or (known is not None and not starts):
         return known
     begins = starts and known is not None and dedup.begins_epoch(happening.beginning)
     with context.writing().database.transaction() as connection:
-        return hook_sessions.heard(connection, happening.host, happening.session, context.now, begins)
+        return hook_sessions.heard(connection, happening.host, happening.hearer, context.now, begins)
 
 
 # --- what is given -----------------------------------------------------------------------------------------
@@ -168,13 +168,13 @@ def _given(
     context: Context, happening: Happening, session: HookSession | None, answer: Told, began: float
 ) -> HookResult:
     """Leave out what the session was told, render the rest, and enter it in the ledger before it is handed over."""
-    palace = context.reading()
-    entries = list(dedup.untold(answer.entries, _told_before(palace, session)))
-    text = answer.text or told(answer.head, entries)
+    before = _told_before(context.reading(), session)
+    entries = list(dedup.untold(answer.entries, before))
     parts = answer.parts or tuple(entry.part for entry in entries)
+    text = answer.text or told(answer.head, entries)
+    text = text if dedup.is_news((part.uid for part in parts), before) else ""
     reaction = answer.reaction
     if text:
-        context.report("hook", 1, 1)  # ends it here where nobody waits any more: what is not shown is not told
         took = int((time.perf_counter() - began) * 1e6)
         _enter(context, happening, session, replace(answer, text=text, parts=parts), took)
     silent = not text and answer.reaction == SILENCE.reaction and happening.event not in _CAPTURES
@@ -201,7 +201,7 @@ def _enter(context: Context, happening: Happening, session: HookSession | None, 
 
     tokens, parts = estimate_tokens(answer.text), _shown(answer.parts, answer.text)
     with context.writing().database.transaction() as connection:
-        known = session or hook_sessions.heard(connection, happening.host, happening.session, context.now)
+        known = session or hook_sessions.heard(connection, happening.host, happening.hearer, context.now)
         ledger.record(
             connection,
             known.row,
@@ -214,6 +214,7 @@ def _enter(context: Context, happening: Happening, session: HookSession | None, 
             took,
             context.now,
         )
+        context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: what is not shown is not told
 
 
 def _shown(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:

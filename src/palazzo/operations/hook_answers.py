@@ -15,6 +15,8 @@ from palazzo.store.ledger import Part
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
+HANDED_OVER = "hook"
+"""What is reported just before an answer counts as given: whoever serves the hook stops it there, if nobody waits."""
 NAMED_BY = ("PALAZZO_AGENT_NAME", "MEMPALACE_AGENT_NAME")
 
 
@@ -34,8 +36,12 @@ class Asked:
 
     @property
     def epoch_at(self) -> Micros | None:
-        """Since when the session has what it was told; None where that is not known."""
-        return None if self.session is None else self.session.epoch_at
+        """Since when the session has what was said in it; None where that is all of it.
+
+        Before its first `/clear` or compaction it has what was said before our first hook, too.
+        """
+        session = self.session
+        return None if session is None or session.epoch == 0 else session.epoch_at
 
 
 @dataclass(frozen=True, slots=True)

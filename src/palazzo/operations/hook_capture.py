@@ -16,7 +16,7 @@ from palazzo.attention.save_prompt import save_prompt
 from palazzo.attention.tool_names import NAMES
 from palazzo.errors import PalazzoError
 from palazzo.operations import hook_words
-from palazzo.operations.hook_answers import Asked, Told
+from palazzo.operations.hook_answers import HANDED_OVER, Asked, Told
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -211,11 +211,12 @@ def _asking(asked: Asked, path: Path | None) -> Reaction:
     interval = context.settings.number("save_interval")
     if not cadence.is_due(humans, session.saved_at, interval, asked.happening.asked):
         return Reaction()
-    if context.settings.text("save_mode") == "ask":
-        context.report("hook", 1, 1)  # ends it here where nobody waits any more: the next turn's end asks
+    asks = context.settings.text("save_mode") == "ask"
     with context.writing().database.transaction() as connection:
         hook_sessions.saved(connection, session.row, humans)
-    if context.settings.text("save_mode") != "ask":
+        if asks:
+            context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: the next turn's end asks
+    if not asks:
         _tell_the_desktop(context, humans)
         return Reaction()
     names = NAMES[context.settings.text("profile")]

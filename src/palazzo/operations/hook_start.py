@@ -51,11 +51,11 @@ def _woken(asked: Asked, depth: Depth | None, budget: int | None) -> WakeUpResul
     from palazzo.operations.wake_up import WakeUpRequest, wake_up
 
     happening, session = asked.happening, asked.session
-    name = f"{happening.host}:{happening.session}{happening.agent and f'/{happening.agent}'}"
+    name = f"{happening.host}:{happening.hearer}"
+    if len(name) > _LONGEST_NAME:
+        name = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     epoch = session.epoch if session is not None else 0
-    request = WakeUpRequest(
-        depth=depth, budget=budget, session=name[:_LONGEST_NAME], agent=asked.agent, hurry=True, epoch=epoch
-    )
+    request = WakeUpRequest(depth=depth, budget=budget, session=name, agent=asked.agent, hurry=True, epoch=epoch)
     return wake_up(asked.context, request)
 
 

@@ -147,7 +147,7 @@ def _is_quiet(asked: Asked, mark: bytes) -> bool:
 
     context, happening = asked.context, asked.happening
     with context.writing().database.transaction() as connection:
-        session = asked.session or hook_sessions.heard(connection, happening.host, happening.session, context.now)
+        session = asked.session or hook_sessions.heard(connection, happening.host, happening.hearer, context.now)
         before = Failures(*hook_sessions.failures(connection, session.row, mark))
         after = before.failed(context.now)
         hook_sessions.failed(connection, session.row, mark, after.count, after.last)

@@ -64,7 +64,9 @@ def note_fetched(context: Context, uids: Iterable[str]) -> None:
     if not said or not os.access(context.palace_path, os.W_OK):
         return
     with context.reading().database.snapshot() as connection:
-        for session in hook_sessions.of_id(connection, said):
+        named = hook_sessions.of_id(connection, said)
+        # A sub-agent's calls name the session as well: whoever was given the thing has fetched it.
+        for session in [hearer for one in named for hearer in hook_sessions.with_agents(connection, one)]:
             found = ledger.given(connection, session.row).intersection(uids)
             if found:
                 break

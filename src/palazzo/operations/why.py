@@ -52,6 +52,7 @@ class InjectionView:
     """What was given once: the text as the agent got it, and its SHA-256.
 
     Text is null where an erase took it, and where a hook told it that found no service: that keeps ids, and no words.
+    `agent` is the sub-agent that it was given to.
     """
 
     at: Micros
@@ -64,6 +65,7 @@ class InjectionView:
     sha256: str
     erased: bool
     parts: tuple[PartView, ...]
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,9 @@ def _named(connection: Connection, request: WhyRequest) -> HookSession:
         for one in hook_sessions.by_prefix(connection, said, _MOST_CANDIDATES)
         if request.host is None or one.host == request.host
     ]
-    found = [one for one in fitting if one.session == said] or fitting
+    ids = {(one.host, one.session) for one in fitting}
+    whole = [one for one in fitting if (one.host, one.session.rpartition("/")[0]) not in ids]  # no sub-agents
+    found = [one for one in fitting if one.session == said] or whole
     if not found:
         where = "" if request.host is None else f" of {request.host}"
         raise NotFound(
@@ -122,15 +126,20 @@ def _named(connection: Connection, request: WhyRequest) -> HookSession:
 
 
 def _given(connection: Connection, session: HookSession) -> tuple[InjectionView, ...]:
-    from palazzo.store import ledger
+    """What it was given, and what its sub-agents were, in order."""
+    from palazzo.store import hook_sessions, ledger
 
-    used: dict[tuple[int, int], list[UseView]] = {}
-    for injection, n, how, at in ledger.uses(connection, session.row):
-        used.setdefault((injection, n), []).append(UseView(how, at))
-    return tuple(_view(one, used) for one in ledger.injections(connection, session.row))
+    views: list[tuple[int, InjectionView]] = []
+    for hearer in hook_sessions.with_agents(connection, session):
+        agent = hearer.session.removeprefix(session.session).removeprefix("/")
+        used: dict[tuple[int, int], list[UseView]] = {}
+        for injection, n, how, at in ledger.uses(connection, hearer.row):
+            used.setdefault((injection, n), []).append(UseView(how, at))
+        views += [(one.row, _view(one, used, agent)) for one in ledger.injections(connection, hearer.row)]
+    return tuple(view for _, view in sorted(views, key=lambda pair: pair[0]))
 
 
-def _view(one: Injection, used: dict[tuple[int, int], list[UseView]]) -> InjectionView:
+def _view(one: Injection, used: dict[tuple[int, int], list[UseView]], agent: str) -> InjectionView:
     from palazzo.store import ledger
 
     parts = (PartView(part.uid, part.kind, tuple(used.get((one.row, n), ()))) for n, part in enumerate(one.parts))
@@ -145,6 +154,7 @@ def _view(one: Injection, used: dict[tuple[int, int], list[UseView]]) -> Injecti
         one.hash,
         one.text is None and one.reason != ledger.UNAIDED,
         tuple(parts),
+        agent,
     )
 
 

@@ -164,7 +164,7 @@ def wings_called(connection: Connection, names: Collection[str]) -> list[int]:
 
 
 def session_of(connection: Connection, host: str, session: str) -> tuple[int | None, frozenset[str]]:
-    """Return since when a session has what it was told (None where no hook was heard), and the ids of that."""
+    """Return since when a session has what was said in it (None: all of it), and the ids of what it was told."""
     rows = list(
         connection.execute(
             "SELECT id, epoch, epoch_at FROM hook_session WHERE host = ? AND session = ?", (host, session)
@@ -177,7 +177,7 @@ def session_of(connection: Connection, host: str, session: str) -> tuple[int | N
         "SELECT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ? AND i.epoch = ?",
         (row, epoch),
     )
-    return int(since), frozenset(bytes(uid).hex() for (uid,) in told)
+    return int(since) if epoch else None, frozenset(bytes(uid).hex() for (uid,) in told)
 
 
 # --- by keyword --------------------------------------------------------------------------------------------

@@ -14,8 +14,11 @@ from palazzo.store.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class HookSession:
-    """One session. `saved_at` is the count of the human's messages at the last save; `noticed` says that the person was
-    told that memory is not whole."""
+    """One session, or a sub-agent in one, which is told things by itself.
+
+    `saved_at` is the count of the human's messages at the last save; `noticed` says that the person was told that
+    memory is not whole.
+    """
 
     row: int
     host: str
@@ -38,6 +41,16 @@ def find(connection: Connection, host: str, session: str) -> HookSession | None:
 def of_id(connection: Connection, session: str) -> list[HookSession]:
     """Return the sessions of that id, whose hosts may be several."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE session = ? ORDER BY id", (session,))
+    return [_session(row) for row in rows]
+
+
+def with_agents(connection: Connection, session: HookSession) -> list[HookSession]:
+    """Return a session and its sub-agents, which are known by its id, a slash, and their own."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM hook_session WHERE host = ?1 AND (session = ?2"
+        " OR substr(session, 1, length(?2) + 1) = ?2 || '/') ORDER BY session <> ?2, id",
+        (session.host, session.session),
+    )
     return [_session(row) for row in rows]
 
 

@@ -24,6 +24,12 @@ def session_source(connection: Connection, uri: str, session: str) -> int | None
     return next((int(row) for (row,) in rows), None)
 
 
+def last_kept(connection: Connection, source: int) -> Micros | None:
+    """Return when the newest item of a source was archived."""
+    rows = connection.execute("SELECT recorded_at FROM item WHERE source = ? ORDER BY id DESC LIMIT 1", (source,))
+    return next((Micros(at) for (at,) in rows), None)
+
+
 def from_users(connection: Connection, source: int, after: int = 0) -> Iterator[tuple[int, str, tuple[Part, ...]]]:
     """Yield the row, the text and the parts of each message that a user said in a session, behind an item (a row).
 
@@ -109,10 +115,10 @@ def said(connection: Connection, source: int) -> list[tuple[int, str, str]]:
 
 
 def ending(connection: Connection, source: int, count: int) -> list[tuple[str, str]]:
-    """Return (role, text) of the last messages of both sides, in order."""
+    """Return (role, text) of the messages of both sides that were archived last, in order."""
     rows = connection.execute(
         "SELECT role, text, text_codec FROM item WHERE source = ? AND kind = 'message' AND standing = 'said'"
-        " AND role IN ('user', 'assistant') ORDER BY ordinal DESC LIMIT ?",
+        " AND role IN ('user', 'assistant') ORDER BY id DESC LIMIT ?",
         (source, count),
     )
     return [(str(role), decode_text(text, codec)) for role, text, codec in rows][::-1]
