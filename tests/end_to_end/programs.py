@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,6 +26,7 @@ PI_VERSIONS = ("0.87.1", "0.99.1")
 _PI_OLDER = ("pi-tui", "chord", "pi-telemetry")
 """What 0.99.1 asks for at a version that the registry need not have; it runs with the one before."""
 TYPESCRIPT = ("typescript@5.9.3", "@types/node@22.19.0")
+OPENCODE = "1.18.33"
 PATIENCE = 600
 CACHE = Path(os.environ.get("PALAZZO_NPM_CACHE") or Path.home() / ".cache" / "palazzo-tests") / "hosts"
 """Some 800 MB: both are whole programs, of which npm takes the one for this platform."""
@@ -72,6 +75,14 @@ def node_of(package: str) -> str:
     """Return a Node that is new enough for all of them."""
     npm = shutil.which("npm")
     return _not_run(package, "there is no npm") if npm is None else node(npm)
+
+
+def opencode() -> Path:
+    """Return opencode's own program; npm has it by the name of the platform."""
+    system = {"darwin": "darwin", "win32": "windows"}.get(sys.platform, "linux")
+    chip = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
+    name = f"opencode-{system}-{chip}"
+    return _program(f"{name}@{OPENCODE}", f"{name}/bin/opencode", f"{name}/bin/opencode.exe")
 
 
 def _program(package: str, *patterns: str) -> Path:
