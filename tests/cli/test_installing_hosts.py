@@ -203,6 +203,22 @@ def test_a_program_that_will_be_gone_is_not_wired(
     assert there(home) == {}
 
 
+def test_a_status_line_is_shown_where_it_is_asked_for_and_there_is_none(
+    palazzo: Command, home: Path, foreign: dict[str, bytes]
+) -> None:
+    file = home / ".claude" / "settings.json"
+    assert "statusLine" not in (palazzo.json("install", "claude-code"), json.loads(file.read_bytes()))[1]
+    palazzo.json("install", "claude-code", "--status-line")
+    assert json.loads(file.read_bytes())["statusLine"] == {"type": "command", "command": "palazzo statusline"}
+    assert set(states(palazzo.json("install", "claude-code"))) == {"same"}
+    palazzo.json("uninstall", "claude-code")
+    assert there(home) == foreign
+    file.write_text('{"statusLine": {"type": "command", "command": "mine.sh"}}')
+    assert "stays as it is" in palazzo.run("install", "claude-code", "--status-line").out
+    assert json.loads(file.read_bytes())["statusLine"]["command"] == "mine.sh"
+    assert palazzo.run("install", "codex", "--status-line").code == 2
+
+
 def test_a_plugin_that_does_the_same_is_named(palazzo: Command, home: Path, program: Path) -> None:
     (home / ".claude" / "settings.json").write_text('{"enabledPlugins": {"palazzo@palazzo": true}}')
     assert "disable it" in palazzo("install", "claude-code").out
@@ -467,8 +483,8 @@ def test_other_memories_are_named_and_left_alone(palazzo: Command, home: Path, o
         ("Shodh", "MCP server 'shodh'"),
         ("wt-memory", "MCP server 'wt'"),
         ("Mnemograph", "MCP server 'graph'"),
-        ("claude-mem", "'<claude-mem-context>'"),
-        ("MemPalace", "'## MemPalace memory protocol'"),
+        ("claude-mem", "'<claude-mem-context>' and 2 lines below"),
+        ("MemPalace", "'## MemPalace memory protocol' and 4 lines below"),
     ]
     palazzo.json("uninstall", "claude-code")
     assert there(home) == old

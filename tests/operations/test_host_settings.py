@@ -50,6 +50,34 @@ def settings_of_somebody(draw: st.DrawFn) -> str:
     return f"{gap}{{{gap}{f',{gap}'.join(members)}{gap}}}{draw(SPACE)}"
 
 
+LINE = wiring.status_line(PROGRAM)
+
+
+@pytest.mark.parametrize("text", ["{}", "{ }", '{\n  "model": "opus"\n}\n', '{"hooks": {}, "statusLine": null}', "[]"])
+def test_a_status_line_of_ours_comes_and_goes_without_a_trace(text: str) -> None:
+    if text == "[]":
+        with pytest.raises(ValueError, match="no JSON object"):
+            host_settings.with_status_line(text, LINE, True)
+        return
+    there = host_settings.with_status_line(installed(text), LINE, True)
+    assert said(there)["statusLine"] == (None if "null" in text else LINE)
+    assert host_settings.with_status_line(there, LINE, True) == there
+    assert uninstalled(host_settings.without_status_line(there)) == text
+
+
+def test_a_status_line_of_ours_is_brought_up_to_date_and_keeps_what_a_person_said_of_it() -> None:
+    before = json.dumps({"statusLine": {**wiring.status_line("/old/palazzo"), "padding": 0}})
+    assert said(host_settings.with_status_line(before, LINE, False)) == {"statusLine": {**LINE, "padding": 0}}
+
+
+@pytest.mark.parametrize("command", ["~/.claude/line.sh", "palazzo statusline | cut -c1-40", "palazzo status", 3])
+def test_a_status_line_of_somebody_else_stays(command: object) -> None:
+    text = json.dumps({"statusLine": {"type": "command", "command": command}})
+    assert host_settings.has_other_status_line(text)
+    assert host_settings.with_status_line(text, LINE, True) == text
+    assert host_settings.without_status_line(text) == text
+
+
 @settings(max_examples=5, deadline=None)
 @given(text=settings_of_somebody())
 def test_what_is_installed_is_uninstalled_without_a_trace(text: str) -> None:
@@ -196,7 +224,9 @@ def test_a_server_of_ours_keeps_what_a_person_said_of_it() -> None:
 CONFIG = 'model = "x"\r\n[mcp_servers.mem]\r\ncommand = "m" # é\r\n\r\n[features]\r\nplugins = false'
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# only this", CONFIG, CONFIG + "\r\n", "\n\n\n", 'a = """\n[b]\n"""'])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "# only this", CONFIG, CONFIG + "\r\n", "\n\n\n", 'a = """\n[b]\n"""', "a = nan"]
+)
 def test_a_table_comes_and_goes_without_a_trace(text: str) -> None:
     entry = wiring.server("codex", PROGRAM)
     more = host_settings.with_toml_server(text, entry)
@@ -212,8 +242,8 @@ def test_a_table_comes_and_goes_without_a_trace(text: str) -> None:
     grown += "[mcp_servers.palazzo.tools.search]\napproval_mode = 'approve'\n"
     left = host_settings.without_toml_servers(grown, host_settings.is_our_server)
     assert left is not None
-    wanted = {**tomllib.loads(text), "hooks": {"state": {"x": {"trusted_hash": "y"}}}}
-    assert tomllib.loads(left) == wanted
+    wanted = {**tomllib.loads(text, parse_float=str), "hooks": {"state": {"x": {"trusted_hash": "y"}}}}
+    assert tomllib.loads(left, parse_float=str) == wanted
 
 
 def test_a_table_that_an_older_version_wrote_is_brought_up_to_date() -> None:
@@ -229,6 +259,20 @@ def test_toml_that_cannot_be_added_to_is_refused(text: str) -> None:
         host_settings.with_toml_server(text, wiring.server("codex"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[mcp_servers]\npalazzo = { command = "palazzo", args = ["mcp"] }\n',
+        'mcp_servers.palazzo.command = "palazzo"\nmcp_servers.palazzo.args = ["mcp"]\n',
+    ],
+)
+def test_a_server_of_ours_that_cannot_be_taken_out_is_refused_and_not_passed_over(text: str) -> None:
+    with pytest.raises(ValueError, match="by hand"):
+        host_settings.without_toml_servers(text, host_settings.is_our_server)
+    with pytest.raises(ValueError, match="by hand"):
+        host_settings.with_toml_server(text, wiring.server("codex", PROGRAM))
+
+
 @settings(max_examples=20, deadline=None)
 @given(text=st.text(st.sampled_from("a#\r\n \ufeff"), max_size=9))
 def test_a_block_comes_and_goes_without_a_trace(text: str) -> None:
@@ -240,6 +284,21 @@ def test_a_block_comes_and_goes_without_a_trace(text: str) -> None:
     assert newer.count("new") == 1
     assert "old" not in newer
     assert host_settings.without_block(host_settings.without_block(newer, "claude-code"), "codex") == text
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~md"])
+def test_a_block_that_is_given_as_an_example_is_not_ours(fence: str) -> None:
+    text = f"{fence}\n<!-- palazzo:begin codex -->\nx\n<!-- palazzo:end -->\n{fence[:3]}"
+    more = host_settings.with_block(text, "codex", "new")
+    assert more.startswith(text)
+    assert host_settings.with_block(more, "codex", "new") == more
+    assert host_settings.without_block(more, "codex") == text
+
+
+def test_behind_a_fence_that_is_not_closed_our_block_is_known() -> None:
+    more = host_settings.with_block("```\ncode\n", "codex", "new")
+    assert host_settings.with_block(more, "codex", "new") == more
+    assert host_settings.without_block(more, "codex") == "```\ncode\n"
 
 
 def test_half_a_block_is_refused() -> None:

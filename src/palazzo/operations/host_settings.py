@@ -6,6 +6,7 @@ ValueError says in a few words why a text cannot be changed. What is not ours st
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from palazzo.operations import recognising
 from palazzo.operations.recognising import Ours
 from palazzo.operations.wiring import SERVER
 from palazzo.text import appended, json_edit, toml_edit
+from palazzo.text.outlines import closed_fences
 
 _SERVERS = "mcpServers"
 _TOML_SERVER = ("mcp_servers", SERVER)
@@ -245,7 +247,11 @@ def without_toml_servers(text: str | None, unwanted: Callable[[str, Any], bool])
     if text is None:
         return None
     names = {name for name, entry in toml_servers(text) if unwanted(name, entry)}
-    return without_tables(text, lambda name: name[:1] == ("mcp_servers",) and len(name) > 1 and name[1] in names)
+    text = without_tables(text, lambda name: name[:1] == ("mcp_servers",) and len(name) > 1 and name[1] in names)
+    for name, _ in toml_servers(text or ""):
+        if name in names:
+            raise ValueError(f"its `mcp_servers.{name}` is no table of its own; take that out by hand")
+    return text
 
 
 def toml_servers(text: str) -> list[tuple[str, Any]]:
@@ -276,7 +282,7 @@ def without_tables(text: str | None, unwanted: Callable[[tuple[str, ...]], bool]
 
 def _toml(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
+        return tomllib.loads(text.replace("\r\n", "\n"), parse_float=str)  # `nan` is not equal to itself
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"it is not valid TOML ({error})") from None
 
@@ -295,11 +301,9 @@ def _put(said: Mapping[str, Any], name: Sequence[str], value: Any) -> dict[str, 
 
 def _says(text: str, wanted: Mapping[str, Any]) -> str:
     """The text, if it says what it should; TOML has shapes that cannot be added to."""
-    try:
-        if tomllib.loads(text.replace("\r\n", "\n")) == wanted:
+    with contextlib.suppress(ValueError):
+        if _toml(text) == wanted:
             return text
-    except tomllib.TOMLDecodeError:
-        pass
     raise ValueError(
         f"its `mcp_servers` have a shape that cannot be added to; say [mcp_servers.{SERVER}] there by hand"
     )
@@ -309,7 +313,7 @@ def _table(text: str, name: tuple[str, ...]) -> toml_edit.Table:
     for table in toml_edit.tables(text):
         if table.name == name:
             return table
-    raise ValueError(f"its `{'.'.join(name)}` is no table of its own")
+    raise ValueError(f"its `{'.'.join(name)}` is no table of its own; say [{'.'.join(name)}] there by hand")
 
 
 # --- what an agent is told, in Markdown --------------------------------------------------------------------
@@ -334,7 +338,10 @@ def without_block(text: str | None, host: str) -> str | None:
 
 
 def _block(text: str, host: str) -> tuple[int, int] | None:
-    begin = re.search(rf"(?<![^\r\n]){re.escape(_BEGIN)} {re.escape(host)}\b", text)
+    """From where to where our block is; one in fenced code is an example that somebody gives."""
+    begins = list(re.finditer(rf"(?<![^\r\n]){re.escape(_BEGIN)} {re.escape(host)}(?![\w-])", text))
+    fences = closed_fences(text) if begins else []
+    begin = next((one for one in begins if not any(start <= one.start() < end for start, end in fences)), None)
     if begin is None:
         return None
     end = text.find(_END, begin.end())

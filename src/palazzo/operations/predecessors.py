@@ -13,6 +13,7 @@ from typing import Any
 
 from palazzo.operations import host_settings, recognising
 from palazzo.text import appended
+from palazzo.text.outlines import closed_fences, outline_of
 
 _NAMES = {
     "mempalace": "MemPalace",
@@ -40,7 +41,7 @@ _BLOCK = re.compile(
     r".*?^<!--[ ]*/?[ ]*(?P=mark)\b[^>\n]*(?:end|stop)\b[^>\n]*-->",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
-_HEADING = re.compile(rf"^(?P<level>#{{1,6}})[ \t][^\r\n]*(?<![\w-])(?P<name>{_MARKS})(?![\w-])[^\r\n]*", re.M | re.I)
+_NAMED = re.compile(rf"(?<![\w-])(?:{_MARKS})(?![\w-])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,10 @@ def blocks_in(text: str) -> list[tuple[str, str]]:
     """Return (memory, what it is) of each block of instructions, by its marks or by a heading that names it."""
     found = []
     for start, end in _blocks(text):
-        first = text[start:end].splitlines()[0]
+        first, *rest = text[start:end].splitlines()
         named = re.search(_MARKS, first, re.IGNORECASE)
-        found.append((_NAMES[named[0].lower()] if named else "", f"'{first.strip()}'"))
+        below = f" and {len(rest):,} line{'' if len(rest) == 1 else 's'} below" if rest else ""
+        found.append((_NAMES[named[0].lower()] if named else "", f"'{first.strip()}'{below}"))
     return found
 
 
@@ -120,12 +122,19 @@ def _memory(word: str) -> str | None:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """From where to where each is, in order and none in another."""
-    spans = [match.span() for match in _BLOCK.finditer(text)]
-    for match in _HEADING.finditer(text):
-        deeper = re.compile(rf"^#{{1,{len(match['level'])}}}[ \t]", re.MULTILINE).search(text, match.end())
-        end = deeper.start() if deeper else len(text)
-        spans.append((match.start(), match.start() + len(text[match.start() : end].rstrip())))
+    """From where to where each is, in order and none in another. What begins in fenced code is an example."""
+    fences = closed_fences(text)
+    spans = [
+        found.span()
+        for found in _BLOCK.finditer(text)
+        if not any(start <= found.start() < end for start, end in fences)
+    ]
+    headings = outline_of(text, "markdown").headings
+    for n, heading in enumerate(headings):
+        if _NAMED.search(heading.title):
+            behind = (one.start for one in headings[n + 1 :] if one.level <= heading.level)
+            section = text[heading.start : next(behind, len(text))]
+            spans.append((heading.start, heading.start + len(section.rstrip())))
     last = 0
     for start, end in sorted(spans):
         if start >= last:

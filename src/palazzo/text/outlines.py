@@ -56,6 +56,11 @@ def outline_of(text: str, kind: DocumentKind) -> Outline:
     return _READERS[kind](text)
 
 
+def closed_fences(text: str) -> list[Range]:
+    """Return the fenced blocks of a Markdown text that are closed. One that is not would reach to the text's end."""
+    return [(start, end) for start, end in outline_of(text + "\n", "markdown").fences if end <= len(text)]
+
+
 # Markdown (CommonMark 0.31, sections 4.2, 4.3 and 4.5)
 
 _FRONT_MATTER = re.compile(
