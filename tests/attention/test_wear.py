@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from palazzo.attention.wear import wear
-from palazzo.recall.score import PROACTIVE_FLOOR
+from palazzo.settings.keys import BY_NAME
+
+PROACTIVE_FLOOR = int(str(BY_NAME["proactive_floor"].default)) / 100
 
 
 @pytest.mark.parametrize(

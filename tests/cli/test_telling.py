@@ -10,13 +10,14 @@ from tests.cli.command import Command
 from palazzo.attention.named_facts import names_in
 from palazzo.operations import proactive_context, remember
 from palazzo.operations.context import Context
-from palazzo.recall.score import PROACTIVE_FLOOR
+from palazzo.settings.keys import BY_NAME
 
 DEPLOY = (
     "The staging deploy fails with EADDRINUSE on port 8443 when the old pod has not let go of it: wait ten seconds"
     " and run the deploy again."
 )
 CALLS_FOR_IT = "The staging deploy fails again with EADDRINUSE on port 8443: has the old pod not let go of it?"
+PROACTIVE_FLOOR = int(str(BY_NAME["proactive_floor"].default)) / 100
 ORDINARY = (
     "please rename this variable",
     "Add a unit test for the parser, and run it.",

@@ -49,9 +49,6 @@ _SMALL = 1_000
 """Drawers below which the rarity of words, and what is near by vector, tells little."""
 _HELD = 0.5
 """The share of what the words asked for are worth from which a drawer that has them is not refused."""
-PROACTIVE_FLOOR = 0.7
-"""What may be put before an agent unasked: on the dev half 2 % of ordinary prompts find something above it, and 62 % of
-what questions find above it is right (24 hits), under scales that had not seen them."""
 
 
 def floor_of(scale: Scale, held: float, drawers: int) -> float:
