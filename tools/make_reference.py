@@ -40,6 +40,11 @@ _MCP = (
     "[connect an agent](../how-to/connect-agents.md) has its options."
 )
 
+_STATUS_LINE = (
+    "Print one short line for a host to show below its prompt. It never fails, and exits with 0: "
+    "[the status line](../how-to/status-line.md)."
+)
+
 
 def main() -> int:
     """Write the pages, or say which are out of date."""
@@ -65,7 +70,7 @@ def commands() -> str:
     parts = ["# Commands", "", _MADE, "", _SHARED, ""]
     for operation in operations():
         parts += _command(operation)
-    parts += ["## palazzo mcp", "", _MCP, ""]
+    parts += ["## palazzo mcp", "", _MCP, "", "## palazzo statusline", "", _STATUS_LINE, ""]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -19,6 +19,10 @@ def _main() -> int:
 
             # At once: an alarm that rings while Python takes itself down would find no handler, and end it by a signal.
             os._exit(hooking.main(sys.argv[1:]))
+        if sys.argv[1:2] == ["statusline"]:
+            from palazzo import status_line
+
+            return status_line.main(sys.argv[1:])
         from palazzo import start
 
         return start.main(sys.argv[1:], root)

@@ -23,7 +23,8 @@ _EXTENSION = f"tool-failure subagent-start subagent-stop pre-compact {_OURS}"
 EVENTS = {
     "claude-code": f"PostToolUseFailure tool-failure {_CODEX}",
     "codex": _CODEX,
-    "gemini-cli": f"SessionStart BeforeAgent BeforeTool AfterTool AfterAgent PreCompress SessionEnd pre-compact {_OURS}",
+    "gemini-cli": "SessionStart BeforeAgent BeforeTool AfterTool AfterAgent PreCompress SessionEnd "
+    f"pre-compact {_OURS}",
     "copilot": "sessionStart userPromptSubmitted preToolUse postToolUse postToolUseFailure agentStop sessionEnd "
     f"tool-failure {_OURS}",
     "opencode": _EXTENSION,

@@ -23,6 +23,10 @@ def main(arguments: list[str] | None = None) -> int:
         from palazzo import hooking
 
         return hooking.main(given)  # a host waits for it
+    if given[:1] == ["statusline"] and not {"-h", "--help"} & set(given):
+        from palazzo import status_line
+
+        return status_line.main(given)
     if "mcp" in given:
         from palazzo import start
 

@@ -16,7 +16,7 @@ from palazzo.cli.running import flushed
 from palazzo.operations import registry
 
 PROGRAM = "palazzo"
-_OTHERS = {"mcp": "palazzo.cli.serving"}
+_OTHERS = {"mcp": "palazzo.cli.serving", "statusline": "palazzo.cli.status_line"}
 """Commands that are no operations but serve them: each module defines a function of the command's name."""
 
 

@@ -142,7 +142,8 @@ class Engine:
 
 def operation_called(name: object) -> Operation[Any, Any]:
     """Return the operation that a client names; UsageError for one that there is not, or that is not for a service."""
-    if not isinstance(name, str) or name not in registry.MODULES or name in _NEVER_HERE:
+    known = registry.MODULES.keys() | registry.FOR_CLIENTS.keys()
+    if not isinstance(name, str) or name not in known or name in _NEVER_HERE:
         raise UsageError(f"The service has no operation {name!r}.")
     return registry.operation(name)
 

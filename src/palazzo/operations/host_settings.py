@@ -20,6 +20,7 @@ from palazzo.text import appended, json_edit, toml_edit
 from palazzo.text.outlines import closed_fences
 
 _SERVERS = "mcpServers"
+_STATUS_LINE = "statusLine"
 _TOML_SERVER = ("mcp_servers", SERVER)
 _REMARK = "# Written by 'palazzo install codex'; 'palazzo uninstall codex' takes it away."
 _BEGIN, _END = "<!-- palazzo:begin", "<!-- palazzo:end -->"
@@ -122,6 +123,36 @@ def _is_whole(text: str, group: tuple[int, ...], unwanted: Callable[[Any], bool]
 
 def _without(text: str, one: Handler, unwanted: Callable[[Any], bool]) -> str | None:
     return json_edit.without(text, one.group if _is_whole(text, one.group, unwanted) else one.trail)
+
+
+def with_status_line(text: str, wanted: Mapping[str, Any], is_new: bool) -> str:
+    """Return the settings with one of ours brought up to date; one is added where there is none, if it `is_new`."""
+    there = _object(text).last(_STATUS_LINE)
+    if there is None:
+        return json_edit.added(text, (), wanted, _STATUS_LINE) if is_new else text
+    said = json_edit.value(text, there[1])
+    if recognising.status_line(said) is None or {**said, **wanted} == said:
+        return text
+    return json_edit.replaced(text, (there[0],), {**said, **wanted})
+
+
+def without_status_line(text: str | None) -> str | None:
+    """Return the settings without a status line of ours."""
+    while text is not None and (found := [n for n, said in _status_lines(text) if recognising.status_line(said)]):
+        text = json_edit.without(text, (found[-1],))
+    return text
+
+
+def has_other_status_line(text: str) -> bool:
+    """Whether the settings have a status line of somebody else's."""
+    said = setting(text, _STATUS_LINE)
+    return said is not None and recognising.status_line(said) is None
+
+
+def _status_lines(text: str) -> Iterator[tuple[int, Any]]:
+    for n, part in enumerate(_object(text).parts):
+        if part.key == _STATUS_LINE:
+            yield n, json_edit.value(text, part.value)
 
 
 def setting(text: str, name: str) -> Any:

@@ -83,7 +83,7 @@ def cleaning(edits: Sequence[Edit], form: Format) -> list[Edit]:
         SERVER: lambda text: form.without(text, predecessors.is_server),
         TOLD: predecessors.without_blocks,
     }
-    return [Edit(edit.path, edit.what, _both(removing[edit.what], edit.change), edit.private) for edit in edits]
+    return [Edit(edit.path, edit.what, both(removing[edit.what], edit.change), edit.private) for edit in edits]
 
 
 def predecessors_in(files: HostFiles, form: Format) -> list[Predecessor]:
@@ -121,5 +121,6 @@ def remarks(context: Context, shared: bool) -> list[str]:
     return []
 
 
-def _both(first: Change, then: Change) -> Change:
+def both(first: Change, then: Change) -> Change:
+    """Return one change that is two, one after the other."""
     return lambda text: then(first(text))

@@ -1,6 +1,7 @@
 """Which entries of a host's settings are ours: told by the command line that they start, never by where they stand.
 
-A line that does anything besides starting `palazzo hook` or `palazzo mcp` was written by a person, and is theirs.
+A line that does anything besides starting `palazzo hook`, `palazzo mcp` or `palazzo statusline` was written by a
+person, and is theirs.
 """
 
 from __future__ import annotations
@@ -45,6 +46,14 @@ def server(entry: Any, platform: str = sys.platform) -> Ours | None:
         return None
     found = _ours(words(entry, platform), 1)
     return found if found and found.asks == ("mcp",) else None
+
+
+def status_line(entry: Any, platform: str = sys.platform) -> Ours | None:
+    """Return what the entry of a status line starts if it is `palazzo statusline`; else None."""
+    if not isinstance(entry, dict) or entry.get("type", "command") != "command":
+        return None
+    found = _ours(words(entry, platform), 1)
+    return found if found and found.asks == ("statusline",) else None
 
 
 def words(entry: Any, platform: str = sys.platform) -> list[str]:

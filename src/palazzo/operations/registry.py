@@ -98,6 +98,9 @@ MODULES = {
 INTERNAL = {"hook": "palazzo.operations.hook", "session_checkpoint": "palazzo.operations.session_checkpoint"}
 """Operations that programs ask for and nobody types: they have no command and no tool."""
 
+FOR_CLIENTS = {"status_line": "palazzo.operations.status_line"}
+"""Operations that a client of ours asks of a service: they, too, have no command and no tool of their own."""
+
 GROUPS = {
     "kg": "Facts: what holds, since when, until when, and who said so.",
     "diary": "Diaries: what agents wrote down, day by day.",
@@ -120,7 +123,7 @@ def typed(name: str) -> tuple[str, ...]:
 
 def operation(name: str) -> Operation[Any, Any]:
     """Return the operation of that name; KeyError when there is none."""
-    found: Operation[Any, Any] = importlib.import_module((MODULES | INTERNAL)[name]).OPERATION
+    found: Operation[Any, Any] = importlib.import_module((MODULES | INTERNAL | FOR_CLIENTS)[name]).OPERATION
     return found
 
 

@@ -121,6 +121,12 @@ def server(host: str, program: str = PROGRAM, more: Sequence[str] = ()) -> dict[
     return kind | {"command": program, "args": ["mcp", *more]} | passed
 
 
+def status_line(program: str = PROGRAM, more: Sequence[str] = (), platform: Platform = "posix") -> dict[str, Any]:
+    """Return the status line as it stands in Claude Code's settings, which starts it by a shell."""
+    line = subprocess.list2cmdline if platform == "nt" else shlex.join
+    return {"type": "command", "command": line([program, "statusline", *more])}
+
+
 def _handler(wiring: Wiring, hook: Hook, program: str, more: Sequence[str], platform: Platform) -> dict[str, Any]:
     words = ["hook", wiring.host, hook.event, *more]
     started: dict[str, Any] = {"command": program, "args": words}

@@ -22,6 +22,15 @@ def count_items(connection: Connection) -> int:
     return int(next(connection.execute("SELECT count(*) FROM item WHERE kind <> 'noise'"))[0])
 
 
+def count_drawers(connection: Connection, rooms: Sequence[int]) -> int:
+    """Return how many live drawers there are in rooms."""
+    rows = connection.execute(
+        "SELECT count(*) FROM drawer WHERE room IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
+        (json.dumps([*rooms]),),
+    )
+    return int(next(rows)[0])
+
+
 def last_filed(connection: Connection, together: int) -> tuple[Micros, int] | None:
     """Return when the newest item was archived, and how many were within `together` microseconds up to then.
 

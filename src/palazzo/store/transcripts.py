@@ -6,6 +6,7 @@ A session is known by its file; where a file holds many (a database), by its id.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from palazzo.model import Micros, Part
@@ -58,6 +59,24 @@ def session_of(connection: Connection, source: int) -> str:
     """Return the id of the session that a source holds; of a sub-agent's, that of the session it worked for."""
     rows = connection.execute("SELECT session_id FROM source WHERE id = ?", (source,))
     return next((str(said).partition("/")[0] for (said,) in rows), "")
+
+
+def copied(connection: Connection, source: int) -> frozenset[Micros]:
+    """Return when what was said that a session has copies of: it was forked from another, or goes on from it.
+
+    Hosts write copies before all else. They are variants of the rows of the other, or nothing but repetitions.
+    """
+    rows = connection.execute(
+        "SELECT i.created_at FROM repetition r JOIN item i ON i.id = r.item WHERE r.source = ?1 AND i.source <> ?1",
+        (source,),
+    )
+    found = {Micros(at) for (at,) in rows}
+    variants = connection.execute(
+        "SELECT kind = 'noise' AND standing = 'meta', created_at FROM item"
+        " WHERE source = ? AND role IN ('user', 'assistant', 'tool') ORDER BY id",
+        (source,),
+    )
+    return frozenset(found.union(Micros(at) for _, at in takewhile(lambda row: row[0], variants)))
 
 
 class Captured(NamedTuple):
