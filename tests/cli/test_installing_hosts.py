@@ -321,6 +321,41 @@ def test_a_file_that_is_read_only_is_refused_and_nothing_is_written(
     assert there(home) == foreign
 
 
+@POSIX
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(
+    palazzo: Command, home: Path, program: Path
+) -> None:
+    os.mkfifo(home / ".claude" / "settings.json")
+    assert "is not a file" in palazzo("install", "claude-code").error
+    assert there(home) == {}
+
+
+@POSIX
+def test_a_link_that_leads_nowhere_is_followed_and_stays(palazzo: Command, home: Path, program: Path) -> None:
+    link = home / ".codex" / "hooks.json"
+    link.symlink_to(home / "dotfiles" / "hooks.json")
+    palazzo.json("install", "codex")
+    assert "Stop" in hooks_of(home / "dotfiles" / "hooks.json")
+    palazzo.json("uninstall", "codex")
+    assert (link.is_symlink(), link.exists()) == (True, False)
+
+
+@POSIX
+def test_a_place_that_cannot_be_written_is_named(palazzo: Command, home: Path, program: Path) -> None:
+    (home / ".local" / "state").mkdir(parents=True)
+    (home / ".local" / "state" / "palazzo").write_text("")
+    ran = palazzo("install", "claude-code")
+    assert ran.code == 2
+    assert "install.lock cannot be made" in ran.error
+    assert there(home) == {}
+
+
+def test_a_home_is_no_project(palazzo: Command, home: Path, program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    assert "is no project" in palazzo("install", "claude-code", "--project").error
+    assert there(home) == {}
+
+
 def test_a_directory_in_the_place_of_a_file_is_refused(palazzo: Command, home: Path, foreign: dict[str, bytes]) -> None:
     (home / ".claude.json").unlink()
     (home / ".claude.json").mkdir()

@@ -136,7 +136,7 @@ def _check_writable(one: Edited) -> None:
     path = one.edit.path
     if one.before is not None and not (one.target.stat().st_mode & 0o222 and os.access(one.target, os.W_OK)):
         raise _refused(path, "is read-only")
-    there = next(parent for parent in one.target.parents if parent.exists())
+    there = next(parent for parent in one.target.parents if os.access(parent, os.F_OK))
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise _refused(path, f"cannot be written: {there} is no directory that you may write to")
 
@@ -156,12 +156,18 @@ def _lines(content: bytes | None) -> list[str]:
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[FileLock]:
     """Hold the lock that all installations of this person take."""
-    make_private_directory(path.parent)
     until = time.monotonic() + _PATIENCE
-    while (lock := try_lock(path)) is None:
-        if time.monotonic() > until:
-            raise PalazzoError(f"Another installation holds {path}; try again when it is done.")
-        time.sleep(0.05)
+    try:
+        make_private_directory(path.parent)
+        while (lock := try_lock(path)) is None:
+            if time.monotonic() > until:
+                raise PalazzoError(f"Another installation holds {path}; try again when it is done.")
+            time.sleep(0.05)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be made ({error.strerror}), by which installations wait for one another; nothing was "
+            f"written. Let yourself write to {path.parent}."
+        ) from None
     with lock:
         yield lock
 

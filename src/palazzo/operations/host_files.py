@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,22 +27,21 @@ class HostFiles:
 def claude_code(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
     """Return Claude Code's files; those of the project where one is given."""
     moved = variables.get("CLAUDE_CONFIG_DIR")
-    home = _home(variables)
-    directory = Path(moved).expanduser() if moved else home / ".claude"
+    directory = Path(moved).expanduser() if moved else home(variables) / ".claude"
     if project is not None:
         told = project / "CLAUDE.md"
         other = project / ".claude" / "CLAUDE.md"
-        told = other if other.exists() and not told.exists() else told
+        told = other if os.access(other, os.F_OK) and not os.access(told, os.F_OK) else told
         return HostFiles(directory, project / ".claude" / "settings.json", project / ".mcp.json", told)
     older = directory / ".config.json"  # where it is there it is read instead
-    servers = older if older.exists() else (directory if moved else home) / ".claude.json"
+    servers = older if os.access(older, os.F_OK) else (directory if moved else home(variables)) / ".claude.json"
     return HostFiles(directory, directory / "settings.json", servers, directory / "CLAUDE.md")
 
 
 def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
     """Return Codex's files; those of the project where one is given."""
     moved = variables.get("CODEX_HOME")
-    directory = Path(moved).expanduser() if moved else _home(variables) / ".codex"
+    directory = Path(moved).expanduser() if moved else home(variables) / ".codex"
     if project is not None:
         own = project / ".codex"
         return HostFiles(directory, own / "hooks.json", own / "config.toml", project / "AGENTS.md")
@@ -51,7 +51,7 @@ def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFile
 def text_of(path: Path) -> str:
     """Return what is in a file; nothing where it cannot be read, of which whoever changes it says why."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig") if path.is_file() else ""  # a pipe would be waited for
     except (OSError, UnicodeDecodeError):
         return ""
 
@@ -65,5 +65,6 @@ def check_present(title: str, program: str, files: HostFiles, variables: Mapping
         )
 
 
-def _home(variables: Mapping[str, str]) -> Path:
+def home(variables: Mapping[str, str]) -> Path:
+    """Return the person's own directory."""
     return Path(variables.get("HOME") or Path.home())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from palazzo import client
 from palazzo.errors import UsageError
-from palazzo.operations import host_settings, predecessors, recognising
+from palazzo.operations import host_files, host_settings, predecessors, recognising
 from palazzo.operations.edited_files import Edit
 from palazzo.operations.memory_block import BODY
 from palazzo.operations.own_program import found_on_path, is_same_program, own_program
@@ -46,6 +48,8 @@ def scope(context: Context, project: bool, user: bool) -> Path | None:
     """Return the project's root if its files are meant; None for the person's own."""
     if project and user:
         raise UsageError("Give --project or --user, not both.")
+    if project and os.path.realpath(context.project_root) == os.path.realpath(host_files.home(context.variables)):
+        raise UsageError("You stand in your home, which is no project; without --project your own files are meant.")
     return context.project_root if project else None
 
 
@@ -95,11 +99,8 @@ def predecessors_in(files: HostFiles, form: Format) -> list[Predecessor]:
         (files.told, predecessors.blocks_in),
     )
     for path, look in looks:
-        try:
-            text = path.read_bytes().decode("utf-8-sig")
-            found += [Predecessor(name, str(path), what) for name, what in look(text)]
-        except (OSError, ValueError):
-            continue
+        with contextlib.suppress(ValueError):
+            found += [Predecessor(name, str(path), what) for name, what in look(host_files.text_of(path))]
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,11 @@ _INITIALIZE = {
         "capabilities": {},
         "clientInfo": {"name": "palazzo doctor", "version": "0"},
     },
-}
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+)
+TOOLS_TOLD_OF = ("search", "read", "remember")
+"""Tools that what we write into CLAUDE.md and AGENTS.md names: an agent is not to look for them in vain."""
 
 Problem = Literal["unreadable", "incomplete", "silent", "twice", "untrusted", "off", "other-palace"]
 
@@ -223,6 +228,8 @@ def _servers_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[str, Any]]]:
 def _tried(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trouble]) -> Sequence[Any]:
     """What is read of a file; nothing where there is none, and a trouble where it cannot be understood."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise ValueError("it is not a file")
         return read(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         return []
