@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -40,11 +39,7 @@ _INITIALIZE = {
         "capabilities": {},
         "clientInfo": {"name": "palazzo doctor", "version": "0"},
     },
-    {"jsonrpc": "2.0", "method": "notifications/initialized"},
-    {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-)
-TOOLS_TOLD_OF = ("search", "read", "remember")
-"""Tools that what we write into CLAUDE.md and AGENTS.md names: an agent is not to look for them in vain."""
+}
 
 Problem = Literal["unreadable", "incomplete", "silent", "twice", "untrusted", "off", "other-palace"]
 
