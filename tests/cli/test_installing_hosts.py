@@ -269,7 +269,7 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(palazzo: Command, home: Pat
 def test_a_person_is_told_what_was_written_and_what_to_do_next(palazzo: Command, home: Path, program: Path) -> None:
     ran = palazzo("install", "codex")
     assert "~/.codex/hooks.json" in ran.out
-    assert "type /hooks" in ran.out
+    assert "says that hooks need review" in ran.out
     assert "nothing of Palazzo's" in palazzo("uninstall", "claude-code").out
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _NEXT = (
-    "Next, once: start codex, type /hooks, and trust Palazzo's. Codex runs no hook that you have not trusted, and says "
-    "nothing of it. 'palazzo doctor' says which are not trusted yet."
+    "Next, once: start codex. It says that hooks need review: choose to trust Palazzo's, then or with /hooks later. "
+    "Codex runs no hook that is not trusted, and 'codex exec' says nothing of it; 'palazzo doctor' does."
 )
 _PLUGIN = "The plugin 'palazzo' is there as well: remove it, or uninstall this; both tell everything twice."
 
