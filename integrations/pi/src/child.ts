@@ -89,6 +89,7 @@ export class Child {
 				clearTimeout(timer);
 				signal?.removeEventListener("abort", onAbort);
 				this.waiting.delete(id);
+				if (this.waiting.size === 0) this.process.unref();
 			};
 			const give = (error: Error) => {
 				done();
@@ -96,6 +97,7 @@ export class Child {
 				reject(error);
 			};
 			signal?.addEventListener("abort", onAbort, { once: true });
+			this.process.ref(); // while an answer is waited for, it keeps pi alive
 			this.waiting.set(id, {
 				resolve: (result) => (done(), resolve(result)),
 				reject: (error) => (done(), reject(error)),
