@@ -23,7 +23,7 @@ from palazzo.attention.proactive import USERS_WING
 from palazzo.hosts import answering
 from palazzo.hosts.registry import ADAPTERS
 from palazzo.model import Place, Source
-from palazzo.operations import hook_answers, hook_prompt, told_unaided
+from palazzo.operations import hook_answers, hook_prompt, own_words, told_unaided
 from palazzo.operations.context import Context
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.hook import HookRequest, HookResult, hook
@@ -148,7 +148,7 @@ def test_every_host_s_name_of_the_event_is_known() -> None:
 def test_what_both_ways_must_agree_on_is_the_same() -> None:
     assert unaided.HEAD.split("\n")[0] == hook_prompt._ASKED
     assert (unaided.BUDGET, unaided.LIMIT) == (hook_prompt.BUDGET, hook_prompt.LIMIT)
-    assert (unaided._CAPTURED, unaided._NAMED_BY) == (hook_prompt._CAPTURED, hook_answers.NAMED_BY)
+    assert (unaided._CAPTURED, unaided._NAMED_BY) == (own_words._CAPTURED, hook_answers.NAMED_BY)
     assert (unaided._ALL_TRUSTS, unaided._USERS_WING) == (TRUSTS, USERS_WING)
     assert TRUSTS[: TRUSTS.index(str(BY_NAME["auto_inject_trust"].default)) + 1] == unaided.TRUSTS
     assert BY_NAME["detect_recall_patterns"].default is BY_NAME["events.prompt"].default is True

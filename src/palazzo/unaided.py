@@ -277,14 +277,15 @@ def _new(connection: Connection, found: Sequence[Found], asked: Asked, before: C
 
 
 def _is_own(found: Found, asked: Asked, since: int | None) -> bool:
-    """Whether it is what this session said itself, in this epoch or just now (`operations/hook_prompt`)."""
-    if found.kind not in _CAPTURED or found.session != asked.session:
+    """Whether it has nothing but words that the agent has before it (`operations/own_words`, but for copies)."""
+    if found.kind not in _CAPTURED:
         return False
-    if since is None or found.created_at >= since:
-        return True
     from palazzo.attention import echo
 
-    return echo.is_echo(echo.words(asked.prompt), found.text)
+    words = echo.words(asked.prompt)
+    if found.session != asked.session:
+        return found.role == "user" and echo.asks_the_same(words, found.text)
+    return since is None or found.created_at >= since or echo.is_echo(words, found.text)
 
 
 def _rendered(found: Sequence[Found]) -> Told:

@@ -11,7 +11,7 @@ from tests.archive import conversations
 from tests.archive.test_erasing import erase
 
 from palazzo.mcp.calls import Stopped
-from palazzo.model import Micros, Place, Source
+from palazzo.model import Micros, Place, Role, Source
 from palazzo.operations.context import Context, Progress
 from palazzo.operations.hook import HookRequest, HookResult, hook
 from palazzo.operations.hook_answers import HANDED_OVER
@@ -64,10 +64,10 @@ def note(context: Context, text: str, wing: str | None = None, kind: str = "deci
     return str(drawer)
 
 
-def said(context: Context, text: str, session: str, at: Micros) -> None:
-    """File what an agent said in a session, as its transcript would bring it."""
+def said(context: Context, text: str, session: str, at: Micros, role: Role = "assistant") -> None:
+    """File what was said in a session, as its transcript would bring it."""
     source = Source(("session", session), "claude-code", f"file:///{session}.jsonl", session, "A session")
-    row = conversations.said(1, "assistant", text, created_at=at)
+    row = conversations.said(int(session[2:]), role, text, created_at=at)
     conversations.file_rows(context.writing(), [row], source=source, place=Place(context.project_wing, "sessions"))
 
 
@@ -183,6 +183,16 @@ def test_what_nobody_waits_for_any_more_counts_as_given_to_nobody(
     context.on_progress = None
     assert injections(context) == []
     assert DECISION in ask(PROMPT).inject
+
+
+def test_the_same_question_elsewhere_is_no_answer(
+    context: Context, clock: Clock, ask: Callable[[HookRequest], HookResult]
+) -> None:
+    note(context, "Logs are written in JSON.")
+    said(context, PROMPT.prompt.upper(), "s-0", clock.now, "user")
+    assert ask(PROMPT).inject == ""
+    said(context, f"{PROMPT.prompt} I think it was ten percent.", "s-2", clock.now, "user")
+    assert "ten percent" in ask(PROMPT).inject
 
 
 def test_a_note_is_handed_back_to_the_session_that_wrote_it(

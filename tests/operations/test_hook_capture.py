@@ -193,3 +193,17 @@ def test_what_the_person_named_is_kept_before_a_compaction(home: Path) -> None:
         answer = hook(context, replace(STOP, event="pre-compact"))
         assert not answer.hold_back
         assert len(texts(context)) > len(EXPECTED)
+
+
+def test_a_forked_session_is_not_handed_back_what_it_has_copies_of(context: Context, transcript: Path) -> None:
+    transcript.write_bytes(CLAUDE.read_bytes())
+    stop(context, transcript)
+    fork = transcript.with_stem("f0f0f0f0-0000-4000-8000-000000000000")
+    fork.write_bytes(CLAUDE.read_bytes().replace(SESSION.encode(), fork.stem.encode()))
+    asks = HookRequest("claude-code", "prompt", "s-2", prompt="which database did we choose for the orders service?")
+    start = HookRequest("claude-code", "session-start", fork.stem, transcript=str(fork), beginning="fork")
+    with Context(context.palace_path, Path("/home/dev/acme"), context.variables) as there:
+        (again,) = hook(there, start).again
+        hook(there, HookRequest("", "subagent-stop", "", transcript=str(again)))
+        assert hook(there, asks).inject
+        assert hook(there, replace(asks, session=fork.stem)).inject == ""

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from palazzo.errors import PalaceMissing
-from palazzo.store import schema
+from palazzo.model import Micros
+from palazzo.store import hook_sessions, schema, used
 from palazzo.store.database import Database
 
 
@@ -42,3 +43,24 @@ def test_a_file_in_which_nothing_is_made_is_no_palace_yet(tmp_path: Path, monkey
     finally:
         reader.close()
         made.close()
+
+
+def test_what_was_told_before_there_were_sums_of_it_is_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    migrations = schema.MIGRATIONS
+    uid, now = b"\1" * 16, Micros(1)
+    with monkeypatch.context() as before:
+        before.setattr(schema, "MIGRATIONS", [step for step in migrations if step.__name__ < "m007"])
+        made = Database(tmp_path / "palace.db")
+        schema.migrate(made)
+        with made.transaction() as connection:
+            session = hook_sessions.heard(connection, "pi", "s-1", now).row
+            # As it was written then: `record` counts.
+            connection.execute(
+                "INSERT INTO injection VALUES(1, ?, 0, 'prompt', 'it calls for it', 1, 9, 9, x'', x'')", (session,)
+            )
+            connection.execute("INSERT INTO injection_part VALUES(1, 0, 'drawer', ?)", (uid,))
+            connection.execute("INSERT INTO injection_use VALUES(1, 0, 'cited', 2)")
+    schema.migrate(made)
+    with made.snapshot() as connection:
+        assert used.tallies(connection, [uid.hex()]) == {uid.hex(): used.Tally(1, 1, 0)}
+    made.close()

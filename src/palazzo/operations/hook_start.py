@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from palazzo.attention.rendering import MOST
 from palazzo.guard.fences import fenced
 from palazzo.operations.hook_answers import SILENCE, Asked, Told
+from palazzo.operations.hook_capture import transcript_of
 from palazzo.store.ledger import Part
 
 if TYPE_CHECKING:
@@ -22,9 +23,13 @@ _ID_LENGTH = 32
 
 
 def session_start(asked: Asked) -> Told:
-    """Orient an agent whose session begins. One that goes on (`resume`, `fork`) has what it was told."""
+    """Orient an agent whose session begins. One that goes on (`resume`, `fork`) has what it was told.
+
+    Where it goes on in a file of its own, what that has copies of is not handed back to it once they are read.
+    """
     if asked.happening.beginning in ("resume", "fork"):
-        return SILENCE
+        path = transcript_of(asked.context, asked.happening.transcript) if asked.happening.transcript else None
+        return SILENCE if path is None else Told(again=(path,))
     if not asked.context.settings.flag("auto_context_on_start"):
         return SILENCE
     return oriented(asked, None)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import redaction
+from palazzo.store import ledger, redaction
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -106,6 +106,7 @@ def m007_uses(connection: Connection) -> None:
         " item INTEGER NOT NULL, PRIMARY KEY(session, source)) WITHOUT ROWID",
     ):
         connection.execute(statement)
+    ledger.count_anew(connection)  # of what was told and used before there were sums of it
 
 
 def m008_counts(connection: Connection) -> None:
