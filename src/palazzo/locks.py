@@ -37,6 +37,20 @@ class FileLock:
             os.close(self._handle)  # closing is what unlocks
             self._handle = -1
 
+    @property
+    def to_inherit(self) -> tuple[int, ...]:
+        """The handle for a process that is to hold this lock from its start; none where a lock cannot be handed on.
+
+        It is held until both have let go. That process makes it its own by `inherited`.
+        """
+        return () if sys.platform == "win32" else (self._handle,)
+
+
+def inherited(path: Path | str, handle: int) -> FileLock:
+    """Return the lock at `path` that the process which started this one has handed on (`FileLock.to_inherit`)."""
+    os.set_inheritable(handle, False)
+    return FileLock(path, handle)
+
 
 def try_lock(path: Path | str) -> FileLock | None:
     """Take the lock at `path`, or return None at once when another process (or thread) holds it.

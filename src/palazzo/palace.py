@@ -180,22 +180,22 @@ class Palace:
         """
         self._follow(claiming.Claiming(self.clock()), progress, stop)
 
-    def follow_digests(self, progress: lagging.Progress | None = None) -> None:
+    def follow_digests(self, progress: lagging.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
         """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
-        self._follow(summing.SUMMING, progress)
+        self._follow(summing.SUMMING, progress, stop)
 
-    def follow_failures(self) -> None:
+    def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
         """Take in what failed in sessions, and what mended it, since the last call."""
-        self._follow(mending.MENDING)
+        self._follow(mending.MENDING, stop=stop)
 
     def know_people(self, names: Iterable[str]) -> None:
         """Know people by their full names, so that mentions of them are found."""
         naming.know(self.database, names)
 
-    def follow_mentions(self, entities: bool = True) -> None:
+    def follow_mentions(self, entities: bool = True, stop: Callable[[], bool] | None = None) -> None:
         """Take in what drawers mention; where `entities` are not wanted, keep none."""
         if entities:
-            self._follow(naming.NAMING)
+            self._follow(naming.NAMING, stop=stop)
         elif self.database.mode == "write":
             naming.forget_all(self.database)
 

@@ -8,19 +8,30 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from tests.archive.conversations import called, file_rows, said
 
 from palazzo import locks
 from palazzo.client import address, make_directory
+from palazzo.daemon import embedding
 from palazzo.daemon.embedding import embed
+from palazzo.errors import PalazzoError
+from palazzo.model import Part
 from palazzo.operations.background import failure_file, lock_file, start_embedding
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.store import vectors
+from palazzo.store import mendings, vectors
 
+ERROR = "Exit code 1\nE   zlib.error: incorrect header check\n1 failed"
+FAILURE = [
+    called(0, "Bash", "Bash\ncommand: pytest tests/test_ledger.py", "c1"),
+    said(1, "tool", ERROR, [Part("tool_result", 0, len(ERROR), "", "c1", True)]),
+]
 SOURCES = str(Path(__file__).resolve().parents[2] / "src")
 
 
@@ -100,8 +111,57 @@ def test_one_at_a_time(context: Context) -> None:
         assert not start_embedding(context)
 
 
-def test_it_is_started_detached_and_collected(context: Context) -> None:
-    assert start_embedding(context)
+def test_what_failed_in_a_session_is_known_although_no_vector_can_be_made(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file_rows(context.writing(), FAILURE)
+    monkeypatch.setenv("PALAZZO_EMBEDDER_KIND", "openai")
+    monkeypatch.setenv("PALAZZO_EMBEDDER_BASE_URL", "nonsense")
+    with pytest.raises(PalazzoError):
+        embed(context.palace_path)
+    with context.reading().database.snapshot() as connection:
+        assert mendings.count(connection) == 1
+        assert vectors.any_pending(connection)
+
+
+def test_what_is_said_while_many_vectors_are_made_is_taken_in_between(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn after each batch: the session comes in after the first, and the second finds it taken in."""
+    seen: list[tuple[int, int]] = []
+
+    class Slow:
+        id, dimension = "test/slow", 2
+
+        def embed(self, texts: Sequence[str]) -> Any:
+            if not seen:
+                file_rows(context.writing(), FAILURE)
+            with context.reading().database.snapshot() as connection:
+                seen.append((mendings.count(connection), vectors.count_pending(connection)))
+            return np.ones((len(texts), 2), np.float32)
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(embedding, "_EVERY", 0.0)
+    monkeypatch.setattr(Context, "open_embedder", lambda *_: Slow())
+    embed(context.palace_path)
+    assert [known for known, _ in seen[:2]] == [0, 1]
+    assert all(left for _, left in seen)
+
+
+def test_it_is_started_once_by_many_detached_and_collected(context: Context) -> None:
+    started: list[bool] = []
+
+    def begin() -> None:
+        with Context(context.palace_path, context.cwd, context.variables) as own:
+            started.append(start_embedding(own))
+
+    threads = [threading.Thread(target=begin) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(started) == 1
     (waiter,) = [thread for thread in threading.enumerate() if thread.name == "palazzo-embedding"]
     wait_until(lambda: pending(context) == 0)
     waiter.join(30)

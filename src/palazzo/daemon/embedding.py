@@ -1,7 +1,10 @@
 """Make the vectors that are pending, at the lowest priority, and exit: `python -m palazzo.daemon.embedding PALACE`.
 
-One process for each palace: it holds a lock file beside it. Killing it loses at most the batch at hand, which
-the next one makes again. What went wrong is left in a file that `palazzo doctor` reads.
+One process for each palace: it holds a lock file beside it, which who starts it may hand on (`PALACE HANDLE`). Killing
+it loses at most the batch at hand, which the next one makes again. What went wrong is left in a file that `palazzo
+doctor` reads.
+
+What sessions came to, failed of and mention waits for no vector: it is taken in first, and in turn with the vectors.
 """
 
 from __future__ import annotations
@@ -23,13 +26,16 @@ from palazzo.paths import make_private_directory
 _THREADS, _THREADS_BESIDE_CALLS = 2, 1
 _TRIES, _PAUSE = 4, 0.1
 """A lock that somebody only looked at is free again within a moment."""
+_TURN, _EVERY = 2.0, 5.0
+"""Seconds that following sessions may take at a time while vectors are pending, and between two such turns. A few
+seconds take in what was said just now; a history that is read for the first time would keep all vectors waiting."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Embed what is pending in the palace named by the only argument; return the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    if len(given) != 1:
-        print("usage: python -m palazzo.daemon.embedding PALACE", file=sys.stderr)
+    if len(given) not in (1, 2) or not all(handle.isdecimal() for handle in given[1:]):
+        print("usage: python -m palazzo.daemon.embedding PALACE [HANDLE]", file=sys.stderr)
         return 2
     # At the lowest priority a handler of our own may wait seconds for its turn. The system ends us at once, and
     # what is committed is safe from that.
@@ -37,7 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     lower_priority()
     try:
-        made = embed(Path(given[0]))
+        held = locks.inherited(lock_file(Path(given[0])), int(given[1])) if given[1:] else None
+        made = embed(Path(given[0]), held)
     except Exception as error:  # noqa: BLE001 - nobody watches this process: what happened is kept for `doctor`
         _keep(f"{error if isinstance(error, PalazzoError) else type(error).__name__}\n")
         return 1
@@ -46,34 +53,56 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def embed(palace: Path) -> int:
-    """Make vectors until none is pending or another process makes them; return how many were made."""
+def embed(palace: Path, held: locks.FileLock | None = None) -> int:
+    """Make vectors until none is pending or another process makes them; return how many were made.
+
+    `held`: the lock, where it is held already. It is let go.
+    """
     made = 0
     with Context(palace=palace) as context:
-        while _pending(context):
-            lock = _lock(lock_file(context.palace_path))
+        while held is not None or _pending(context):
+            lock = held or _lock(lock_file(context.palace_path))
             if lock is None:
                 break
+            held = None
             with lock:
+                _follow_sessions(context, time.monotonic() + _TURN)
                 made += _embed_pending(context)
+                _follow_sessions(context)
                 context.writing().follow_claims()
-                context.writing().follow_digests()
-                context.writing().follow_failures()
-                context.writing().follow_mentions(context.settings.flag("entities"))
             # What was filed after the last look is found by looking again without the lock: whoever
             # filed it may have seen the lock held and started nobody.
     return made
+
+
+def _follow_sessions(context: Context, until: float = float("inf")) -> None:
+    """Take in what was said since, until that moment: what mended a failure first, which may fail again at once."""
+
+    def stop() -> bool:
+        return time.monotonic() >= until
+
+    palace = context.writing()
+    palace.follow_failures(stop)
+    palace.follow_digests(stop=stop)
+    palace.follow_mentions(context.settings.flag("entities"), stop)
 
 
 def _embed_pending(context: Context) -> int:
     """Make the vectors that are pending, on one thread while somebody is being answered, else on two."""
     from palazzo.derive import embed as embedding
 
-    database, made = context.writing().database, 0
+    database, made, turn = context.writing().database, 0, time.monotonic()
+
+    def follow(*_: int) -> None:
+        nonlocal turn
+        if time.monotonic() >= turn + _EVERY:
+            _follow_sessions(context, time.monotonic() + _TURN)
+            turn = time.monotonic()
+
     while _pending(context):
         threads = _threads(context)
         with contextlib.closing(context.open_embedder(threads)) as embedder:
-            made += embedding.embed_pending(database, embedder, stop=lambda: _threads(context) != threads)  # noqa: B023
+            made += embedding.embed_pending(database, embedder, follow, lambda: _threads(context) != threads)  # noqa: B023
     return made
 
 

@@ -70,7 +70,15 @@ def start_embedding(context: Context, insist: bool = True) -> bool:
 
         if not vectors.any_pending(connection):
             return False
-    return _start([sys.executable, "-P", "-m", EMBEDDING, str(context.palace_path)], context)
+    # Held from before it is there: of those who file at the same moment, one starts it.
+    try:
+        lock = locks.try_lock(lock_file(context.palace_path))
+    except OSError:
+        return False  # a directory that cannot be written to: nothing could be kept
+    if lock is None:
+        return False
+    with lock:
+        return _start([sys.executable, "-P", "-m", EMBEDDING, str(context.palace_path)], lock.to_inherit, context)
 
 
 def _start_later(context: Context, insist: bool) -> None:
@@ -84,13 +92,13 @@ def _failed_lately(variables: Mapping[str, str]) -> bool:
         return False
 
 
-def _start(command: list[str], context: Context) -> bool:
-    apart: dict[str, Any] = {"start_new_session": True}
+def _start(command: list[str], handles: tuple[int, ...], context: Context) -> bool:
+    apart: dict[str, Any] = {"start_new_session": True, "pass_fds": handles}
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
         process = subprocess.Popen(  # noqa: S603 - this Python, and this package
-            command,
+            [*command, *map(str, handles)],
             cwd=context.palace_path.parent,  # not the caller's directory, which may be on its way out
             env=_environment(context.variables),
             stdin=subprocess.DEVNULL,
