@@ -55,6 +55,12 @@ def is_news(where: client.Address, variables: Mapping[str, str], session: str) -
     return bool(state) and named not in told and _write(file, state, at, [*told[-_MOST_TOLD:], named])
 
 
+def failed_at(where: client.Address, variables: Mapping[str, str]) -> float | None:
+    """Return when a service was last started of which nothing came, in seconds since 1970; None where none is known."""
+    state, at, _ = _read(_note(where, variables))
+    return at if state == "failed" else None
+
+
 def came_up(where: client.Address, variables: Mapping[str, str]) -> None:
     """Forget what failed before: the service serves."""
     try:

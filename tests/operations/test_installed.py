@@ -12,11 +12,13 @@ import pytest
 from palazzo.operations import own_program
 from palazzo.operations.context import Context
 from palazzo.operations.install_codex import trust_keys
-from palazzo.operations.installed import Installed, installed
+from palazzo.operations.installed import TOOLS_TOLD_OF, Installed, installed
+from palazzo.operations.memory_block import BODY
 from palazzo.operations.registry import operation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
-SERVES = '{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"palazzo"}}}'
+SERVES = r"""{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"palazzo"}}}
+{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"search"},{"name":"read"},{"name":"remember"}]}}"""
 
 
 @pytest.fixture
@@ -63,6 +65,14 @@ def test_what_is_wired_is_tried_as_the_host_would(tmp_path: Path, program: Path)
     assert (found.scopes, found.server, found.hooks == found.wired) == (("user",), True, True)
     assert (found.hook_answers, found.server_answers, found.troubles) == (True, True, ())
     assert found.programs == (f"'{program}'",)
+
+
+def test_a_server_without_the_tools_that_agents_are_told_of_is_a_trouble(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "claude-code")
+    program.write_text(program.read_text().replace('"read"', '"recall"'))
+    (trouble,) = look(tmp_path, "claude-code").troubles
+    assert trouble.detail == "the MCP server lacks tools that agents are told of: read"
+    assert all(f"`{tool}`" in BODY for tool in TOOLS_TOLD_OF)
 
 
 @pytest.mark.parametrize(

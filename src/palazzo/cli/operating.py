@@ -89,12 +89,27 @@ def _rooms(rooms: dict[str, int]) -> str:
 
 
 def doctor(screen: Screen, result: DoctorResult) -> None:
-    """Show every finding, and what mends those that are wrong."""
-    rows = [(_OK if one.ok else _BAD, one.name, one.detail) for one in result.findings]
+    """Show what was mended, then every finding: below one that is wrong what mends it."""
+    for fix in result.fixed:
+        screen.say(("Mended: " if fix.done else "Could not: ", "green" if fix.done else "bold red"), fix.command)
+        screen.say((f"    {fix.detail}", "dim"), hanging=4)
+    if result.fixed:
+        screen.gap()
+    rows: list[Sequence[Part]] = []
+    for n, one in enumerate(result.findings):
+        goes_on = n > 0 and result.findings[n - 1].name == one.name
+        rows.append((_OK if one.ok else _BAD, "" if goes_on else (one.name, "bold"), one.detail))
+        if one.mend and not one.ok:
+            rows.append(("", "", (f"→ {one.mend}", "bold yellow")))
     screen.table(("", "", ""), rows)
-    mends = [one.mend for one in result.findings if not one.ok and one.mend]
-    for mend in dict.fromkeys(mends):
-        screen.say("Mend with: ", (mend, "bold"))
+    wrong = [one for one in result.findings if not one.ok]
+    if not wrong:
+        screen.say(("All is in order.", "green"))
+        return
+    fixable = len({one.mend for one in wrong if one.fixable})
+    screen.say((f"{len(wrong)} of {count(len(result.findings), 'finding')} not in order.", "bold"))
+    if fixable and not result.fixed:
+        screen.say("Mend what needs no decision with: ", ("palazzo doctor --fix", "bold"))
 
 
 def verify(screen: Screen, result: VerifyResult) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import shutil
@@ -9,11 +10,14 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from palazzo import __version__
+from palazzo import __version__, starting
 from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
+from palazzo.operations import doctor_fixes
+from palazzo.operations.doctor_fixes import Fixed
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
 
 LEAST_DAYS = 7
 """Days before a host deletes a session below which it should be archived: a week's holiday."""
+_MOST_SETTINGS = 4
+"""Settings that are named with where they came from; `palazzo settings` has all."""
+_OURS_TO_WRITE = ("incomplete", "silent")
+"""Troubles that writing our entries anew mends, and takes nothing from anybody."""
 LEAST_FREE = 500_000_000
 """Bytes of free space below which a palace may soon not be written."""
 
@@ -31,31 +39,49 @@ class DoctorRequest:
     """What to look at besides what is always looked at."""
 
     secrets: Annotated[bool, About("Also look through all that is archived for secrets, by today's rules.")] = False
+    canaries: Annotated[bool, About("Start what is wired into hosts, to see that it answers.")] = True
+    fix: Annotated[bool, About("Mend what can be mended without asking, and look again.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `mend` says what to do when it is not in order."""
+    """One thing that was looked at; `mend` says what to do when it is not in order, and --fix does it if `fixable`."""
 
     name: str
     ok: bool
     detail: str
     mend: str = ""
+    fixable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    """All findings, and whether all are in order."""
+    """All findings, and whether all are in order; of those that were mended first, what was done."""
 
     ok: bool
     findings: tuple[Finding, ...]
+    fixed: tuple[Fixed, ...] = ()
 
 
 def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
-    """Look at everything that Palazzo needs here, and say how to mend what is not in order. Changes nothing."""
-    looks = (*_LOOKS, _secrets) if request.secrets else _LOOKS
-    findings = tuple(finding for look in looks for finding in look(context))
-    return DoctorResult(all(finding.ok for finding in findings), findings)
+    """Look at everything that Palazzo needs here, and say how to mend what is not in order.
+
+    Changes nothing without --fix, which starts the service, makes anew what was derived, writes our own entries in your
+    settings again, and makes the palace private, each only where that mends something; the rest is yours to decide.
+    Exit code 1 where something is not in order.
+    """
+    findings = _findings(context, request)
+    fixed: tuple[Fixed, ...] = ()
+    if request.fix:
+        fixed = tuple(doctor_fixes.carry_out(context, [one.mend for one in findings if not one.ok and one.fixable]))
+        findings = _findings(context, request) if fixed else findings
+    return DoctorResult(all(finding.ok for finding in findings), findings, fixed)
+
+
+def _findings(context: Context, request: DoctorRequest) -> tuple[Finding, ...]:
+    looks: list[Callable[[Context], Iterator[Finding]]] = list(_LOOKS)
+    looks += [partial(_wired, try_out=request.canaries), _histories, *([_secrets] if request.secrets else [])]
+    return tuple(finding for look in looks for finding in look(context))
 
 
 def _python(context: Context) -> Iterator[Finding]:
@@ -81,7 +107,7 @@ def _palace(context: Context) -> Iterator[Finding]:
             yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
             if is_outdated(connection, Cutter()):
                 told = "drawers were cut by another version of Palazzo; this one cuts them better"
-                yield Finding("drawers", False, told, "palazzo repair --rebuild drawers")
+                yield Finding("drawers", False, told, doctor_fixes.DRAWERS, fixable=True)
             if wants_look(connection):
                 told = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
                 yield Finding("secrets", True, told)
@@ -117,7 +143,8 @@ def _permissions(path: Path) -> Finding:
         return Finding("permissions", False, f"{path} cannot be written by you", f"chmod u+rw '{path}'")
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
-        return Finding("permissions", False, f"others may read {path} ({mode:04o})", f"chmod 600 '{path}'")
+        told = f"others may read {path} ({mode:04o})"
+        return Finding("permissions", False, told, f"{doctor_fixes.PRIVATE}'{path}'", fixable=True)
     return Finding("permissions", True, "yours alone" if os.name == "posix" else "writable")
 
 
@@ -181,15 +208,21 @@ def _service(context: Context) -> Iterator[Finding]:
         yield Finding("service", False, str(error), "palazzo settings set service false")
         return
     state = state_of(context)
-    if state.running and state.version != __version__:
-        told = f"process {state.pid} is version {state.version}, and this is {__version__}"
-        yield Finding("service", True, f"{told}; whoever is newer takes over")
+    if state.running and client.is_newer(state.version, "", __version__, ""):
+        told = f"process {state.pid} is version {state.version} of another installation, and this is {__version__}"
+        yield Finding("service", False, told, "pip install --upgrade palazzo, or take one of the two away")
+    elif state.running and state.version != __version__:
+        told = f"process {state.pid} is version {state.version}, and this is {__version__}, which takes its place"
+        yield Finding("service", False, told, doctor_fixes.SERVICE, fixable=True)
     elif state.running:
         doing = "watching, " if state.watching else ""
         yield Finding("service", True, f"process {state.pid}, {doing}{state.memory_mb:,} MB")
     elif client.is_starting(where):
         told = f"a process holds {where.lock}, but none answers at {where.socket}"
         yield Finding("service", False, told, "palazzo service status, and if that stays: end that process")
+    elif starting.failed_at(where, context.variables) is not None:
+        told = "a hook started one, and none came up; memory is searched by words alone"
+        yield Finding("service", False, told, doctor_fixes.SERVICE, fixable=True)
     else:
         yield Finding("service", True, "not running; it is started when something needs it")
 
@@ -208,8 +241,12 @@ def _settings(context: Context) -> Iterator[Finding]:
     from palazzo.operations.settings import problems
 
     found = problems(context)
-    if not found:
-        yield Finding("settings", True, f"nothing wrong ({context.settings_file})")
+    own = [one for one in context.settings.values.values() if one.origin != "default"]
+    told = [f"{one.key.name} = {one.shown} ({one.origin})" for one in own[:_MOST_SETTINGS]]
+    more = [f"{len(own) - len(told)} more, see palazzo settings"] if len(own) > len(told) else []
+    yield Finding(
+        "settings", True, "; ".join([*told, *more]) or f"all as they come; yours go to {context.settings_file}"
+    )
     for problem in found:
         yield Finding("settings", False, problem, "palazzo settings")
 
@@ -224,6 +261,18 @@ def _switched_off(context: Context) -> Iterator[Finding]:
         yield Finding("hooks", True, "off, by PALAZZO_OFF: nothing is captured or injected")
 
 
+def _optional(context: Context) -> Iterator[Finding]:
+    """Programs and libraries that Palazzo does without, and what it does not do then."""
+    there = (
+        []
+        if shutil.which("git", path=context.variables.get("PATH"))
+        else ["git is not on PATH: projects are known by their directories"]
+    )
+    if importlib.util.find_spec("markitdown") is None:
+        there.append("PDF and Office files are not read: pip install 'palazzo[documents]'")
+    yield Finding("optional", True, "; ".join(there) or "git, and what reads PDF and Office files, are here")
+
+
 def _hosts(context: Context) -> Iterator[Finding]:
     from palazzo.operations.hosts_found import hosts_found
 
@@ -231,11 +280,11 @@ def _hosts(context: Context) -> Iterator[Finding]:
     yield Finding("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in found) or "none found")
 
 
-def _wired(context: Context) -> Iterator[Finding]:
+def _wired(context: Context, try_out: bool) -> Iterator[Finding]:
     """Whether our hooks and MCP server are in the hosts' settings, reach this palace and answer."""
     from palazzo.operations.installed import installed
 
-    for host in installed(context):
+    for host in installed(context, try_out):
         there = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
         there += ["MCP server"] if host.server else []
         told = " and ".join(there) + (f", by {', '.join(host.programs)}" if host.programs else "")
@@ -244,7 +293,8 @@ def _wired(context: Context) -> Iterator[Finding]:
         told = told or f"not wired; 'palazzo install {host.host}' does it"
         yield Finding(host.title, True, f"{host.version}: {told}" if host.version else told)
         for trouble in host.troubles:
-            yield Finding(host.title, False, trouble.detail, trouble.mend)
+            fixable = host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE
+            yield Finding(host.title, False, trouble.detail, trouble.mend, fixable)
 
 
 def _histories(context: Context) -> Iterator[Finding]:
@@ -286,9 +336,8 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _background,
     _settings,
     _switched_off,
+    _optional,
     _hosts,
-    _wired,
-    _histories,
 )
 
 OPERATION = Operation("doctor", DoctorRequest, DoctorResult, doctor, failed=lambda result: not result.ok)

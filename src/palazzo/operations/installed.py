@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from palazzo import client
-from palazzo.operations import host_files, host_settings, recognising
+from palazzo.attention.tool_names import NAMES
+from palazzo.operations import host_files, host_settings, install_opencode, opencode_settings, recognising
+from palazzo.operations.host_settings import Handler
 from palazzo.operations.install_codex import trust_keys
 from palazzo.operations.recognising import Ours
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, PROGRAM, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, OPENCODE, PROGRAM, Wiring
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -30,16 +34,22 @@ if TYPE_CHECKING:
 
 _PATIENCE = 15.0
 """Seconds for one answer; what is not awake yet takes two or three."""
-_INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "palazzo doctor", "version": "0"},
+_GREETING: tuple[dict[str, Any], ...] = (
+    {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "palazzo doctor", "version": "0"},
+        },
     },
-}
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+)
+TOOLS_TOLD_OF = ("search", "read", "remember")
+"""Tools that what we write into CLAUDE.md and AGENTS.md names: an agent is not to look for them in vain."""
 
 Problem = Literal["unreadable", "incomplete", "silent", "twice", "untrusted", "off", "other-palace"]
 
@@ -95,22 +105,22 @@ class _Found:
 
 def installed(context: Context, try_out: bool = True) -> tuple[Installed, ...]:
     """Return how Palazzo stands in each host that is here; without `try_out` nothing is started."""
-    found = []
-    for wiring, files_of, program in (
-        (CLAUDE_CODE, host_files.claude_code, "claude"),
-        (CODEX, host_files.codex, "codex"),
-    ):
-        own = files_of(context.variables)
-        path = shutil.which(program, path=context.variables.get("PATH", ""))
-        if own.directory.is_dir() or path is not None:
-            project = files_of(context.variables, context.project_root)
-            version = _version(path, context.variables) if try_out else ""
-            found.append(_of_host(context, wiring, own, project, version, try_out))
-    return tuple(found)
+    tried = []
+    with ThreadPoolExecutor() as pool:  # each waits for programs of its own
+        for wiring, files_of, program in (
+            (CLAUDE_CODE, host_files.claude_code, "claude"),
+            (CODEX, host_files.codex, "codex"),
+        ):
+            own = files_of(context.variables)
+            path = shutil.which(program, path=context.variables.get("PATH", ""))
+            if own.directory.is_dir() or path is not None:
+                project = files_of(context.variables, context.project_root)
+                tried.append(pool.submit(_of_host, context, wiring, own, project, path, try_out))
+    return tuple(one.result() for one in tried)
 
 
 def _of_host(
-    context: Context, wiring: Wiring, own: HostFiles, project: HostFiles, version: str, try_out: bool
+    context: Context, wiring: Wiring, own: HostFiles, project: HostFiles, path: str | None, try_out: bool
 ) -> Installed:
     found = _read(context, wiring, own, project)
     troubles = list(found.troubles)
@@ -121,7 +131,9 @@ def _of_host(
         troubles.append(Trouble("incomplete", f"no hook for {', '.join(missing)}", again))
     if found.scopes and not found.servers and "plugin" not in found.scopes:
         troubles.append(Trouble("incomplete", "hooks, but no MCP server", again))
-    if len(found.scopes) > 1:
+    if wiring is OPENCODE:
+        troubles += [Trouble("incomplete", *one) for one in install_opencode.outdated(own, project)]
+    elif len(found.scopes) > 1:
         one = "project" if "project" in found.scopes else "user"
         troubles.append(
             Trouble(
@@ -130,24 +142,41 @@ def _of_host(
                 f"palazzo uninstall {wiring.host} --{one}",
             )
         )
+    if wiring is CLAUDE_CODE:
+        line = recognising.status_line(host_settings.setting(host_files.text_of(own.hooks), "statusLine"))
+        if line is not None and shutil.which(line.program[0], path=context.variables.get("PATH", "")) is None:
+            troubles.append(Trouble("silent", f"the status line starts {line.where}, which is not there", again))
     if wiring is CLAUDE_CODE and host_settings.setting(host_files.text_of(own.hooks), "disableAllHooks") is True:
         troubles.append(Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there"))
     trusted = _trusted(own, found.scopes) if wiring is CODEX and {"user", "plugin"} & {*found.scopes} else None
     if trusted is False:
         troubles.append(
-            Trouble("untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks")
+            Trouble(
+                "untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks"
+            )
         )
-    hook_answers = server_answers = None
-    if try_out:
-        answers = [_try_hook(wiring, line, context.variables) for line in found.lines]
-        serves = [_try_server(line, context.variables) for line in found.servers]
+    said, hook_answers, server_answers = "", None, None
+    if not try_out:
+        gone = [
+            one
+            for one in found.programs
+            if shutil.which(shlex.split(one)[0], path=context.variables.get("PATH", "")) is None
+        ]
+        troubles += [Trouble("silent", f"what is wired starts {one}, which is not there", again) for one in gone]
+    else:
+        with ThreadPoolExecutor() as pool:
+            version = pool.submit(_version, path, context.variables)
+            hooks = [pool.submit(_try_hook, wiring, line, context.variables) for line in found.lines]
+            servers = [pool.submit(_try_server, line, context.variables) for line in found.servers]
+        answers, serves = ([one.result() for one in tried] for tried in (hooks, servers))
+        said = version.result()
         troubles += [Trouble("silent", why, again) for why in (*answers, *serves) if why]
         hook_answers = not any(answers) if answers else None
         server_answers = not any(serves) if serves else None
     return Installed(
         wiring.host,
         wiring.title,
-        version,
+        said,
         found.scopes,
         found.programs,
         len(found.events & set(required)),
@@ -176,7 +205,7 @@ def _read(context: Context, wiring: Wiring, own: HostFiles, project: HostFiles) 
     for scope, files in (("user", own), ("project", project)):
         if scope == "project" and files.hooks == own.hooks:
             continue
-        ours = _tried(files.hooks, lambda text: host_settings.our_hooks(text, wiring.host), troubles)
+        ours = _tried(files.hooks, _hooks_of(wiring), troubles)
         read = [(one, started) for one, started in ours if one.is_read]
         if read:
             scopes.append(scope)
@@ -214,7 +243,15 @@ def _palace(started: Ours, context: Context) -> str:
     return client.chosen_palace(named, context.variables, str(context.cwd))
 
 
+def _hooks_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[Handler, Ours]]]:
+    if wiring is OPENCODE:
+        return install_opencode.our_plugin
+    return lambda text: host_settings.our_hooks(text, wiring.host)
+
+
 def _servers_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[str, Any]]]:
+    if wiring is OPENCODE:
+        return opencode_settings.servers
     if wiring is CODEX:
         return host_settings.toml_servers
     return lambda text: [(name, entry) for _, name, entry in host_settings.servers(text)]
@@ -276,17 +313,35 @@ def _try_hook(wiring: Wiring, line: Sequence[str], variables: Mapping[str, str])
 
 
 def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
-    """Start the MCP server and greet it; return what is wrong, or nothing."""
-    answer = _answer([*line], json.dumps(_INITIALIZE) + "\n", variables, None)
+    """Start the MCP server, greet it and ask for its tools; return what is wrong, or nothing."""
+    said = "".join(f"{json.dumps(message)}\n" for message in _GREETING)
+    answer = _answer([*line], said, variables, None)
     if isinstance(answer, str):
         return f"the MCP server {answer}"
+    results = dict(_results(answer))
+    if not results.get(0, {}).get("serverInfo"):
+        return "the MCP server does not answer `initialize`"
+    tools = results.get(1, {}).get("tools")
+    names = {one.get("name") for one in tools if isinstance(one, dict)} if isinstance(tools, list) else set()
+    missing = [one for one in _told_of(line) if one not in names]
+    return f"the MCP server lacks tools that agents are told of: {', '.join(missing)}" if missing else ""
+
+
+def _results(answer: bytes) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield what each line of JSON-RPC answers: the request's id, and the result."""
     for one in answer.splitlines():
         try:
-            if json.loads(one).get("result", {}).get("serverInfo"):
-                return ""
-        except (ValueError, AttributeError):
+            message = json.loads(one)
+        except ValueError:
             continue
-    return "the MCP server does not answer `initialize`"
+        if isinstance(message, dict) and isinstance(message.get("result"), dict):
+            yield message.get("id"), message["result"]
+
+
+def _told_of(line: Sequence[str]) -> list[str]:
+    """The tools that agents are told of, by the names of the profile that is served."""
+    profile = next((line[n + 1] for n, word in enumerate(line[:-1]) if word == "--profile"), "palazzo")
+    return list(dict.fromkeys(NAMES.get(profile, {}).get(tool, tool) for tool in TOOLS_TOLD_OF))
 
 
 def _answer(line: list[str], said: str, variables: Mapping[str, str], cwd: str | None) -> bytes | str:
