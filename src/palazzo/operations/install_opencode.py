@@ -8,7 +8,8 @@ the server's own instructions reach the model, and a new file would hide the CLA
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,12 @@ from palazzo.errors import UsageError
 from palazzo.operations import host_files, install_host, opencode_settings, predecessors
 from palazzo.operations.edited_files import Edit
 from palazzo.operations.host_files import HostFiles
+from palazzo.operations.host_settings import Handler
 from palazzo.operations.install import InstallRequest, Plan
 from palazzo.operations.install_host import SERVER
 from palazzo.operations.own_program import own_program
 from palazzo.operations.predecessors import Predecessor
+from palazzo.operations.recognising import Ours
 from palazzo.operations.wiring import PROGRAM
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 HOST, TITLE = "opencode", "opencode"
 PLUGIN = "plugin"
+_LOADED = re.compile(r'^const plugin = (".*")$', re.MULTILINE)
+_WIRED = re.compile(r'^const wired = \{ program: (".*"), options: (\[.*\]) \}$', re.MULTILINE)
 MARK = "// Written by 'palazzo install opencode'; 'palazzo uninstall opencode' takes it away."
 _NEXT = "Next: start opencode anew. 'palazzo doctor' says how it stands."
 _STARTER = """\
@@ -94,10 +99,9 @@ def files_of(variables: Mapping[str, str], project: Path | None = None) -> HostF
 
 def plugin_text(context: Context, shared: bool) -> str:
     """Return the file that opencode is to load."""
-    path = plugin()
     if shared:
-        return f"{MARK}\n{path.read_text(encoding='utf-8')}"
-    return starter(path, own_program(context.variables), install_host.palace_option(context))
+        return shared_plugin()
+    return starter(plugin(), own_program(context.variables), install_host.palace_option(context))
 
 
 def plugin() -> Path:
@@ -115,6 +119,36 @@ def starter(plugin: Path, program: str, options: Sequence[str]) -> str:
     """Return the text of the file that loads the plugin."""
     told = (json.dumps(one, ensure_ascii=False) for one in (plugin.as_uri(), program, [*options]))
     return _STARTER.format(mark=MARK, **dict(zip(("plugin", "program", "options"), told, strict=True)))
+
+
+def our_plugin(text: str) -> list[tuple[Handler, Ours]]:
+    """Return the plugin's file as the hook that it is, with the program that it starts; none where it is not ours."""
+    if not text.startswith(MARK):
+        return []
+    program, options = PROGRAM, list[str]()
+    if (wired := _WIRED.search(text)) is not None:
+        program, options = json.loads(wired[1]), json.loads(wired[2])
+    asks = ("hook", HOST, "session-start")
+    handler = {"command": program, "args": [*asks, *options]}
+    return [(Handler(PLUGIN, (), (), handler, True), Ours((program,), asks, tuple(options)))]
+
+
+def outdated(own: HostFiles, project: HostFiles) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a plugin's file that stands there, and what mends it."""
+    starts, shared = host_files.text_of(own.hooks), host_files.text_of(project.hooks)
+    try:
+        loaded = _LOADED.search(starts)
+        if starts.startswith(MARK) and (loaded is None or json.loads(loaded[1]) != plugin().as_uri()):
+            yield f"{own.hooks} loads the plugin of another installation", f"palazzo install {HOST}"
+        if shared.startswith(MARK) and shared != shared_plugin():
+            yield f"{project.hooks} is of another version", f"palazzo install {HOST} --project"
+    except UsageError as error:
+        yield str(error), "pip install --force-reinstall palazzo"
+
+
+def shared_plugin() -> str:
+    """Return the plugin as it stands in a project."""
+    return f"{MARK}\n{plugin().read_text(encoding='utf-8')}"
 
 
 def _settings_in(directory: Path) -> Path:

@@ -110,6 +110,7 @@ def installed(context: Context, try_out: bool = True) -> tuple[Installed, ...]:
         for wiring, files_of, program in (
             (CLAUDE_CODE, host_files.claude_code, "claude"),
             (CODEX, host_files.codex, "codex"),
+            (OPENCODE, install_opencode.files_of, "opencode"),
         ):
             own = files_of(context.variables)
             path = shutil.which(program, path=context.variables.get("PATH", ""))

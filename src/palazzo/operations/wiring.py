@@ -89,6 +89,8 @@ CODEX = Wiring(
         Hook("SessionEnd", "session-end", seconds=3),  # it complains about more
     ),
 )
+OPENCODE = Wiring("opencode", "opencode", True, (Hook("plugin", "session-start"),))
+"""Its plugin is ours, and hears every event."""
 WIRINGS = {wiring.host: wiring for wiring in (CLAUDE_CODE, CODEX)}
 
 
