@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.archive import conversations
 from tests.archive.test_erasing import erase
-from tests.derive.test_failures import ERROR, SESSION, TESTS, ran, used
+from tests.derive.test_failures import ERROR, SESSION, TESTS, edited, ran, used
 from tests.operations.test_hook import START, Clock, injections
 
 from palazzo.archive.door import Filing
@@ -20,6 +20,7 @@ from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, ToolCall, hook
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.remind import RemindRequest, remind
+from palazzo.store import places
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLAUDE = FIXTURES / "claude-code"
@@ -95,6 +96,29 @@ def test_a_command_that_says_it_failed_is_a_failure_whatever_its_exit_code(conte
     learned(context)
     tool = ToolCall("Bash", "command", {"command": f"{TESTS} | tail -3"}, output=ERROR)
     assert "edited src/cart.py" in ask(replace(FAILURE, event="post-tool", tool=tool)).inject
+
+
+def test_an_edited_file_is_named_from_the_root_of_its_project(context: Context, ask: Ask) -> None:
+    """Also where the project lay then. What lies elsewhere stays as it was named, and so does what was quoted."""
+    with context.writing().database.transaction() as connection:
+        places.file_project(connection, context.project.identity, context.project_wing, "/srv/api")
+    for n, (file, shown) in enumerate(
+        [
+            (str(context.project_root / "src" / "cart.py"), "src/cart.py"),
+            ("/srv/api/lib/cart.py", "lib/cart.py"),
+            ("/etc/api.conf", "/etc/api.conf"),
+            (f"{context.project_root}-old/cart.py", f"{context.project_root}-old/cart.py"),
+        ]
+    ):
+        error = f"Exit code 1\nKeyError: 'cart-{'wxyz'[n] * 9}' in /srv/api/lib/cart.py"
+        rows = [*ran(1, TESTS, error, failed=True), *edited(2, file), *ran(3, TESTS, "1 passed in 0.30s")]
+        rows = [replace(row, id=ItemId(f"{100 * n + m:032x}")) for m, row in enumerate(rows)]
+        learned(context, rows, session=f"s{n}")
+        told = ask(
+            replace(FAILURE, session=f"s-{n}", tool=ToolCall("Bash", "command", {"command": "make"}, error=error))
+        )
+        assert f"edited {shown}." in told.inject
+        assert "in /srv/api/lib/cart.py" in told.inject
 
 
 def test_what_was_mended_in_the_same_way_twice_is_told_once(context: Context, ask: Ask) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from palazzo.attention.quiet import Failures
@@ -158,11 +158,13 @@ def fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes)
     """Yield what failed so before, or what this target failed of before it passed: from other sessions, or epochs."""
     from palazzo.operations.clock import day, zone
     from palazzo.operations.scoping import told_of
-    from palazzo.store import mendings
+    from palazzo.store import mendings, places
 
     scope, there = told_of(asked.context, asked.agent), zone(asked.context)
     own = asked.happening.session, asked.epoch_at
     found = mendings.find(connection, target, signature, scope.wings, scope.trusts, _LOOKED_AT, own)
+    roots = {one.wing: (str(asked.context.project_root), *places.roots_of_wing(connection, one.wing)) for one in found}
+    found = [one._replace(edited=tuple(_from_root(file, roots[one.wing]) for file in one.edited)) for one in found]
     # What happened so again says no more.
     alike = {(one.command, one.edited, one.ran, one.passed_as): one for one in reversed(found)}
     for one in [one for one in found if one in alike.values()][:_FIXES]:
@@ -170,6 +172,12 @@ def fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes)
         # Not only the error's words are quoted: as `other`, an erase takes the text whichever of them it takes.
         part = Part("other", one.id)
         yield Entry(part, day(one.failed_at, there), f"{one.wing}/{one.room}", "tool", "\n".join(_words(one)), label)
+
+
+def _from_root(file: str, roots: Iterable[str]) -> str:
+    """A file as it is named from the root of its project, the innermost; as it was named where it is in none."""
+    inside = [root for root in roots if file.startswith((f"{root}/", f"{root}\\"))]
+    return file[len(max(inside, key=len)) + 1 :] if inside else file
 
 
 def _words(one: Mended) -> Iterator[str]:
