@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from palazzo.errors import PalazzoError
+from palazzo.operations import hook_capture
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, hook
 from palazzo.store import hook_sessions, items
@@ -177,12 +179,26 @@ def test_before_a_compaction_the_whole_transcript_is_kept(context: Context, tran
     assert len(texts(context)) > len(EXPECTED)
 
 
-def test_a_compaction_that_would_lose_words_waits_once(context: Context, transcript: Path) -> None:
-    request = replace(STOP, event="pre-compact", transcript="/nowhere/at/all.jsonl")
+def test_a_compaction_that_would_lose_words_waits_once(
+    context: Context, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(context: Context, path: Path) -> None:
+        raise PalazzoError("The disk is full. Make room.")
+
+    transcript.write_bytes(CLAUDE.read_bytes())
+    monkeypatch.setattr(hook_capture, "take_in", fails)
+    request = replace(STOP, event="pre-compact", transcript=str(transcript))
     first = hook(context, request)
     assert first.hold_back
     assert "Compact again" in first.tell
     assert not hook(context, request).hold_back
+
+
+@pytest.mark.parametrize("said", ["", "/nowhere/at/all.jsonl", "relative.jsonl", "/etc/hostname"])
+def test_a_compaction_of_which_nothing_can_be_read_does_not_wait(context: Context, said: str) -> None:
+    answer = hook(context, replace(STOP, event="pre-compact", transcript=said))
+    assert not answer.hold_back
+    assert bool(answer.unread) == bool(said)
 
 
 def test_what_the_person_named_is_kept_before_a_compaction(home: Path) -> None:

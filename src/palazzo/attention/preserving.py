@@ -34,6 +34,9 @@ def targets(
     return [target for target in found if target.path.is_absolute() and exists(target.path)]
 
 
-def holds_back(kept: bool, held_back_before: bool) -> bool:
-    """Whether a compaction must wait: once, and only where no sufficient target could be kept."""
-    return not kept and not held_back_before
+def holds_back(kept: bool, has_failed: bool, held_back_before: bool) -> bool:
+    """Whether a compaction must wait: once, and only where keeping failed and no sufficient target could be kept.
+
+    A session that has nothing to be kept from, since its host writes no transcript, would wait for nothing.
+    """
+    return has_failed and not kept and not held_back_before

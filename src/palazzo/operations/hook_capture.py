@@ -88,14 +88,13 @@ def pre_compact(asked: Asked) -> Told:
         if kept:
             break
     session = asked.session
-    if session is None or not preserving.holds_back(kept, session.held_back):
-        return Told("a compaction begins")
+    if session is None or not preserving.holds_back(kept, bool(trouble), session.held_back):
+        return Told("a compaction begins", unread="" if kept else _unread(asked))
     from palazzo.store import hook_sessions
 
     with context.writing().database.transaction() as connection:
         hook_sessions.hold_back(connection, session.row)
-    why = trouble or "its transcript could not be read"
-    told = f"Palazzo could not keep this session before it is compacted: {why} Compact again to go on without."
+    told = f"Palazzo could not keep this session before it is compacted: {trouble} Compact again to go on without."
     return Told("a compaction is held back", reaction=Reaction(tell=told, hold_back=True))
 
 
