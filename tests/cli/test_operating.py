@@ -83,7 +83,7 @@ def test_doctor_names_the_command_that_mends(palazzo: Command, shop: Path, home:
     assert set(wrong) == {"permissions", "settings"}
     assert wrong["permissions"]["mend"] == f"chmod 600 '{shop}'"
     assert "config.toml, line 1: `save_interval` must be a whole number from 1 to" in wrong["settings"]["detail"]
-    assert "Mend with: chmod 600" in palazzo("doctor").out
+    assert "→ chmod 600" in palazzo("doctor").out
 
 
 def test_doctor_looks_at_a_file_that_is_no_palace(palazzo: Command, home: Path) -> None:

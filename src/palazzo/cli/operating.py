@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from palazzo.cli.screen import Part, Screen, count
 from palazzo.operations.doctor import DoctorResult
@@ -92,13 +94,13 @@ def doctor(screen: Screen, result: DoctorResult) -> None:
     """Show what was mended, then every finding: below one that is wrong what mends it."""
     for fix in result.fixed:
         screen.say(("Mended: " if fix.done else "Could not: ", "green" if fix.done else "bold red"), fix.command)
-        screen.say((f"    {fix.detail}", "dim"), hanging=4)
+        screen.say((f"    {_at_home(fix.detail)}", "dim"), hanging=4)
     if result.fixed:
         screen.gap()
     rows: list[Sequence[Part]] = []
     for n, one in enumerate(result.findings):
         goes_on = n > 0 and result.findings[n - 1].name == one.name
-        rows.append((_OK if one.ok else _BAD, "" if goes_on else (one.name, "bold"), one.detail))
+        rows.append((_OK if one.ok else _BAD, "" if goes_on else (one.name, "bold"), _at_home(one.detail)))
         if one.mend and not one.ok:
             rows.append(("", "", (f"→ {one.mend}", "bold yellow")))
     screen.table(("", "", ""), rows)
@@ -110,6 +112,14 @@ def doctor(screen: Screen, result: DoctorResult) -> None:
     screen.say((f"{len(wrong)} of {count(len(result.findings), 'finding')} not in order.", "bold"))
     if fixable and not result.fixed:
         screen.say("Mend what needs no decision with: ", ("palazzo doctor --fix", "bold"))
+
+
+def _at_home(words: str) -> str:
+    """Words with the paths below one's home as a person writes them. Commands stay: in quotes no shell reads `~`."""
+    try:
+        return words.replace(f"{Path.home()}{os.sep}", f"~{os.sep}")
+    except RuntimeError:  # nobody knows where it is
+        return words
 
 
 def verify(screen: Screen, result: VerifyResult) -> None:

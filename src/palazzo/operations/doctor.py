@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEAST_DAYS = 7
 """Days before a host deletes a session below which it should be archived: a week's holiday."""
 _MOST_SETTINGS = 4
-"""Settings that are named with where they came from; `palazzo settings` has all."""
+"""Settings of one origin that are named; `palazzo settings` has all."""
 _OURS_TO_WRITE = ("incomplete", "silent")
 """Troubles that writing our entries anew mends, and takes nothing from anybody."""
 LEAST_FREE = 500_000_000
@@ -241,14 +241,21 @@ def _settings(context: Context) -> Iterator[Finding]:
     from palazzo.operations.settings import problems
 
     found = problems(context)
-    own = [one for one in context.settings.values.values() if one.origin != "default"]
-    told = [f"{one.key.name} = {one.shown} ({one.origin})" for one in own[:_MOST_SETTINGS]]
-    more = [f"{len(own) - len(told)} more, see palazzo settings"] if len(own) > len(told) else []
-    yield Finding(
-        "settings", True, "; ".join([*told, *more]) or f"all as they come; yours go to {context.settings_file}"
-    )
+    told = "; ".join(_set(context)) or f"all as they come; yours go to {context.settings_file}"
+    yield Finding("settings", True, told)
     for problem in found:
         yield Finding("settings", False, problem, "palazzo settings")
+
+
+def _set(context: Context) -> Iterator[str]:
+    """The settings that are not as they come, by where they were made."""
+    made: dict[str, list[str]] = {}
+    for one in context.settings.values.values():
+        if one.origin != "default":
+            made.setdefault(one.origin.partition(", line ")[0], []).append(f"{one.key.name} = {one.shown}")
+    for origin, settings in made.items():
+        more = [f"{len(settings) - _MOST_SETTINGS} more"] if len(settings) > _MOST_SETTINGS else []
+        yield f"{', '.join([*settings[:_MOST_SETTINGS], *more])} ({origin})"
 
 
 def _switched_off(context: Context) -> Iterator[Finding]:

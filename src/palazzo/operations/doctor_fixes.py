@@ -57,7 +57,9 @@ def _install(context: Context, command: str) -> str:
     from palazzo.operations.install import InstallRequest, install
 
     files = install(context, InstallRequest(command.removeprefix(INSTALL))).files
-    return ", ".join(f"{one.state} {one.path}" for one in files if one.state != "same") or "nothing was to be changed"
+    changed = [one for one in files if one.state != "same"]
+    told = [f"{one.state} {one.path}{f', kept as it was in {one.backup}' if one.backup else ''}" for one in changed]
+    return "; ".join(told) or "nothing was to be changed"
 
 
 def _make_private(context: Context, command: str) -> str:
