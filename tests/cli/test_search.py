@@ -210,3 +210,14 @@ def test_vectors_take_part_once_they_are_made(palazzo: Command, shop: Path, home
     assert found["index"] == "ready"
     assert any(reason.startswith("vector") for reason in found["hits"][0]["why"])
     assert "Rollback" in found["hits"][0]["title"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_words_that_an_output_cannot_hold_are_shown_as_escapes(encoding: str) -> None:
+    written = io.BytesIO()
+    output = io.TextIOWrapper(written, encoding)
+    screen = Screen(output)
+    screen.exact("a lone \ud800")
+    screen.say("and another \udcff")
+    output.flush()
+    assert written.getvalue() == b"    a lone \\ud800\nand another \\udcff\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import TextIO
 
 from rich.console import Console
@@ -40,6 +41,8 @@ class Screen:
 
     def __init__(self, file: TextIO) -> None:
         self._terminal = file.isatty()
+        if isinstance(file, TextIOWrapper):  # archived words may hold lone surrogates, or what a locale lacks
+            file.reconfigure(errors="backslashreplace")
         width = None if self._terminal or os.environ.get("COLUMNS") else _PIPED_WIDTH
         self.console = _Console(file=file, highlight=False, markup=False, emoji=False, width=width)
 
