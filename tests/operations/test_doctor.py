@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -216,3 +219,52 @@ def test_fix_leaves_what_is_another_programs(home: Path, monkeypatch: pytest.Mon
     assert not fixed.done
     assert "starts something else" in fixed.detail
     assert servers.read_bytes() == before
+
+
+@contextmanager
+def serving(home: Path, version: str) -> Iterator[None]:
+    """Something that says that it is the palace's service, of a version."""
+    with around(home) as context:
+        where = address_of(context)
+    client.make_directory(where)
+    told = {"since": 0, "guests": 0, "running": 0, "calls": 0, "memory_mb": 1, "watching": False}
+    answer = {"palazzo": client.PROTOCOL, "ok": True, "version": version, "pid": 4711, "state": told}
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(where.socket)
+        listening.listen()
+
+        def answer_all() -> None:
+            while True:
+                try:
+                    guest, _ = listening.accept()
+                except OSError:
+                    return  # it is closed
+                with guest:
+                    guest.recv(1 << 16)
+                    guest.sendall(json.dumps(answer).encode() + b"\n")
+
+        thread = threading.Thread(target=answer_all)
+        thread.start()
+        try:
+            yield
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            Path(where.socket).unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it listens on a socket of Unix")
+@pytest.mark.parametrize(
+    ("version", "says", "mend"),
+    [
+        ("0.0.1", "which takes its place", "palazzo service start"),
+        ("9000.1", "of another installation", "pip install --upgrade palazzo"),
+    ],
+)
+def test_a_service_of_another_version_is_named(home: Path, version: str, says: str, mend: str) -> None:
+    with serving(home, version):
+        ((name, detail, how),) = wrong(home, canaries=False)
+    assert name == "service"
+    assert f"process 4711 is version {version}" in detail
+    assert says in detail
+    assert how.startswith(mend)
