@@ -12,9 +12,10 @@ from tests.archive.test_erasing import erase
 
 from palazzo.mcp.calls import Stopped
 from palazzo.model import Micros, Place, Role, Source
+from palazzo.operations import hook_prompt
 from palazzo.operations.context import Context, Progress
 from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.hook_answers import HANDED_OVER
+from palazzo.operations.hook_answers import HANDED_OVER, Asked, Told
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.remind import RemindRequest, remind
 from palazzo.operations.why import WhyRequest, why
@@ -185,6 +186,37 @@ def test_what_nobody_waits_for_any_more_counts_as_given_to_nobody(
     assert DECISION in ask(PROMPT).inject
 
 
+def test_of_two_hooks_at_once_one_tells(
+    context: Context, ask: Callable[[HookRequest], HookResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plugin and the settings may both wire us: while one hook looks, the other one tells it."""
+    note(context, DECISION)
+    answers: list[HookResult] = []
+    real = hook_prompt.prompt
+
+    def looks_longer(asked: Asked) -> Told:
+        found = real(asked)
+        monkeypatch.setattr(hook_prompt, "prompt", real)
+        answers.append(ask(PROMPT))
+        return found
+
+    monkeypatch.setattr(hook_prompt, "prompt", looks_longer)
+    answers.append(ask(PROMPT))
+    assert [bool(one.inject) for one in answers] == [True, False]
+    assert len(injections(context)) == 1
+
+
+def test_a_session_that_is_begun_twice_at_once_is_oriented_once(
+    context: Context, clock: Clock, ask: Callable[[HookRequest], HookResult]
+) -> None:
+    note(context, DECISION)
+    assert ask(START).inject
+    clock.go_on(1_000)
+    assert ask(START).inject == ""
+    clock.go_on()
+    assert ask(START).inject
+
+
 def test_the_same_question_elsewhere_is_no_answer(
     context: Context, clock: Clock, ask: Callable[[HookRequest], HookResult]
 ) -> None:
@@ -264,12 +296,13 @@ def test_a_sub_agent_is_told_what_its_parent_was_told_and_the_parent_what_it_was
 
 
 def test_the_last_sessions_are_told_once_in_an_epoch(
-    context: Context, ask: Callable[[HookRequest], HookResult]
+    context: Context, clock: Clock, ask: Callable[[HookRequest], HookResult]
 ) -> None:
     note(context, DECISION)
     whole = replace(PROMPT, prompt="what did we do last session?")
     assert ask(whole).inject
     assert ask(whole).inject == ""
+    clock.go_on()
     ask(START)
     note(context, "We decided to log in JSON.")
     assert "JSON" in ask(whole).inject

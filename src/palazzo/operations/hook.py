@@ -46,6 +46,8 @@ _LEAVES_A_TRACE = ("session-start", "stop", "pre-compact")
 _TELLS_A_PERSON = ("session-start", "prompt")
 """Events whose hosts show the person a line, and after which nobody is kept waiting by it."""
 _LONGEST_SESSION = 200
+_TWINS_WITHIN = 5_000_000
+"""Microseconds in which a session cannot start up twice: the second is told of it by settings that wire us, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,8 @@ def _session(context: Context, happening: Happening) -> HookSession | None:
     if happening.event not in _LEAVES_A_TRACE or (known is not None and not starts):
         return known
     begins = starts and known is not None and dedup.begins_epoch(happening.beginning)
+    if known is not None and happening.beginning == "startup" and context.now - known.epoch_at < _TWINS_WITHIN:
+        begins = False
     with context.writing().database.transaction() as connection:
         return hook_sessions.heard(connection, happening.host, happening.hearer, context.now, begins)
 
@@ -167,16 +171,9 @@ def _session(context: Context, happening: Happening) -> HookSession | None:
 def _given(
     context: Context, happening: Happening, session: HookSession | None, answer: Told, began: float
 ) -> HookResult:
-    """Leave out what the session was told, render the rest, and enter it in the ledger before it is handed over."""
-    before = _told_before(context.reading(), session)
-    entries = list(dedup.untold(answer.entries, before))
-    parts = answer.parts or tuple(entry.part for entry in entries)
-    text = answer.text or told(answer.head, entries)
-    text = text if dedup.is_news((part.uid for part in parts), before) else ""
+    """Tell what the session was not told yet, and a line to the person."""
+    text = _told_now(context, happening, session, answer, began)
     reaction = answer.reaction
-    if text:
-        took = int((time.perf_counter() - began) * 1e6)
-        _enter(context, happening, session, replace(answer, text=text, parts=parts), took)
     silent = not text and answer.reaction == SILENCE.reaction and happening.event not in _CAPTURES
     reason = "nothing to add" if silent else answer.reason
     tell = reaction.tell
@@ -184,6 +181,26 @@ def _given(
         tell = hook_notices.that_vectors_failed(context, session)
     later = (answer.again, answer.checkpoint, answer.unread)
     return HookResult(text, reaction.ask, tell, reaction.hold_back, reason, *later)
+
+
+def _told_now(context: Context, happening: Happening, session: HookSession | None, answer: Told, began: float) -> str:
+    """Leave out what the session was told, render the rest, and enter it in the ledger before it is handed over.
+
+    Another hook may tell the session something while this one looks: where a plugin and the settings both wire us, two
+    of each event run at once.
+    """
+    before = _told_before(context.reading(), session)
+    while True:
+        entries = list(dedup.untold(answer.entries, before))
+        parts = answer.parts or tuple(entry.part for entry in entries)
+        text = answer.text or told(answer.head, entries)
+        if not text or not dedup.is_news((part.uid for part in parts), before):
+            return ""
+        took = int((time.perf_counter() - began) * 1e6)
+        meanwhile = _enter(context, happening, session, replace(answer, text=text, parts=parts), took, before)
+        if meanwhile == before:
+            return text
+        before = meanwhile
 
 
 def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:
@@ -195,13 +212,24 @@ def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:
         return ledger.told(connection, session.row, session.epoch)
 
 
-def _enter(context: Context, happening: Happening, session: HookSession | None, answer: Told, took: int) -> None:
+def _enter(
+    context: Context,
+    happening: Happening,
+    session: HookSession | None,
+    answer: Told,
+    took: int,
+    before: frozenset[str],
+) -> frozenset[str]:
+    """Enter what is told, if the session was told nothing besides `before`; return what it was told."""
     from palazzo.store import hook_sessions, ledger
     from palazzo.text.tokens import estimate_tokens
 
     tokens, parts = estimate_tokens(answer.text), _shown(answer.parts, answer.text)
     with context.writing().database.transaction() as connection:
         known = session or hook_sessions.heard(connection, happening.host, happening.hearer, context.now)
+        meanwhile = ledger.told(connection, known.row, known.epoch)
+        if meanwhile != before:
+            return meanwhile
         ledger.record(
             connection,
             known.row,
@@ -215,6 +243,7 @@ def _enter(context: Context, happening: Happening, session: HookSession | None, 
             context.now,
         )
         context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: what is not shown is not told
+    return before
 
 
 def _shown(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
