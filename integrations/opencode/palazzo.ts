@@ -68,9 +68,11 @@ interface Event {
   properties?: unknown
 }
 
+/** What a tool of opencode's own gave; one of an MCP server gives `content` instead. */
 interface ToolOutput {
   output?: unknown
   metadata?: unknown
+  content?: unknown
 }
 
 interface Client {
@@ -122,12 +124,15 @@ class Memory {
   private restsUntil = 0
   private isTold = false
   private readonly pending = new Set<Promise<Answer>>()
+  private readonly client: Client
+  private readonly directory: string
+  private readonly wired: Wired
 
-  constructor(
-    private readonly client: Client,
-    private readonly directory: string,
-    private readonly wired: Wired,
-  ) {}
+  constructor(client: Client, directory: string, wired: Wired) {
+    this.client = client
+    this.directory = directory
+    this.wired = wired
+  }
 
   /** The answer; an empty one where there is none in time. */
   async ask(event: HookEvent, payload: object, within = DEADLINE): Promise<Answer> {
@@ -190,7 +195,6 @@ function answered(
       end(child)
       reject(new Failure(`'${program}' did not answer within ${milliseconds / 1_000} seconds`))
     }, milliseconds)
-    timer.unref()
     const pieces: Buffer[] = []
     let size = 0
     child.stdout.on("data", (piece: Buffer) => {
@@ -213,7 +217,6 @@ function answered(
       }
     })
     child.stdin.end(payload)
-    child.unref()
   })
 }
 
@@ -253,12 +256,14 @@ class Session {
   /** Words for a message that opencode wrote itself, and for calls that failed: added anew to each request. */
   readonly added = new Map<string, string>()
   readonly failures = new Map<string, string>()
+  readonly id: string
+  /** The session of the person: itself, or that whose agent it works for. */
+  readonly root: string
 
-  constructor(
-    readonly id: string,
-    /** The session of the person: itself, or that whose agent it works for. */
-    readonly root: string,
-  ) {}
+  constructor(id: string, root: string) {
+    this.id = id
+    this.root = root
+  }
 
   get isChild(): boolean {
     return this.root !== this.id
@@ -269,8 +274,11 @@ class Session {
 class Sessions {
   private readonly known = new Map<string, Promise<Session>>()
   private readonly parents = new Map<string, string>()
+  private readonly client: Client
 
-  constructor(private readonly client: Client) {}
+  constructor(client: Client) {
+    this.client = client
+  }
 
   [Symbol.iterator](): Iterator<Promise<Session>> {
     return this.known.values()
@@ -456,7 +464,10 @@ export const Palazzo = async ({ client, directory }: Surroundings, wired?: Parti
   /** The end of a turn. Nobody waits for this, and `opencode run` ends with it. */
   const idle = async (session: Session): Promise<void> => {
     if (!session.prompt) return
-    if (session.isChild) return void memory.send("subagent-stop", kept(session))
+    if (session.isChild) {
+      await memory.send("subagent-stop", kept(session))
+      return
+    }
     const { ask } = await memory.send("stop", { ...kept(session), asked: session.isAsked || endsWithTheTurn() })
     if (!ask || speakers().get(directory) !== self) return
     session.isAsked = true

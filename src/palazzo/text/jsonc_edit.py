@@ -16,13 +16,14 @@ from typing import Any
 from palazzo.text import json_edit
 from palazzo.text.json_edit import Node
 
-_COMMENT = r"//[^\r\n]*|/\*.*?\*/"
+_COMMENT = r"//[^\r\n]*(?=[\r\n]|\Z)|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
+"""Each matches in one way alone: no search for something behind it may end a comment early, or late."""
 _TOKEN = re.compile(
     rf'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|(?P<comment>{_COMMENT})|(?P<comma>,(?=(?:[ \t\r\n]|{_COMMENT})*[}}\]]))',
     re.DOTALL,
 )
 _COMMENTS = re.compile(rf'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|(?P<comment>{_COMMENT})', re.DOTALL)
-_LINE_END = re.compile(r"[\r\n]|\Z")
+_REST_OF_LINE = re.compile(rf"(?:[ \t]|{_COMMENT})*(?:,(?:[ \t]|{_COMMENT})*)?(?=[\r\n])")
 _MARK = " "
 
 
@@ -47,11 +48,14 @@ def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -
     changed = json_edit.added(bare, trail, value, key)
     place = _first_difference(bare, changed)
     new = changed[place : place + len(changed) - len(bare)]
-    line_end = _end_of_line(text, place)
-    if not new.startswith((",\n", ",\r")) or not _has_comment(text[place:line_end]):
+    rest, comma = _REST_OF_LINE.match(text, place), _comma(text, place)
+    if rest is None or not new.startswith((",\n", ",\r")) or not _has_comment(rest[0]):
         return text[:place] + new + text[place:]
-    if _comma(text, place) < line_end:
+    line_end = place + len(rest[0].rstrip(" \t"))
+    if comma < line_end:
         return f"{text[:line_end]}{new[1:]},{text[line_end:]}"
+    if comma < len(text):  # on a line of its own, behind ours from now on
+        return text[:place] + new + text[place:]
     return f"{text[:place]},{text[place:line_end]}{new[1:]}{text[line_end:]}"
 
 
@@ -127,19 +131,6 @@ def _has_comment(gap: str) -> bool:
 
 def _comment_ends(text: str, start: int, end: int) -> list[int]:
     return [found.end() for found in _COMMENTS.finditer(text, start, end) if found["comment"]]
-
-
-def _end_of_line(text: str, place: int) -> int:
-    """Where the line ends; a comment that goes on over more of them is not cut in two."""
-    while True:
-        found = _LINE_END.search(text, place)
-        end = found.start() if found else len(text)
-        inside = [
-            one.end() for one in _COMMENTS.finditer(text, place) if one["comment"] and one.start() < end < one.end()
-        ]
-        if not inside:
-            return end
-        place = inside[0]
 
 
 def _first_difference(one: str, other: str) -> int:
