@@ -21,7 +21,7 @@ export function keepBeforeCompaction(
 		// The host cannot go on without one that follows an overflow. What is compacted stays in pi's file.
 		if (!failed || hasWaited || event.willRetry) return undefined;
 		hasWaited = true;
-		const words = answer?.ask ?? (await instructions(session.palazzo, "save_session"));
+		const words = await instructions(session.palazzo, "save_session");
 		pi.sendMessage(message(CHECKPOINT, words), { triggerTurn: true, deliverAs: "followUp" });
 		return { cancel: true };
 	});

@@ -40,8 +40,10 @@ export class Session {
 	}
 }
 
+/** Say a line to the person; without a screen only what is wrong, where it spoils no output. */
 export function notify(ctx: ExtensionContext, message: string, type: "info" | "warning"): void {
 	if (ctx.hasUI) ctx.ui.notify(message, type);
+	else if (type === "warning") console.error(message);
 }
 
 /**

@@ -216,8 +216,7 @@ def _asking(asked: Asked, path: Path | None) -> Reaction:
         if asks:
             context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: the next turn's end asks
     if not asks:
-        _tell_the_desktop(context, humans)
-        return Reaction()
+        return Reaction(tell=_said_to_be_kept(context, humans))
     names = NAMES[context.settings.text("profile")]
     return Reaction(ask=save_prompt(asked.agent, humans - session.saved_at, names))
 
@@ -241,9 +240,12 @@ def _humans(asked: Asked, session: HookSession, uri: str) -> int:
     return humans
 
 
-def _tell_the_desktop(context: Context, humans: int) -> None:
-    """Show the person that a session is being kept, where they want to see it."""
-    if context.settings.flag("desktop_toast"):
-        from palazzo.operations import toast
+def _said_to_be_kept(context: Context, humans: int) -> str:
+    """Show the person on their desktop that a session is being kept, where they want to see it; the same as a line."""
+    if not context.settings.flag("desktop_toast"):
+        return ""
+    from palazzo.operations import toast
 
-        toast.show(f"Saved: {humans} messages of yours in {context.project.name}.", context.variables)
+    words = f"Saved: {humans} messages of yours in {context.project.name}."
+    toast.show(words, context.variables)
+    return words

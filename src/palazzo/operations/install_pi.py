@@ -37,7 +37,7 @@ export default async function (pi) {{
 	}} catch (error) {{
 		pi.on("session_start", (_event, ctx) => {{
 			const why = `Palazzo is not at ${{extension}} any more (${{error}}); 'palazzo install pi' mends that.`;
-			ctx.ui.notify(why, "warning");
+			ctx.hasUI ? ctx.ui.notify(why, "warning") : console.error(why);
 		}});
 		return;
 	}}
