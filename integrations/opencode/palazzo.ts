@@ -25,6 +25,10 @@ const DEADLINE = 3_000
 const COMPACTION_DEADLINE = 35_000
 /** The same for what opencode itself is asked, inside this very process. */
 const LOOKUP_DEADLINE = 1_000
+/** The same for the MCP server to start again, and how long it is left alone where that failed: at first, and at most. */
+const START_DEADLINE = 10_000
+const START_AGAIN = 1_000
+const START_AGAIN_AT_MOST = 120_000
 /** Milliseconds that the end of opencode waits for what has been sent off; it goes on by itself after that. */
 const END_DEADLINE = 2_500
 /** After so many failures in a row nothing is asked for a while, so that a program that hangs does not slow each step. */
@@ -36,6 +40,8 @@ const WATCHED: ReadonlySet<string> = new Set(["read", "bash"])
 /** Calls that failed which are asked about in one step; more of them fail of one and the same. */
 const FAILURES_IN_A_STEP = 3
 const SESSIONS_KEPT = 200
+/** What the MCP server is called in opencode.json. */
+const SERVER = "palazzo"
 
 // --- what opencode gives, as far as it is used here --------------------------------------------------------
 
@@ -80,6 +86,10 @@ interface Client {
     get(asked: { path: { id: string } }): Promise<{ data?: unknown }>
     messages(asked: { path: { id: string }; query: { limit: number } }): Promise<{ data?: unknown }>
     prompt(asked: { path: { id: string }; body: Turn }): Promise<unknown>
+  }
+  mcp: {
+    status(): Promise<{ data?: unknown }>
+    connect(asked: { path: { name: string } }): Promise<unknown>
   }
   app: { log(asked: { body: { service: string; level: "info" | "warn"; message: string } }): Promise<unknown> }
   tui: { showToast(asked: { body: { title: string; message: string; variant: "info" | "warning" } }): Promise<unknown> }
@@ -342,6 +352,36 @@ class Sessions {
   }
 }
 
+// --- the MCP server ----------------------------------------------------------------------------------------
+
+/** Starts the MCP server again where it has ended: opencode itself goes on without its tools. */
+class Server {
+  private delay = START_AGAIN
+  private restsUntil = 0
+  private readonly client: Client
+
+  constructor(client: Client) {
+    this.client = client
+  }
+
+  async mend(): Promise<void> {
+    if (!(await this.hasFailed())) {
+      this.delay = START_AGAIN
+      return
+    }
+    if (Date.now() < this.restsUntil) return
+    await within(START_DEADLINE, this.client.mcp.connect({ path: { name: SERVER } }))
+    this.restsUntil = Date.now() + this.delay
+    this.delay = Math.min(2 * this.delay, START_AGAIN_AT_MOST)
+  }
+
+  private async hasFailed(): Promise<boolean> {
+    const states = (await within(LOOKUP_DEADLINE, this.client.mcp.status()))?.data
+    const state = isRecord(states) ? states[SERVER] : undefined
+    return isRecord(state) && state["status"] === "failed"
+  }
+}
+
 // --- the plugin --------------------------------------------------------------------------------------------
 
 /** Which instance speaks for a directory: two copies of this file may be loaded, and opencode may load one again. */
@@ -356,6 +396,7 @@ function speakers(): Map<string, symbol> {
 export const Palazzo = async ({ client, directory }: Surroundings, wired?: Partial<Wired>) => {
   const memory = new Memory(client, directory, { program: "palazzo", options: [], ...wired })
   const sessions = new Sessions(client)
+  const server = new Server(client)
   const self = Symbol(directory)
   speakers().set(directory, self)
 
@@ -396,6 +437,7 @@ export const Palazzo = async ({ client, directory }: Surroundings, wired?: Parti
     input: { sessionID: string; agent?: string; model?: Model },
     output: { message: Message; parts: Part[] },
   ): Promise<void> => {
+    const mended = server.mend().catch(() => {}) // an opencode that cannot be asked starts its servers itself
     const prompt = spoken(output.parts)
     if (!prompt) return // written by opencode or a plugin, as a save that was asked for
     const session = await sessions.find(input.sessionID, output.message.id)
@@ -407,6 +449,7 @@ export const Palazzo = async ({ client, directory }: Surroundings, wired?: Parti
     const words = [await orientation(session)]
     if (!session.isChild) words.push((await memory.ask("prompt", { ...told(session), transcript: history(), prompt })).inject ?? "")
     for (const text of words.filter(Boolean)) output.parts.push(synthetic(output, text))
+    await mended
   }
 
   const used = async (

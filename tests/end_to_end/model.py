@@ -109,7 +109,8 @@ class Model:
             self.requests.append(request)
             for at in reversed(range(len(request.turns))):
                 for text in reversed(request.turns[at].texts if request.turns[at].role == "user" else ()):
-                    prompt = next((one for one in self._script if text.strip().startswith(one)), None)
+                    said = text.strip().lstrip('"')  # `opencode run` puts quotes around what it is given
+                    prompt = next((one for one in self._script if said.startswith(one)), None)
                     if prompt is not None:
                         return self._step(prompt, _rounds(request.turns[at + 1 :]))
         return Step("Good.")

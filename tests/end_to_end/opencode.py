@@ -103,7 +103,7 @@ class Server:
                 self._process.stdout.close()
 
     @property
-    def processes(self) -> int:
+    def process(self) -> int:
         """The server's own process."""
         return self._process.pid
 

@@ -25,7 +25,7 @@ def written(draw: st.DrawFn, depth: int = 2) -> str:
         if depth and draw(st.integers(0, 1)):
             value = draw(written(depth - 1))
         inside.append(f'{draw(GAP)}"{name}"{draw(GAP)}:{draw(GAP)}{value}{draw(GAP)}')
-    trailing = "," if inside and draw(st.integers(0, 1)) else ""
+    trailing = "," if inside and draw(st.integers(0, 1)) == 1 else ""
     return f"{{{','.join(inside)}{trailing}{draw(GAP)}}}"
 
 

@@ -44,7 +44,13 @@ ${body}
 function host(sessions: Record<string, { parentID?: string; messages?: string[] }> = {}) {
   const told: string[] = []
   const prompted: any[] = []
+  const servers: Record<string, { status: string }> = { palazzo: { status: "connected" } }
+  const started: string[] = []
   const client = {
+    mcp: {
+      status: async () => ({ data: servers }),
+      connect: async ({ path }: { path: { name: string } }) => void started.push(path.name),
+    },
     session: {
       get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id, ...sessions[path.id] } }),
       messages: async ({ path }: { path: { id: string } }) => ({
@@ -55,7 +61,7 @@ function host(sessions: Record<string, { parentID?: string; messages?: string[] 
     app: { log: async () => undefined },
     tui: { showToast: async ({ body }: { body: { message: string } }) => void told.push(body.message) },
   }
-  return { client, told, prompted }
+  return { client, told, prompted, servers, started }
 }
 
 let directories = 0
@@ -249,6 +255,24 @@ test("a line for the person is shown", async () => {
   assert.deepEqual(told, ["Palazzo is paused"])
 })
 
+test("a server that has ended is started again with the next message, and left alone where that fails", async () => {
+  const { hooks, servers, started } = await plugged("answer({})")
+  await say(hooks, "ses_1", "words")
+  assert.deepEqual(started, [])
+  servers["palazzo"] = { status: "failed" }
+  await say(hooks, "ses_1", "words")
+  assert.deepEqual(started, ["palazzo"])
+  await say(hooks, "ses_1", "words")
+  assert.deepEqual(started, ["palazzo"])
+})
+
+test("a server that the person has switched off stays off", async () => {
+  const { hooks, servers, started } = await plugged("answer({})")
+  servers["palazzo"] = { status: "disabled" }
+  await say(hooks, "ses_1", "words")
+  assert.deepEqual(started, [])
+})
+
 // --- two of them -------------------------------------------------------------------------------------------
 
 test("of two copies for one directory the one that was loaded last speaks, and the other is silent", async () => {
@@ -316,7 +340,7 @@ test("answers of other shapes than they should have are nothing", async () => {
 
 test("a host that is older, or fails itself, is not made to fail further", async () => {
   const { client, hooks } = await plugged(`answer({ tell: "x", inject: "memory" })`)
-  Object.assign(client, { tui: undefined, session: {} })
+  Object.assign(client, { tui: undefined, mcp: undefined, session: {} })
   assert.equal((await say(hooks, "ses_1", "words")).at(-1)?.text, "memory")
   await event(hooks, "session.idle", {})
   await event(hooks, "of.a.later.version", { sessionID: 3 })
