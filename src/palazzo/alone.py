@@ -24,6 +24,7 @@ CAPTURES = (
     *("Stop", "SubagentStop", "PreCompact", "SessionEnd", "agentStop", "sessionEnd", "AfterAgent", "PreCompress"),
 )
 """Events after which there is something to read, by our names and by the hosts'."""
+ENDINGS = ("session-end", "SessionEnd", "sessionEnd")
 _PROMPTS = {
     "claude-code": "UserPromptSubmit",
     "codex": "UserPromptSubmit",
@@ -127,7 +128,7 @@ def _answer_prompt(
 
 
 def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
-    """Append one line to the spool: who, which session, which file."""
+    """Append one line to the spool: who, which session, which file, and whether the session has ended."""
     path = next((one for name in _PATHS if isinstance(one := read.get(name), str) and one), "")
     session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
     if not os.path.isabs(path) or len(path) > _LONGEST:
@@ -135,7 +136,7 @@ def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], 
             wrong = "the transcript is not read: no absolute path, or one that is too long"
             hook_log.note(host, event, wrong, palace, variables)
         return
-    _append(spool_file(palace, variables), (host[:40], session[:200], path))
+    _append(spool_file(palace, variables), (host[:40], session[:200], path, "ended" if event in ENDINGS else ""))
 
 
 def _leave_note(file: str, asked: unaided.Asked, told: unaided.Told, began: float) -> None:

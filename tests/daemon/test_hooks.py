@@ -20,6 +20,7 @@ from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, und
 from palazzo import alone
 from palazzo.daemon.hooks import Waiting
 from palazzo.operations import spool
+from palazzo.operations.diary_read import DiaryReadRequest, diary_read
 
 DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down in March."
 NOTHING = b"{}\n"
@@ -72,6 +73,24 @@ def test_a_pointer_has_no_words_and_is_read_once(machine: Machine) -> None:
     assert len(spool.take(machine.palace, machine.variables)) == 1  # who took it may have died before it was read
     spool.forget(machine.palace, machine.variables)
     assert spool.take(machine.palace, machine.variables) == []
+
+
+@pytest.mark.slow
+def test_a_session_that_ends_without_a_service_is_entered_in_the_diary_by_the_next(machine: Machine) -> None:
+    variables = {"PALAZZO_AUTO_COMMIT": "on", "PALAZZO_SERVICE": "off"}
+    transcript = machine.transcripts / TRANSCRIPT.name
+    shutil.copy(TRANSCRIPT, transcript)
+    ended = {**machine.payload(transcript_path=str(transcript)), "session_id": transcript.stem}
+    machine.hook("SessionEnd", ended, **variables)
+    machine.variables["PALAZZO_AUTO_COMMIT"] = "on"
+    machine.note(DECISION)
+    machine.start()
+
+    def is_entered() -> bool:
+        with machine.alone() as context:
+            return bool(diary_read(context, DiaryReadRequest("claude-code")).entries)
+
+    eventually(is_entered)
 
 
 def test_a_stop_whose_transcript_lags_is_read_again(machine: Machine) -> None:

@@ -116,7 +116,14 @@ class Hooks:
                 return
         for pointer in spool.take(palace, self._variables):
             self._read_again(Path(pointer.path), self._variables)
+            if pointer.has_ended:
+                self._end(HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path))
         spool.forget(palace, self._variables)
+
+    def _end(self, request: HookRequest) -> None:
+        """Do what is done once a session has ended, as if its hook told of it now."""
+        job = self._job(request, str(self._engine.palace.parent), self._variables)
+        self._engine.submit(job).add_done_callback(lambda done: self._done(done, request, self._variables))
 
     def finish(self) -> None:
         """Read now what was to be read in a moment, and nothing later."""

@@ -1,8 +1,9 @@
 """The spool: what hooks could not hand over, since no service ran. Pointers, never words.
 
-One file for each palace in the state directory, one line for each pointer: `HOST<tab>SESSION<tab>PATH`, each part
-escaped as in a URL. A hook appends a line (`palazzo.alone`); a service that begins takes the file aside, reads what it
-names, as it reads a transcript that a hook tells of, and then forgets it.
+One file for each palace in the state directory, one line for each pointer: `HOST<tab>SESSION<tab>PATH<tab>ENDED`,
+each part escaped as in a URL; the last is empty while the session goes on. A hook appends a line (`palazzo.alone`). A
+service that begins takes the file aside, reads what it names as it reads a transcript that a hook tells of, does what
+is done when a session has ended, and then forgets it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A transcript that is to be read."""
+    """A transcript that is to be read, and whether its session has ended."""
 
     host: str
     session: str
     path: str
+    has_ended: bool = False
 
 
 def take(palace: Path, variables: dict[str, str]) -> list[Pointer]:
@@ -61,5 +63,6 @@ def _taken(path: Path) -> list[Path]:
 def _pointers(lines: list[bytes]) -> Iterator[Pointer]:
     for line in lines:
         parts = [unquote(part) for part in line.decode("ascii", "replace").split("\t")]
-        if len(parts) == 3 and parts[2]:
-            yield Pointer(*parts)
+        if len(parts) == 4 and parts[2]:
+            host, session, path, ended = parts
+            yield Pointer(host, session, path, ended == "ended")
