@@ -13,6 +13,7 @@ import pytest
 from tests.cli.command import Command
 
 from palazzo.cli.mempalace import Misused, translated
+from palazzo.operations.install import TARGETS
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
 NAMES = ["mempalace", "mempalace-mcp", "mempalace.py", "mempalace-modules/mcp_server.py"]
@@ -86,7 +87,7 @@ def test_ours_of_another_installation_is_written_anew(palazzo: Command, home: Pa
 def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> None:
     ran = palazzo("install", "emacs")
     assert ran.code == 2
-    assert "there is: claude-code, codex, mempalace-compat" in ran.error
+    assert f"there is: {', '.join(TARGETS)}" in ran.error
     assert "Say where" in palazzo("install", "mempalace-compat").error
     assert "is not a directory" in palazzo("install", "mempalace-compat", "palazzo.toml").error
 
@@ -164,6 +165,7 @@ def test_the_program_mines_and_answers_hooks(shop: Path, programs: Path, home: P
 
 
 @POSIX
+@pytest.mark.slow
 def test_the_server_is_started_as_a_module(shop: Path, programs: Path) -> None:
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {

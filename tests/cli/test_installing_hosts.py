@@ -273,14 +273,15 @@ def test_a_person_is_told_what_was_written_and_what_to_do_next(palazzo: Command,
     assert "nothing of Palazzo's" in palazzo("uninstall", "claude-code").out
 
 
-def test_backups_are_kept_beside_the_file_and_not_for_ever(
-    palazzo: Command, home: Path, foreign: dict[str, bytes]
-) -> None:
-    for _ in range(3):
-        told = palazzo.json("install", "claude-code")
-        assert Path(told["files"][0]["backup"]).read_bytes() == foreign[".claude/settings.json"]
-        palazzo.json("uninstall", "claude-code")
-    assert len(list((home / ".claude").glob("settings.json.palazzo-backup-*"))) == 3
+def test_backups_are_kept_beside_the_file_and_not_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text("0")
+    edit = edited_files.Edit(path, "x", lambda text: f"{int(text or '0') + 1}")
+    for n in range(5):
+        (done,) = edited_files.carry_out([edit], tmp_path / "lock")
+        assert done.backup is not None
+        assert done.backup.read_text() == f"{n}"
+    assert sorted(one.read_text() for one in tmp_path.glob("settings.json.palazzo-backup-*")) == ["2", "3", "4"]
 
 
 # --- what is refused ---------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _NEXT = "Next: start Claude Code anew; a session that runs keeps the hooks it began with. 'palazzo doctor' tries them."
 _PLUGIN = (
-    "The plugin 'palazzo' is enabled as well: disable it (/plugin), or uninstall this; both tell everything twice."
+    "The plugin 'palazzo' is enabled as well: disable it (/plugin), or uninstall this; with both, every hook runs "
+    "twice and every tool is listed twice."
 )
 _OTHER_LINE = (
     "The status line is another program's and stays as it is; its script can add what 'palazzo statusline' prints."

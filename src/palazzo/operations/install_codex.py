@@ -26,7 +26,7 @@ _NEXT = (
     "Next, once: start codex. It says that hooks need review: choose to trust Palazzo's, then or with /hooks later. "
     "Codex runs no hook that is not trusted, and 'codex exec' says nothing of it; 'palazzo doctor' does."
 )
-_PLUGIN = "The plugin 'palazzo' is there as well: remove it, or uninstall this; both tell everything twice."
+_PLUGIN = "The plugin 'palazzo' is there as well: remove it, or uninstall this; with both, every hook runs twice."
 
 
 def plan(context: Context, request: InstallRequest) -> Plan:
