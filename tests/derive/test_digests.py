@@ -47,6 +47,30 @@ def test_a_digest_has_the_words_of_the_session_with_what_short_answers_are_about
     assert (left.session, left.role, left.wing) == ("s1", "assistant", PLACE.wing)
 
 
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("It listens on 8443, because 8080 is taken. Remember that.", "It listens on 8443, because 8080 is taken."),
+        ("It listens on 8443. It was 8080 once. Please note that down!", "It listens on 8443. It was 8080 once."),
+        ("The gateway listens on 8443.\nOk, please remember this for the next time", "The gateway listens on 8443."),
+        ("The gateway listens on 8443. Keep that in mind.", "The gateway listens on 8443."),
+        ("Can you print a label? The gateway listens on 8443. Don't forget it.", "The gateway listens on 8443."),
+        ("Das Gateway hört auf 8443. Merk dir das bitte.", "Das Gateway hört auf 8443."),
+        ("ゲートウェイは8443です。覚えておいてください。", "ゲートウェイは8443です。"),
+        ("We use tabs here. Remember that.", "We use tabs here."),
+        ("Remember that the gateway listens on 8443.", "Remember that the gateway listens on 8443."),
+        ("Is it 8443? Remember that.", ""),
+        ("Thanks! Remember that.", ""),
+        ("Remember that.", ""),
+    ],
+)
+def test_what_is_to_be_remembered_is_what_stands_before_where_nothing_is_said_of_it(words: str, kept: str) -> None:
+    messages = [(1, "user", "Set up labels for two carriers."), (2, "assistant", "Done, both are set up.")]
+    found = digest([Said(*one, ()) for one in (*messages, (3, "user", words))])
+    decided = [words[line.start : line.end] for line in found if line.kind == "decided"]
+    assert decided == ([kept] if kept else [])
+
+
 def test_a_digest_grows_with_its_session_and_what_is_answered_is_open_no_more(palace: Palace) -> None:
     file_rows(palace, [*ROWS[:2]])
     assert ("decided", "ok, go with ZPL") not in lines(palace)

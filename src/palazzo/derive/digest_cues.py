@@ -140,6 +140,23 @@ RULES = _table(
 )
 """A person says how it is to be."""
 
+KEEP_IT = _table(
+    r"^(?:(?:and|so|ok|okay|also|now|then|but)[, ]+)*(?:(?:please|pls|kindly|do|you must|you should|always)[, ]+)*"
+    r"(?:(?:can|could|would|will) you (?:please )?)?"
+    r"(?:(?:remember|memori[sz]e|note|store|save|record|write)(?: (?:that|this|it|them|these|both))?"
+    r"(?: (?:down|somewhere))?|(?:take|make) (?:a )?note(?: of (?:that|this|it|them|both))?"
+    r"|(?:keep|bear) (?:(?:that|this|it|them|both) )?in mind|(?:don't|do not|never) forget(?: (?:that|this|it|them))?)"
+    r"(?: (?:please|for later|for me|for (?:the )?(?:next|other|later|future) (?:time|sessions?)|from now on"
+    r"|for the future|in (?:your )?memory|always|well))*\W*$",
+    r"^(?:und )?(?:(?:bitte|das|dir|es) )*(?:merk\w*|notier\w*|behalt\w*|denk\w*)"
+    r"(?: (?:dir|euch|das|dies|es|bitte|mal|dran|daran|im kopf|für später))*\W*$",
+    r"^(?:(?:これ|それ)(?:を|は))?(?:覚えて(?:おいて)?|メモして(?:おいて)?|忘れないで)(?:ください|ね)?\W*$",
+    r"^(?:s'il te plaît,? )?(?:souviens-toi de (?:ça|cela)|retiens (?:ça|cela|bien)|note (?:ça|cela))\W*$",
+    r"^(?:por favor,? )?(?:recuérdalo|recuerda (?:esto|eso)|apúntalo|tenlo en cuenta|no lo olvides)\W*$",
+    r"^(?:snälla )?(?:kom ihåg (?:det|detta|det här)|glöm inte (?:det|detta)|notera (?:det|detta))\W*$",
+)
+"""A person says that what was just said is to be kept, and no word of what that is."""
+
 LAYS_DOWN = _table(
     r"\b(?:instead|rather|prefer\w*)\b|\b(?:must|has to|have to|shall|should) (?:always|never|stay|remain|not)\b"
     r"|\b(?:at|no) (?:most|least|more than|less than) \d|\b(?:stays?|remains?) (?:at|as|on|in|where|off|the)\b"

@@ -224,12 +224,16 @@ class _Reading:
             self.failing = self.edit = None
         asks = [one for one in turn.sentences if cues.QUESTION.search(one.text)]
         self.unanswered = (turn, asks[-1][1:]) if asks and self.any_asked else None
-        spoken = [one for one in turn.sentences if not cues.SMALL_TALK.match(one.text)]
+        said = [one for one in turn.sentences if not cues.SMALL_TALK.match(one.text)]
+        spoken = [one for one in said if not cues.KEEP_IT.match(one.text)]
         answered = self._answer(turn, spoken) if self.any_asked else False
         if not self.any_asked:
             self._first(turn, spoken)
         elif not answered:
             self._further(turn, spoken)
+        for place in _kept(said):
+            if not any(_is_decided(one.line, turn.item, place) for one in self.noted):
+                self._note("decided", turn, place)
         if not answered:
             self.noted.extend(one for one in self.waiting if not cues.QUESTION.search(one.text) or not spoken)
         self.waiting = []
@@ -355,6 +359,23 @@ class _Reading:
                 return
 
 
+def _is_decided(line: Line, item: int, place: Place) -> bool:
+    return (line.kind, line.item) == ("decided", item) and line.start < place[1] and place[0] < line.end
+
+
+def _kept(said: Sequence[Sentence]) -> Iterator[Place]:
+    """Yield what a person asks to be kept and does not say again: what stands before it, as far as no question is."""
+    before: list[Sentence] = []
+    for one in said:
+        if not cues.KEEP_IT.match(one.text):
+            before = [] if cues.QUESTION.search(one.text) else [*before, one][-_KEPT:]
+        elif before:
+            yield before[0].start, before[-1].end
+            before = []
+
+
+_KEPT = 3
+"""Sentences that are kept at most of those that stand before."""
 _BARE = 3
 """Words of a yes that says no more than that."""
 _LONGEST_ANSWER = 600
