@@ -20,7 +20,7 @@ import pytest
 from tests.cli.command import SOURCES
 from tests.daemon.conftest import User, is_alive, wait_until
 
-from palazzo import client
+from palazzo import alone, client
 from palazzo.client import Caller, GivingWay
 from palazzo.errors import ServiceUnavailable
 from palazzo.lines import LONGEST_LINE, Stream
@@ -28,6 +28,7 @@ from palazzo.model import Place
 from palazzo.operations.background import was_called_lately
 from palazzo.operations.service_state import log_file
 from palazzo.palace import Palace
+from palazzo.store import hook_sessions, ledger
 from palazzo.store.database import Database
 
 STARTER = (
@@ -265,6 +266,26 @@ def test_who_embeds_beside_it_knows_that_calls_come_in(shared: User) -> None:
             return was_called_lately(shared.palace, shared.variables)
 
         wait_until(noted)
+
+
+@pytest.mark.slow
+def test_what_hooks_told_by_themselves_while_it_came_up_is_entered_when_it_is_up(user: User) -> None:
+    with user.caller() as caller:
+        drawer = remember(caller, "The gateway listens on port 8443.")["drawers"][0]
+    user.end()
+    with user.caller() as caller:
+        assert texts(caller, "gateway")
+        file = Path(alone.told_file(str(user.palace), user.variables))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"claude-code\ts-1\t1700000000000000\t20\t5\t{drawer}\n")
+        wait_until(lambda: not [*file.parent.glob("told-*")])
+    database = Database(user.palace, "read")
+    with database.snapshot() as connection:
+        session = hook_sessions.find(connection, "claude-code", "s-1")
+        assert session is not None
+        (one,) = ledger.injections(connection, session.row)
+    database.close()
+    assert [part.uid for part in one.parts] == [drawer]
 
 
 # --- MCP -------------------------------------------------------------------------------------------------------------

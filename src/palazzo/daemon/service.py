@@ -232,34 +232,48 @@ class Service:
 
     def _warm_up(self) -> None:
         """Load what the first search needs, then the SDK, so that nobody has to wait for them."""
-        from palazzo.operations import told_unaided
         from palazzo.operations.background import start_embedding
         from palazzo.operations.context import Context
         from palazzo.recall.query import Query
 
         try:
+            self._enter_told()
             with (
                 self.engine.pool.lease() as opened,
                 Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
             ):
                 if context.has_palace:
-                    told_unaided.enter(context)
                     context.reading().search(Query("what was decided"))
                     self.hooks.warm_up()
                     start_embedding(context, insist=False)
             self.hooks.is_ready()
             self.hooks.catch_up()
             self._following.begin()
-            while not self.ending.wait(_WARM_MCP_AFTER):
-                if time.monotonic() - self.engine.last_call >= _WARM_MCP_AFTER:
-                    self.mcp.warm_up()
+            if self.ending.wait(_WARM_MCP_AFTER):
+                return
+            self._enter_told()  # also what clients answered by themselves while this was loaded
+            while time.monotonic() - self.engine.last_call < _WARM_MCP_AFTER:
+                if self.ending.wait(_WARM_MCP_AFTER):
                     return
+            self.mcp.warm_up()
         except PalazzoError as error:
             self._log.info("warming up: %s", type(error).__name__)
         except ImportError as error:
             self._log.info("warming up: %s cannot be imported", error.name)
         finally:
             self.hooks.is_ready()
+
+    def _enter_told(self) -> None:
+        """Enter in the ledger what hooks told that found no service."""
+        from palazzo.operations import told_unaided
+        from palazzo.operations.context import Context
+
+        with (
+            self.engine.pool.lease() as opened,
+            Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
+        ):
+            if context.has_palace:
+                told_unaided.enter(context)
 
     # --- its end -------------------------------------------------------------------------------------------
 
