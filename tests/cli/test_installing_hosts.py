@@ -539,6 +539,18 @@ def test_nothing_of_other_memories_goes_before_somebody_has_said_yes(
     assert there(home) == old
 
 
+def test_what_other_memories_left_goes_where_palazzo_is_there_already(
+    palazzo: Command, home: Path, program: Path
+) -> None:
+    told = home / ".claude/CLAUDE.md"
+    told.write_text("# Mine\n\n## MemPalace\n\nCall it first.\n")
+    palazzo.json("install", "claude-code")
+    palazzo.json("install", "claude-code", "--clean", "--yes")
+    assert told.read_text().count("palazzo:begin") == 1
+    palazzo.json("uninstall", "claude-code")
+    assert told.read_text() == "# Mine\n"
+
+
 def test_what_other_memories_left_goes_and_everything_else_stays(
     palazzo: Command, home: Path, old: dict[str, bytes]
 ) -> None:

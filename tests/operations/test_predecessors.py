@@ -46,6 +46,10 @@ def test_a_memory_is_known_by_what_a_line_starts(line: str, memory: str | None) 
         ("# A\n\n# Using claude-mem\n\nold\n\n## Deeper\n\n# B\n", "# A\n\n# B\n"),
         ("a\n\nMemPalace\n=========\n\nold\n\nMore\n====\n", "a\n\nMore\n====\n"),
         ("a\n\n## MemPalace\n\n```sh\n# start it\nmempalace serve\n```\n\n## B\n", "a\n\n## B\n"),
+        (
+            "## MemPalace\n\nold\n\n<!-- x:begin -->\n## X\n<!-- x:end -->\n",
+            "\n<!-- x:begin -->\n## X\n<!-- x:end -->\n",
+        ),
         ("```sh\n# mempalace\nmempalace serve\n```\n", None),
         ("```\n<!-- mempalace:begin -->\nold\n<!-- mempalace:end -->\n```\n", None),
         ("# My mempalace-like notes\n\nold\n", None),

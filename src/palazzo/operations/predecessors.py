@@ -41,6 +41,7 @@ _BLOCK = re.compile(
     r".*?^<!--[ ]*/?[ ]*(?P=mark)\b[^>\n]*(?:end|stop)\b[^>\n]*-->",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
+_BEGIN = re.compile(r"^<!--[^>\n]*\b(?:begin|start)\b", re.MULTILINE | re.IGNORECASE)
 _NAMED = re.compile(rf"(?<![\w-])(?:{_MARKS})(?![\w-])", re.IGNORECASE)
 
 
@@ -133,7 +134,9 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
     for n, heading in enumerate(headings):
         if _NAMED.search(heading.title):
             behind = (one.start for one in headings[n + 1 :] if one.level <= heading.level)
-            section = text[heading.start : next(behind, len(text))]
+            end = next(behind, len(text))
+            block = _BEGIN.search(text, heading.end, end)  # ours, or another program's: no part of the section
+            section = text[heading.start : block.start() if block else end]
             spans.append((heading.start, heading.start + len(section.rstrip())))
     last = 0
     for start, end in sorted(spans):
