@@ -114,7 +114,7 @@ def test_a_prompt_that_asks_for_the_past_gets_what_was_used_with_what_its_sessio
     with context.writing().database.transaction() as connection:
         (before,) = hook_sessions.of_id(connection, "s-0")
         for uid in (*ledger.given(connection, before.row) - set(ids.values()), ids[kept]):
-            ledger.note_use(connection, before.row, uid, "fetched", Micros(1))
+            ledger.note_use(connection, before.row, uid, "fetched", context.now)
     first = hook(context, replace(asks, session="s-2")).inject
     hook(context, PROMPT)
     session.wrote(f"You know: {DECISION}")

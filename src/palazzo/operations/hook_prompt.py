@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from palazzo.attention import gates, shares
-from palazzo.attention.intent import Intent, intent
+from palazzo.attention.intent import asks_about_it, intent, topic_of
 from palazzo.attention.recent import has_told
 from palazzo.attention.rendering import Entry
 from palazzo.attention.wear import wear
@@ -34,24 +34,37 @@ def prompt(asked: Asked) -> Told:
     context, words = asked.context, asked.happening.prompt
     if not words.strip():
         return SILENCE
-    found = intent(words) if context.settings.flag("detect_recall_patterns") else None
-    if found is None:
+    if not context.settings.flag("detect_recall_patterns"):
         return _called_for(asked)
-    return _sessions(asked) if found.is_whole else _answered(asked, found)
+    if found := intent(words):
+        return _sessions(asked) if found.is_whole else _answered(asked, words, found.topic)
+    topic = _pointed_at(asked) if asks_about_it(words) else ""
+    return _answered(asked, topic) if topic else _called_for(asked)
 
 
 # --- asked for ---------------------------------------------------------------------------------------------
 
 
-def _answered(asked: Asked, found: Intent) -> Told:
+def _pointed_at(asked: Asked) -> str:
+    """What the turn before was about, for a prompt that says no more than `that`."""
+    from palazzo.operations.recent import recent
+
+    last = recent(asked)
+    return topic_of(last.asked, last.answered)
+
+
+def _answered(asked: Asked, *searched_for: str) -> Told:
     """What answers the prompt: searched for as it was put, and by its topic, which is what stays of a long one."""
     from palazzo.operations.hook_in_view import fixes_in_view
     from palazzo.operations.recent import recent
+    from palazzo.store import used
 
+    with asked.context.reading().database.snapshot() as connection:
+        uses = used.rows_used(connection, asked.happening.session)
     hits: dict[str, Hit] = {}
     is_own = own_words(asked)
-    for words in dict.fromkeys((asked.happening.prompt, found.topic)):
-        for hit in _search(asked, words, is_own):
+    for words in dict.fromkeys(searched_for):
+        for hit in _search(asked, words, is_own, uses):
             best = hits.get(hit.drawer.id)
             if best is None or hit.score > best.score:
                 hits[hit.drawer.id] = hit
@@ -64,15 +77,12 @@ def _answered(asked: Asked, found: Intent) -> Told:
     return Told(f"{ASKED_FOR} the past", _ASKED, tuple(entries))
 
 
-def _search(asked: Asked, words: str, is_own: Callable[[Drawer], bool]) -> Iterator[Hit]:
+def _search(asked: Asked, words: str, is_own: Callable[[Drawer], bool], uses: frozenset[int]) -> Iterator[Hit]:
     """The hits of each wing that this agent may be told of. What is below the floor for asking is no hit."""
     from palazzo.operations.scoping import told_of
     from palazzo.recall.query import Query
-    from palazzo.store import used
 
     palace = asked.context.reading()
-    with palace.database.snapshot() as connection:
-        uses = used.rows_used(connection, asked.happening.session)
     scope = told_of(asked.context, asked.agent)
 
     def but(drawer: Drawer) -> bool:
