@@ -181,9 +181,13 @@ class Memory {
   private failed(error: unknown): void {
     this.failures += 1
     if (this.failures % FAILURES_IN_A_ROW === 0) this.restsUntil = Date.now() + REST
+    this.warn(error instanceof Failure ? error.message : `it failed (${String(error)})`)
+  }
+
+  /** Say once why there is no memory; more of it would only be in the way. */
+  warn(why: string): void {
     if (this.isTold) return
     this.isTold = true
-    const why = error instanceof Failure ? error.message : `it failed (${String(error)})`
     this.tell(`The agent works without memory: ${why}. 'palazzo doctor' says more.`, "warning")
   }
 }
@@ -408,7 +412,7 @@ export const Palazzo = async ({ client, directory }: Surroundings, wired?: Parti
       try {
         await part(input, output)
       } catch (error) {
-        memory.tell(`A hook failed, which is a bug in Palazzo: ${String(error)}`, "warning")
+        memory.warn(`a hook failed, which is a bug in Palazzo (${String(error)})`)
       }
     }
 

@@ -338,6 +338,12 @@ test("answers of other shapes than they should have are nothing", async () => {
   assert.deepEqual(told, [])
 })
 
+test("what a host gives in a shape that nobody knows costs the agent nothing, and the person is told once", async () => {
+  const { hooks, told } = await plugged("answer({})")
+  for (const _ of [1, 2]) await hooks["chat.message"]({ sessionID: "ses_1" }, { message: null, parts: null } as never)
+  assert.equal(told.length, 1)
+})
+
 test("a host that is older, or fails itself, is not made to fail further", async () => {
   const { client, hooks } = await plugged(`answer({ tell: "x", inject: "memory" })`)
   Object.assign(client, { tui: undefined, mcp: undefined, session: {} })
