@@ -18,6 +18,7 @@ from palazzo.operations.hook import HookRequest, HookResult, hook
 from palazzo.operations.hook_answers import HANDED_OVER, Asked, Told
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.remind import RemindRequest, remind
+from palazzo.operations.wake_up import WakeUpRequest, wake_up
 from palazzo.operations.why import WhyRequest, why
 from palazzo.store import hook_sessions, ledger
 
@@ -274,6 +275,14 @@ def test_a_session_is_oriented_once_and_told_the_same_within_an_epoch(
     later = ask(replace(START, beginning="clear"))
     assert "JSON" in later.inject
     assert [one.epoch for one in injections(context)] == [0, 1]
+
+
+def test_in_a_new_project_no_session_of_another_is_told_of(tmp_path: Path, context: Context, clock: Clock) -> None:
+    said(context, DECISION, "s-0", clock.now)
+    (tmp_path / "new").mkdir()
+    with Context(context.palace_path, tmp_path / "new", context.variables, clock=clock) as there:
+        assert hook(there, START).inject == ""
+        assert "A session" in wake_up(there, WakeUpRequest()).text
 
 
 def test_a_sub_agent_is_oriented_in_a_few_lines(context: Context, ask: Callable[[HookRequest], HookResult]) -> None:

@@ -51,7 +51,9 @@ class Asked:
 
 def gather(connection: Connection, asked: Asked) -> list[Known]:
     """Return what may be told."""
-    found = [*_tasks(connection, asked), *_diary(connection, asked), *_sessions(connection, asked)]
+    found = [*_tasks(connection, asked), *_diary(connection, asked)]
+    if asked.wing is not None or asked.agent is None:  # an agent elsewhere is not told of other projects
+        found += _sessions(connection, asked)
     if asked.wing is not None:
         found += [
             *_digest(connection, asked, asked.wing),
