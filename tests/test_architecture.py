@@ -123,6 +123,7 @@ def imports_of(path: Path) -> Iterator[Import]:
                 yield Import(module, f"{base}.{alias.name}", node.lineno)
 
 
+@cache
 def all_imports() -> list[Import]:
     return [found for path in files() for found in imports_of(path)]
 
@@ -253,11 +254,12 @@ SHOWN = frozenset(["attention", "guard"])
 def test_a_face_has_no_logic_of_its_own() -> None:
     """It asks operations, and shows what they answer: two faces then never differ in what they do."""
     knowing = []
+    shared = OF_FACES | SHOWN | {*FACES, "start", "hooking", "status_line"}
     for found in all_imports():
         other = room_of(found.target)
         if room_of(found.module) not in FACES or not found.target.startswith("palazzo") or other == "operations":
             continue
-        if other in OF_FACES | SHOWN | {*FACES, "start", "hooking", "status_line"} or other in BEYOND.get(found.module, ()):
+        if other in shared or other in BEYOND.get(found.module, ()):
             continue
         knowing.append(str(found))
     assert knowing == []
