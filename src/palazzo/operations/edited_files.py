@@ -187,7 +187,9 @@ def _carried_out(edit: Edit) -> Edited:
                 backup.unlink()
         except OSError as error:
             raise _refused(edit.path, f"cannot be written ({error.strerror})") from None
-    raise _refused(edit.path, "is being changed by another program all the time")
+    raise UsageError(
+        f"{edit.path} is being changed by another program all the time; nothing was written. Try again when that ends."
+    )
 
 
 def _replaced(target: Path, before: bytes | None, after: bytes | None, private: bool) -> bool:
