@@ -321,6 +321,29 @@ def test_without_palazzo_pi_starts_and_works_and_says_so_once(tmp_path: Path) ->
         Path(f"{program}-gone").rename(program)
 
 
+def test_a_compaction_before_which_nothing_could_be_kept_waits_once_for_the_agent_to_save(tmp_path: Path) -> None:
+    programs.pi(OLD)
+    with machine(tmp_path) as home:
+        host = _installed(home)
+        program = Path(shutil.which("palazzo", path=home.variables["PATH"]) or "")
+        whole = program.rename(program.with_name("palazzo-whole"))
+        program.write_text(f'#!/bin/sh\ncase "$*" in *pre-compact*) exit 1 ;; esac\nexec "{whole}" "$@"\n')
+        program.chmod(0o755)
+        says = home.model.answers("Say something.", "Something. " * 100)
+        home.model.answers("# Save this session", "It is saved.")
+        with host.talk() as talk:
+            talk.turn(says)
+            talk.turn(says)
+            before = len(home.model.requests)
+            assert "cancelled" in talk.send({"type": "compact"})["error"]
+            talk.settle()
+            (asked,) = home.model.since(before)
+            assert asked.turns[-1].texts[0].startswith("# Save this session")
+            assert talk.send({"type": "compact"})["success"]
+        assert any("Compact again to go on without" in one for one in talk.told)
+        whole.rename(program)
+
+
 # --- beside others ------------------------------------------------------------------------------------------
 
 

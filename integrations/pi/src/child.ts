@@ -62,9 +62,10 @@ export class Child {
 		lines(this.process.stdout, (line) => this.heard(line), () => this.stop("it said a line without end"));
 		lines(this.process.stderr, (line) => this.complained(line), () => {});
 		this.ended = new Promise((resolve) => {
-			this.process.once("error", (error) => {
+			this.process.on("error", (error) => {
+				if (this.process.pid !== undefined) return around.debug(error.message); // it could not be told to end
 				this.gone(error.message);
-				if (this.process.pid === undefined) resolve();
+				resolve();
 			});
 			this.process.once("exit", (code, signal) => {
 				this.gone(`it ended with ${signal ?? code}${this.lastWords && `: ${this.lastWords}`}`);

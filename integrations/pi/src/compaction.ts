@@ -1,7 +1,10 @@
 /** Before a compaction: the transcript is kept first, and where that failed it waits once, for the agent to save. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { instructions } from "./instructions.ts";
-import { CHECKPOINT, message, type Session } from "./session.ts";
+import { CHECKPOINT, message, notify, type Session } from "./session.ts";
+
+const NOT_KEPT =
+	"Palazzo could not keep this session before it is compacted; the agent is asked to save. Compact again to go on without.";
 
 export function keepBeforeCompaction(
 	pi: ExtensionAPI,
@@ -21,6 +24,7 @@ export function keepBeforeCompaction(
 		// The host cannot go on without one that follows an overflow. What is compacted stays in pi's file.
 		if (!failed || hasWaited || event.willRetry) return undefined;
 		hasWaited = true;
+		if (answer === null) notify(ctx, NOT_KEPT, "warning"); // else the hook has said why
 		const words = await instructions(session.palazzo, "save_session");
 		pi.sendMessage(message(CHECKPOINT, words), { triggerTurn: true, deliverAs: "followUp" });
 		return { cancel: true };

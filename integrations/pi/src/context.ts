@@ -23,12 +23,12 @@ export function giveContext(pi: ExtensionAPI, session: Session, isActive: () => 
 		const source = begins;
 		begins = undefined;
 		const answer = await session.tell(ctx, "session-start", { source });
-		return answer?.inject ? { message: message(WAKE_UP, answer.inject) } : undefined;
+		return answer?.inject ? { message: message(WAKE_UP, answer.inject, false) } : undefined;
 	});
 	pi.on("before_agent_start", async (event, ctx) => {
 		if (!isActive()) return undefined;
 		const answer = await session.tell(ctx, "prompt", { prompt: event.prompt });
-		return answer?.inject ? { message: message(MEMORY, answer.inject) } : undefined;
+		return answer?.inject ? { message: message(MEMORY, answer.inject, false) } : undefined;
 	});
 	pi.on("tool_result", async (event, ctx) => {
 		if (!isActive() || !TOLD_OF.has(event.toolName)) return undefined;

@@ -1,5 +1,6 @@
 /** A program that is run once: what it is told on standard input, what it says, and how long it may take. */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import type { Palazzo } from "./surroundings.ts";
 
 /** Bytes of an answer; nothing that Palazzo prints for a host is near it. */
@@ -18,11 +19,16 @@ export function run(
 	options: { readonly input?: string; readonly cwd?: string; readonly within: number },
 ): Promise<string> {
 	return new Promise((resolve, reject) => {
-		const child = spawn(palazzo.program, [...words, ...palazzo.options], {
-			cwd: options.cwd,
-			stdio: ["pipe", "pipe", "ignore"],
-			windowsHide: true,
-		});
+		let child: ChildProcessByStdio<Writable, Readable, null>;
+		try {
+			child = spawn(palazzo.program, [...words, ...palazzo.options], {
+				cwd: options.cwd,
+				stdio: ["pipe", "pipe", "ignore"],
+				windowsHide: true,
+			});
+		} catch (error) {
+			return reject(new NoAnswer(String(error))); // what no program can be called, or no directory
+		}
 		const said: Buffer[] = [];
 		let size = 0;
 		const give = (why: string) => {

@@ -46,6 +46,7 @@ export class Server {
 	private spent = 0;
 	private gaveUp: { readonly at: number; readonly error: Unavailable } | undefined;
 	private lastWhy = "";
+	private instructions = "";
 	private isOver = false;
 
 	constructor(palazzo: Palazzo, limits: Limits, cwd: string, variables: Variables, onTools: OnTools) {
@@ -168,7 +169,8 @@ export class Server {
 			const tools = await this.listed(child);
 			this.spent = 0;
 			const said = about?.["instructions"];
-			this.onTools(tools, typeof said === "string" ? said : "");
+			this.instructions = typeof said === "string" ? said : "";
+			this.onTools(tools, this.instructions);
 			return child;
 		} catch (error) {
 			await child.stop("it could not be greeted");
@@ -191,10 +193,9 @@ export class Server {
 	}
 
 	private listAgain(child: Child): void {
-		this.listed(child).then(
-			(tools) => this.onTools(tools, ""),
-			(error: unknown) => this.debug(`[palazzo mcp] its tools could not be listed again: ${String(error)}`),
-		);
+		this.listed(child)
+			.then((tools) => this.onTools(tools, this.instructions))
+			.catch((error: unknown) => this.debug(`[palazzo mcp] its tools could not be listed again: ${String(error)}`));
 	}
 
 	private debug(line: string): void {

@@ -61,7 +61,7 @@ export function beginning(event: SessionStartEvent, ctx: ExtensionContext): stri
 	return goesOn ? "resume" : event.reason;
 }
 
-/** A message that the model reads and that the person sees as inserted. */
+/** A message that the model reads, and the person as well, as one that was inserted, unless it is only context. */
 export function message(customType: string, content: string, display = true) {
 	return { customType, content, display };
 }

@@ -29,6 +29,7 @@ test("one that hangs is ended in time, and one that is not there is said to be s
 	await assert.rejects(run(FAKE, ["hook"], { within: 300 }), /did not answer within 0\.3 s/);
 	await assert.rejects(tell(NOWHERE, "prompt", HERE), /ENOENT/);
 	await assert.rejects(tell(FAKE, "prompt", { ...HERE, cwd: "/no such place" }), NoAnswer);
+	await assert.rejects(tell(FAKE, "prompt", { ...HERE, cwd: "/a\0b" }), NoAnswer);
 });
 
 test("instructions are what the program says, and those that came along where it says nothing", async () => {

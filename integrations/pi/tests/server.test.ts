@@ -113,13 +113,13 @@ test("a call that is broken off ends at once, and is told to the server", async 
 	await server.end();
 });
 
-for (const [how, what, why] of [
-	["crash", "crashes at once", /cannot be reached: it ended with 7: Traceback: no palace/],
-	["mute", "never answers the greeting", /cannot be reached/],
+for (const [how, what, initialize, why] of [
+	["crash", "crashes at once", 20_000, /cannot be reached: it ended with 7: Traceback: no palace/],
+	["mute", "never answers the greeting", 3_000, /cannot be reached: no answer within 3 s/],
 ] as const) {
 	test(`a server that ${what} is tried three times, then no more for a while`, async () => {
 		const log = behave(how);
-		const { server } = serve({ initialize: 500 });
+		const { server } = serve({ initialize });
 		await assert.rejects(server.start(), why);
 		const starts = () => log().filter((line) => line.startsWith("start")).length;
 		assert.equal(starts(), 3);
