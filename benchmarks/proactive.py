@@ -178,8 +178,10 @@ def _answered(what: str, half: str, found: Sequence[tuple[set[str], set[str]]]) 
     hits = sum(len(told & right) for told, right in found)
     return {
         **_share(what, half, len(found), sum(bool(told) for told, _ in found)),
+        "right": sum(bool(told & right) for told, right in found),
         "right, %": round(100 * sum(bool(told & right) for told, right in found) / max(len(found), 1), 1),
         "told": given,
+        "of what is told, right": hits,
         "of what is told, right, %": round(100 * hits / max(given, 1), 1),
     }
 

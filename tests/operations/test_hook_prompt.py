@@ -232,6 +232,39 @@ def test_a_fact_is_told_for_a_name_that_tells_or_for_two_of_its_parts(context: C
     assert told("what does the build run on?")
 
 
+# --- what is pointed at ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_told"),
+    [
+        ("Why did we choose that?", True),
+        ("and what did we decide about it?", True),
+        ("who decided that?", True),
+        ("Did we already try that?", True),
+        ("How do we do this?", False),
+        ("ok, do that", False),
+        ("what was that?", False),
+        ("that is how we did it, thanks", False),
+    ],
+)
+def test_who_asks_about_that_is_answered_about_the_turn_before(
+    context: Context, ask: Ask, prompt: str, is_told: bool
+) -> None:
+    decision = "The renderer keeps four PDFs at a time in memory: a fifth ended the pod, which has two gigabytes."
+    note(context, decision)
+    for n in range(4):
+        note(context, f"Machine {n} is checked for its health before the next one is updated.")
+    said = [
+        row(1, "user", "Look at the renderer of PDFs: how many of them at a time?"),
+        row(2, "assistant", "Four PDFs, as its deployment says."),
+    ]
+    took_place(context, said)
+    answer = ask(replace(PROMPT, prompt=prompt))
+    assert ((decision in answer.inject) and answer.reason.endswith("the past")) is is_told
+    assert ask(replace(PROMPT, prompt=prompt, session="another")).inject == ""
+
+
 # --- floors ------------------------------------------------------------------------------------------------
 
 

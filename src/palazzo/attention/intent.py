@@ -11,7 +11,7 @@ when the asking is taken away; a sentence without any asks for nothing, unless i
 from __future__ import annotations
 
 from palazzo.attention.asking import ASKS, AT_HAND, NEVER, OF_ASKING, PHRASES, WHOLE
-from palazzo.text.patterns import MULTILINE, compiled
+from palazzo.text.patterns import IGNORE_CASE, MULTILINE, compiled
 from palazzo.text.stopwords import STOP_WORDS
 
 _READ = 2_000
@@ -20,8 +20,17 @@ _LONGEST_TOPIC = 12
 """Words of a topic. A search for more finds what is near all of them, and so nothing in particular."""
 _FEW = 4
 """Words of a topic below which those of a pasted error are taken in."""
+_LAST = 240
+"""Characters of each side of the turn before that are read for what it was about, from their end."""
 _WORD = compiled(r"[\w][\w./:@#+-]*[\w+#]|\w")
 _ERROR = compiled(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", MULTILINE)
+_POINTS = compiled(
+    r"^\W*(?:(?:and|but|so|ok|okay|hm+)\b,? *)*(?:(?:why|when|what|who|which|where|how)\b.*\b(?:did|had|was|were"
+    r"|decided|chose|said|agreed)|(?:did|didn't|have|haven't) we (?:ever|already))\b"
+    r".*\b(?:that|this|it|those|these|them)\W*$",
+    IGNORE_CASE,
+)
+"""A question whose last word stands for what was said: `that port` says what it is."""
 _SENTENCE_END = compiled(r"(?<=[.?!])\s+")
 
 
@@ -59,6 +68,25 @@ def intent(prompt: str) -> Intent | None:
             if topic:
                 return Intent(topic)
     return None
+
+
+def asks_about_it(prompt: str) -> bool:
+    """Whether a prompt asks for the past of what it only points at: `why did we choose that?` after a turn about it."""
+    words = prompt.split()
+    return (
+        len(words) <= _LONGEST_TOPIC
+        and _POINTS.search(prompt) is not None
+        and not _telling(prompt)
+        and any(pattern.search(prompt) for pattern in ASKS)
+        and not _is_excluded(prompt)
+        and not WHOLE.search(prompt)
+    )
+
+
+def topic_of(asked: str, answered: str) -> str:
+    """Return what a turn was about, for a prompt that points at it; empty where that says too little."""
+    words = list(dict.fromkeys(_telling(f"{asked[-_LAST:]} {answered[-_LAST:]}")))
+    return " ".join(words[:_LONGEST_TOPIC]) if len(words) >= _FEW else ""
 
 
 def _is_excluded(sentence: str) -> bool:
