@@ -83,15 +83,22 @@ MOST_WORKERS = 8
 SIDE_BY_SIDE = tuple(f"tests/{room}" for room in ("bench", "derive", "fidelity", "graph", "guard", "recall", "text"))
 """Rooms whose slow tests only compute: they are run on every core, the others one after the other."""
 
+PROPERTIES = (
+    *(f"tests/derive/test_{name}.py" for name in ("acts", "cut_conversations", "documents", "rebuild")),
+    *("tests/graph/test_arranging.py", "tests/recall/test_search.py", "tests/test_undo.py"),
+)
+"""Where properties are tried with a quarter of their examples every day (`tests/examples.py`)."""
+
 
 def slow() -> int:
-    """Run the suites that kill, fill, flip and race, and those that take long."""
+    """Run the suites that kill, fill, flip and race, those that take long, and properties with all their examples."""
     install()
     command = [python(ENVIRONMENT), "-m", "pytest", "-m", "slow", "-rs"]
     if sys.argv[2:]:
         return run([*command, *sys.argv[2:]])
     computing = run([*command, "-n", "auto", *SIDE_BY_SIDE])
-    return computing or run([*command, *(f"--ignore={room}" for room in SIDE_BY_SIDE)])
+    properties = run([*command[:3], "-m", "not slow", "-n", "auto", *PROPERTIES], PALAZZO_EXAMPLES="all")
+    return computing or properties or run([*command, *(f"--ignore={room}" for room in SIDE_BY_SIDE)])
 
 
 def lint() -> int:

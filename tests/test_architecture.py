@@ -128,6 +128,7 @@ def all_imports() -> list[Import]:
     return [found for path in files() for found in imports_of(path)]
 
 
+@cache
 def room_of(module: str) -> str:
     """The room that a dotted name lies in: `palazzo.store.items` and `palazzo.store` are in `store`."""
     parts = module.split(".")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import PLACE, conversations, file_rows, fresh_palace, small_cuts
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
+from tests.examples import examples as enough
 
 from palazzo.archive.door import Filing
 from palazzo.errors import AmbiguousId, NotFound, UsageError
@@ -17,7 +18,7 @@ from palazzo.palace import Palace
 from palazzo.recall.query import Query
 from palazzo.store import groups
 
-examples = settings(max_examples=40, deadline=None)
+examples = enough(40)
 
 
 def found(palace: Palace, text: str) -> list[str]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import (
     PLACE,
@@ -22,6 +22,7 @@ from tests.archive.conversations import (
     small_cuts,
 )
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
+from tests.examples import examples as enough
 
 from palazzo.archive.door import Filing
 from palazzo.errors import AmbiguousId, NotFound
@@ -29,7 +30,7 @@ from palazzo.model import Drawer, ItemId, Place
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
 
-examples = settings(max_examples=50, deadline=None)
+examples = enough(50)
 ELSEWHERE = Place("web", "login")
 Character = tuple[ItemId, int]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import (
     answered,
@@ -14,6 +14,7 @@ from tests.archive.conversations import (
     small_cuts,
 )
 from tests.derive.state import complaints, derived, drawers
+from tests.examples import examples as enough
 
 from palazzo.archive.door import Filing
 from palazzo.archive.reading import join_spans
@@ -21,7 +22,7 @@ from palazzo.model import Drawer, Part
 from palazzo.palace import Palace
 from palazzo.store import items
 
-examples = settings(max_examples=60, deadline=None)
+examples = enough(60)
 
 
 def words(text: str) -> str:

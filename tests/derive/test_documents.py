@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import cutting_at, documents, file_version, fresh_palace, small_cuts
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
+from tests.examples import examples as enough
 
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
 from palazzo.store import items
 
-examples = settings(max_examples=40, deadline=None)
+examples = enough(40)
 
 
 def words(text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import (
     PLACE,
@@ -22,6 +22,7 @@ from tests.archive.conversations import (
     small_cuts,
 )
 from tests.derive.state import DERIVED, complaints, derived, drawers, drop_derived, live_ids
+from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.archive.door import Filing
@@ -95,7 +96,7 @@ def test_rebuilding_what_is_sound_changes_nothing(
     assert complaints(lived_in) == []
 
 
-@settings(max_examples=40, deadline=None)
+@enough(40)
 @given(conversations())
 def test_another_cutter_and_back_again_gives_the_first_ids(rows: list[Filing]) -> None:
     with fresh_palace() as palace:
@@ -110,7 +111,7 @@ def test_another_cutter_and_back_again_gives_the_first_ids(rows: list[Filing]) -
             assert derived(palace) == before
 
 
-@settings(max_examples=40, deadline=None)
+@enough(40)
 @given(conversations(), st.integers(0, 14))
 def test_a_conversation_grows_on_after_a_rebuild_as_if_nothing_had_been(rows: list[Filing], at: int) -> None:
     with small_cuts(), fresh_palace() as palace, fresh_palace() as whole:

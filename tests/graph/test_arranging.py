@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import fresh_palace
 from tests.derive.state import complaints, derived
+from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.derive.verify import verify
@@ -311,7 +312,7 @@ _steps = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@enough(60)
 @given(steps=_steps)
 def test_whatever_is_done_stands_as_expected_and_is_undone_step_by_step(steps: list[tuple[str, str, str]]) -> None:
     with fresh_palace() as palace:

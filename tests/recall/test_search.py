@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import (
     EPOCH,
@@ -21,6 +21,7 @@ from tests.archive.conversations import (
     said,
 )
 from tests.derive.state import drawers
+from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.archive.reading import read_drawer
@@ -171,7 +172,7 @@ def test_a_token_of_the_scope_is_a_word_like_any_other(stocked: Palace, token: s
     assert texts(stocked.search(asked)) == [f"{token} is a word"]
 
 
-@settings(max_examples=60, deadline=None)
+@enough(60)
 @given(st.lists(st.text(alphabet=st.characters(exclude_categories=()), max_size=60), min_size=1, max_size=8))
 def test_any_text_can_be_filed_and_asked_for(notes: list[str]) -> None:
     with fresh_palace() as palace:
