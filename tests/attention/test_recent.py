@@ -93,7 +93,9 @@ def test_what_says_nothing_or_enough_takes_no_subject(prompt: str) -> None:
 
 @pytest.mark.parametrize("prompt", ["why only four?", "and the pool?", "now do the same for the cache"])
 def test_a_short_prompt_takes_its_subject_from_the_turn_before(prompt: str) -> None:
-    assert subject(prompt, Recent("Look at the importer.", "It leaks.")) == "Look at the importer. It leaks."
+    assert subject(prompt, Recent("Look at the importer.", "It leaks.")) == "look importer leaks"
+    said = "The webhook worker of tally is at 8 attempts: they are in tally/webhooks.py."
+    assert subject(prompt, Recent("Look at the retries.", said)) == "retries webhook worker tally attempts webhooks"
     assert subject(prompt, NOTHING) == ""
     assert len(subject(prompt, Recent("a" * 9_000, "b" * 9_000))) < 2_000
 

@@ -29,6 +29,8 @@ _GOING_ON = frozenset(_LISTED.split())
 """Words that say how to go on, and not with what."""
 _LONGEST = 240
 """Characters of the turn before that are taken as a subject: the last of the person's words, and of the agent's."""
+_TAKEN = 6
+"""Words that are taken of it."""
 SAID_OF = 0.85
 """The share of a text's words that must stand together somewhere in an answer that has said it already. Less would take
 an answer that states a problem for one that knows what to do about it."""
@@ -94,10 +96,15 @@ def _files(messages: Sequence[Said]) -> tuple[str, ...]:
 
 
 def subject(prompt: str, recent: Recent) -> str:
-    """Return the words that a short prompt takes from the turn before; mostly none."""
+    """Return the words that a short prompt takes from the turn before, the longest, in their order; mostly none.
+
+    Long words are the rare ones, by and large, and few of them cost less to search by.
+    """
     if not 0 < len(set(_telling(prompt)) - _GOING_ON) < ENOUGH:
         return ""
-    return " ".join(filter(None, (recent.asked[-_LONGEST:].strip(), recent.answered[-_LONGEST:].strip())))
+    words = dict.fromkeys(_telling(f"{recent.asked[-_LONGEST:]} {recent.answered[-_LONGEST:]}"))
+    taken = sorted(words, key=len, reverse=True)[:_TAKEN]
+    return " ".join(word for word in words if word in taken)
 
 
 # --- what a prompt brings ----------------------------------------------------------------------------------
