@@ -90,8 +90,9 @@ def test_a_session_is_found_by_the_beginning_of_its_id(palace: Palace) -> None:
 def test_what_was_asked_once_is_not_forgotten_within_an_epoch(palace: Palace) -> None:
     session = begin(palace)
     with palace.database.transaction() as connection:
-        hook_sessions.saved(connection, session.row, 15)
-        hook_sessions.saved(connection, session.row, 3)
+        assert hook_sessions.saved(connection, session.row, 15)
+        assert not hook_sessions.saved(connection, session.row, 15)
+        assert not hook_sessions.saved(connection, session.row, 3)
         hook_sessions.hold_back(connection, session.row)
         hook_sessions.notice(connection, session.row)
     again, later = begin(palace), begin(palace, new_epoch=True)

@@ -212,7 +212,8 @@ def _asking(asked: Asked, path: Path | None) -> Reaction:
         return Reaction()
     asks = context.settings.text("save_mode") == "ask"
     with context.writing().database.transaction() as connection:
-        hook_sessions.saved(connection, session.row, humans)
+        if not hook_sessions.saved(connection, session.row, humans):
+            return Reaction()  # of two hooks at once, the other one asks
         if asks:
             context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: the next turn's end asks
     if not asks:

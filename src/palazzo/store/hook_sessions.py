@@ -79,9 +79,12 @@ def heard(connection: Connection, host: str, session: str, at: Micros, new_epoch
     )
 
 
-def saved(connection: Connection, row: int, humans: int) -> None:
-    """Note that a save was asked for, or made, when the human had sent so many messages."""
-    connection.execute("UPDATE hook_session SET saved_at = max(saved_at, ?) WHERE id = ?", (humans, row))
+def saved(connection: Connection, row: int, humans: int) -> bool:
+    """Note that a save was asked for, or made, when the human had sent so many messages; False if that was noted."""
+    noted = connection.execute(
+        "UPDATE hook_session SET saved_at = ?1 WHERE id = ?2 AND saved_at < ?1 RETURNING id", (humans, row)
+    )
+    return bool(list(noted))
 
 
 def hold_back(connection: Connection, row: int) -> None:
