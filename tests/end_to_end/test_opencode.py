@@ -258,13 +258,18 @@ def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_or_never(tmp_p
 # --- when something is wrong --------------------------------------------------------------------------------
 
 
-def test_two_copies_of_the_plugin_tell_a_session_once(tmp_path: Path) -> None:
+def test_two_copies_tell_once_a_killed_server_is_started_again_and_without_the_program_opencode_works_on(
+    tmp_path: Path,
+) -> None:
     with machine(tmp_path) as home:
         host = Opencode(programs.opencode(), home.model, home.project, home.variables)
         home.palazzo("install", "opencode")
         home.palazzo("install", "opencode", "--project")
         home.palazzo("remember", NOTED, "--kind", "decision")
+        search = Step("I look.", (Call("_search", {"query": "deploys"}),))
         begins = home.model.answers("Begin.", "I begin.")
+        killed = home.model.answers("After it was killed.", search, "As before.")
+        gone = home.model.answers("After it was gone.", "Still here.")
         with Server(host) as server:
 
             def begin() -> None:
@@ -272,30 +277,16 @@ def test_two_copies_of_the_plugin_tell_a_session_once(tmp_path: Path) -> None:
                 server.turn(begins)
 
             in_time(begin, lambda: NOTED in home.model.requests[-1].words)
-        assert home.model.requests[-1].words.count(NOTED) == 1
-
-
-def test_a_server_that_was_killed_is_started_again_and_without_the_program_opencode_works_on(tmp_path: Path) -> None:
-    with machine(tmp_path) as home:
-        host = Opencode(programs.opencode(), home.model, home.project, home.variables)
-        home.palazzo("install", "opencode")
-        search = Step("I look.", (Call("_search", {"query": "port"}),))
-        killed = home.model.answers("After it was killed.", search, "As before.")
-        gone = home.model.answers("After it was gone.", "Still here.")
-        with Server(host) as server:
-            server.begin()
-            server.turn(home.model.answers("Before.", search, "Found."))
+            assert home.model.requests[-1].words.count(NOTED) == 1
             os.kill(child_of(server.process, " mcp"), signal.SIGKILL)
             wait_until(lambda: server.ask("GET", "/mcp")["palazzo"]["status"] != "connected")
             assert server.turn(killed) == "As before."
-            outputs = [one for one in home.model.requests[-1].body["messages"] if one["role"] == "tool"]
-            assert len(outputs) == 2
-            assert "Recorded words" in outputs[-1]["content"]
-            command = subprocess.run(
+            (output,) = (one for one in home.model.requests[-1].body["messages"] if one["role"] == "tool")
+            assert "Recorded words" in output["content"]
+            found = subprocess.run(
                 ["sh", "-c", "command -v palazzo"], env=home.variables, capture_output=True, text=True, check=True
             )
-            Path(command.stdout.strip()).rename(tmp_path / "moved away")
-            assert server.turn(gone) == "Still here."
-            assert server.turn(gone) == "Still here."
+            Path(found.stdout.strip()).rename(tmp_path / "moved away")
+            assert [server.turn(gone) for _ in range(2)] == ["Still here."] * 2
         log = (home.project.parent / "opencode.log").read_text()
         assert log.count("The agent works without memory") == 1
