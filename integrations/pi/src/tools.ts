@@ -28,7 +28,7 @@ function definition(server: Server, tool: Tool, promptGuidelines: string[]): Too
 			const result = await server.call(tool, given ?? {}, signal);
 			const content = contentOf(result);
 			if (result.isError === true) throw new Error(textOf(content) || `${name} failed without saying why`);
-			return { content, details: result.structuredContent };
+			return { content, details: undefined }; // pi keeps these in its file, beside the same in words
 		},
 	};
 }
