@@ -266,6 +266,24 @@ def test_the_plugin_and_the_marketplace_are_valid_to_the_letter(tmp_path: Path) 
             assert "Validation passed" in told
 
 
+def test_wired_by_both_nothing_is_told_or_kept_twice(tmp_path: Path) -> None:
+    """Claude Code starts each hook twice then, both at once."""
+    with machine(tmp_path) as home:
+        by_plugin(home)
+        by_settings(home)
+        says = home.model.answers(f"Note this. {DECIDED}", "I keep it.")
+        asks = home.model.answers("What did we decide about the payment gateway port?", "Port 8443.")
+        for prompt in (says, asks):
+            with ClaudeCode(claude_code(), home.model, home.project, home.variables) as session:
+                session.turn(prompt)
+            home.settle()
+        told = next(one for one in home.model.requests if one.has(asks)).words
+        for event in ("SessionStart", "UserPromptSubmit"):
+            assert told.count(f"{event} hook additional context: <palazzo-memory>") <= 1
+        assert told.count("additional context: <palazzo-memory>") >= 1
+        assert len({one["id"] for one in home.palazzo("search", DECIDED)["hits"] if "I keep it." in one["text"]}) == 1
+
+
 def test_commands_say_what_the_installed_version_says(tmp_path: Path) -> None:
     with machine(tmp_path) as home:
         with ClaudeCode(claude_code(), home.model, home.project, home.variables, *by_plugin(home)) as session:
