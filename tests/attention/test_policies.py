@@ -140,9 +140,7 @@ def test_what_fails_again_and_again_is_left_alone_for_longer_each_time() -> None
 
 def test_a_save_prompt_names_the_tools_of_the_profile() -> None:
     asked = save_prompt("codex", 15)
-    assert all(
-        word in asked for word in ("`diary_write`", "`remember`", "`check_duplicate`", "`kg_add`", "15", "codex")
-    )
+    assert all(word in asked for word in ("`diary_write`", "`remember`", "after `search`", "`kg_add`", "15", "codex"))
     names = {"diary_write": "mempalace_diary_write", "remember": "mempalace_add_drawer"}
     foreign = save_prompt("codex", 15, names)
     assert "`mempalace_diary_write`" in foreign

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from palazzo.attention.tool_names import NAMES
 from palazzo.guard.injected import SAVE, save_spans
 
-_OWN: Mapping[str, str] = {}
 
-
-def save_prompt(agent: str, humans: int, names: Mapping[str, str] = _OWN) -> str:
+def save_prompt(agent: str, humans: int, names: Mapping[str, str] = NAMES["palazzo"]) -> str:
     """Return the words that ask for a save after so many messages; `names` maps our tools' names to the profile's."""
     diary, remember, check, fact = (
         names.get(tool, tool) for tool in ("diary_write", "remember", "check_duplicate", "kg_add")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 NAMES: Mapping[str, Mapping[str, str]] = {
-    "palazzo": {},
+    "palazzo": {"check_duplicate": "search"},  # the core tools, which are all that most agents have, find what is there
     "mempalace": {
         "search": "mempalace_search",
         "wake_up": "mempalace_status",

@@ -9,14 +9,16 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from palazzo.attention.tool_names import NAMES
+
 OWN_NAMES: Mapping[str, str] = {
-    name: name
+    name: NAMES["palazzo"].get(name, name)
     for name in (
         *("search", "read", "remember", "checkpoint", "diary_write", "diary_read", "kg_query", "kg_add", "kg_end"),
         *("wake_up", "check_duplicate"),
     )
 }
-"""Palazzo's own names for what prompts and instructions speak of; a profile maps each to the name that its tool has."""
+"""What prompts and instructions speak of, by the names that every agent has; a profile maps each to its own."""
 
 
 @dataclass(frozen=True, slots=True)

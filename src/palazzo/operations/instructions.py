@@ -53,7 +53,7 @@ def instructions(context: Context, request: InstructionsRequest) -> Instructions
     called = tool_names.NAMES[request.profile]
     prompt = next((one for one in PROMPTS if one.name == request.name), None)
     if prompt is not None:
-        said = written(prompt, called or OWN_NAMES, "…").splitlines()
+        said = written(prompt, OWN_NAMES if request.profile == "palazzo" else called, "…").splitlines()
         steps = "\n".join(f"- {line}" for line in said)
         return InstructionsResult(request.name, f"# {prompt.title}\n\n{prompt.description}\n\n{steps}\n")
     text = (_TEXTS / f"{request.name}.md").read_text(encoding="utf-8")
