@@ -94,11 +94,10 @@ class Hooks:
         host, event = str(hello.get("host", "")), str(hello.get("event", ""))
         stream.socket.sendall(answering.answer(host, event, payload, ask, _log.info))
 
-    def warm_up(self) -> None:
+    def load(self) -> None:
         """Import what the first hook of a kind would have to, while its host waits."""
         for module in _USED:
             importlib.import_module(module)
-        self.is_ready()
 
     def is_ready(self) -> None:
         """Answer all hooks from now on: what could be loaded is."""

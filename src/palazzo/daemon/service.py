@@ -242,10 +242,12 @@ class Service:
                 self.engine.pool.lease() as opened,
                 Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
             ):
+                self.hooks.load()
                 if context.has_palace:
                     context.reading().search(Query("what was decided"))
-                    self.hooks.warm_up()
                     start_embedding(context, insist=False)
+                else:  # the first hook of all makes one, and a prompt that comes next is not to wait for the model
+                    context.open_embedder()
             self.hooks.is_ready()
             self.hooks.catch_up()
             self._following.begin()
