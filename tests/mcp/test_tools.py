@@ -16,10 +16,10 @@ from tests.recall.hashed_words import HashedWords
 
 from palazzo.guard.injected import palazzo_spans
 from palazzo.mcp import telling
-from palazzo.mcp.prompts import PROMPTS, written
 from palazzo.mcp.server import listed
 from palazzo.mcp.toolsets.full import FULL
 from palazzo.model import Place
+from palazzo.operations.instruction_prompts import PROMPTS, written
 from palazzo.palace import Palace
 
 LARGEST = 25_000

@@ -18,9 +18,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake progra
 def notices(directory: Path, does: str = "") -> dict[str, str]:
     """Put a notify-send on the path that writes down its arguments; return the environment to call it in."""
     program = directory / "notify-send"
-    program.write_text(
-        f"#!{sys.executable}\nimport sys, time\n{does}\nopen({str(directory / 'told')!r}, 'w').write(repr(sys.argv[1:]))\n"
-    )
+    writes = f"open({str(directory / 'told')!r}, 'w').write(repr(sys.argv[1:]))"
+    program.write_text(f"#!{sys.executable}\nimport sys, time\n{does}\n{writes}\n")
     program.chmod(0o755)
     return {"PATH": str(directory)}
 
