@@ -257,7 +257,7 @@ def test_what_is_erased_while_a_call_is_made_is_not_in_the_answer_that_is_kept(p
 def test_vectors_are_made_of_what_is_committed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
 
-    def start(command: list[str], around: Context) -> bool:
+    def start(command: list[str], handles: tuple[int, ...], around: Context) -> bool:
         with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
             seen.append(vectors.count_pending(connection))
         return True
