@@ -133,6 +133,17 @@ def test_what_stands_there_twice_is_a_trouble(tmp_path: Path, program: Path) -> 
     assert kinds(found) == ["twice", "off"]
 
 
+def test_what_mends_a_project_s_files_is_said_with_where_to_run_it(tmp_path: Path, program: Path) -> None:
+    wire(tmp_path, "claude-code", project=True)
+    (tmp_path / ".claude.json").unlink(missing_ok=True)
+    program.write_text("#!/bin/sh\nexit 3\n")
+    troubles = look(tmp_path, "claude-code").troubles
+    assert {one.mend for one in troubles} == {f"cd {tmp_path / 'shop'} && palazzo install claude-code --project"}
+    settings = tmp_path / "shop" / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace('"Stop"', '"Other"'))
+    assert {"incomplete", "silent"} == set(kinds(look(tmp_path, "claude-code")))
+
+
 def test_the_hooks_of_codex_s_plugin_are_to_be_trusted_as_well(tmp_path: Path) -> None:
     config = tmp_path / ".codex" / "config.toml"
     config.parent.mkdir()

@@ -58,4 +58,4 @@ def test_a_project_s_plugin_of_another_version_is_told_and_two_copies_are_no_tro
     shared = tmp_path / "shop" / ".opencode" / "plugin" / "palazzo.ts"
     shared.write_text(shared.read_text() + "// older\n")
     (trouble,) = look(tmp_path, "opencode").troubles
-    assert trouble.mend == "palazzo install opencode --project"
+    assert trouble.mend == f"cd {tmp_path / 'shop'} && palazzo install opencode --project"

@@ -300,7 +300,8 @@ def _wired(context: Context, try_out: bool) -> Iterator[Finding]:
         told = told or f"not wired; 'palazzo install {host.host}' does it"
         yield Finding(host.title, True, f"{host.version}: {told}" if host.version else told)
         for trouble in host.troubles:
-            fixable = host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE
+            anew = trouble.mend == f"{doctor_fixes.INSTALL}{host.host}"
+            fixable = anew and host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE
             yield Finding(host.title, False, trouble.detail, trouble.mend, fixable)
 
 

@@ -134,16 +134,19 @@ def our_plugin(text: str) -> list[tuple[Handler, Ours]]:
 
 
 def outdated(own: HostFiles, project: HostFiles) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a plugin's file that stands there, and what mends it."""
+    """Yield what is wrong with a plugin's file that stands there, behind whose it is: `user` or `project`.
+
+    Where the installation itself has no plugin, it is nobody's ('').
+    """
     starts, shared = host_files.text_of(own.hooks), host_files.text_of(project.hooks)
     try:
         loaded = _LOADED.search(starts)
         if starts.startswith(MARK) and (loaded is None or json.loads(loaded[1]) != plugin().as_uri()):
-            yield f"{own.hooks} loads the plugin of another installation", f"palazzo install {HOST}"
+            yield "user", f"{own.hooks} loads the plugin of another installation"
         if shared.startswith(MARK) and shared != shared_plugin():
-            yield f"{project.hooks} is of another version", f"palazzo install {HOST} --project"
+            yield "project", f"{project.hooks} is of another version"
     except UsageError as error:
-        yield str(error), "pip install --force-reinstall palazzo"
+        yield "", str(error)
 
 
 def shared_plugin() -> str:

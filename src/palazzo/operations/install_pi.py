@@ -7,23 +7,30 @@ for each start of pi, and pi works on.
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import palazzo
 from palazzo.errors import UsageError
-from palazzo.operations import install_host
+from palazzo.operations import host_files, host_settings, install_host
 from palazzo.operations.edited_files import Edit
+from palazzo.operations.host_files import HostFiles
+from palazzo.operations.host_settings import Handler
 from palazzo.operations.install import InstallRequest, Plan
 from palazzo.operations.own_program import own_program
+from palazzo.operations.recognising import Ours
+from palazzo.operations.wiring import PI, PROGRAM
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 WHAT = "extension"
 MARK = "// Written by 'palazzo install pi'; 'palazzo uninstall pi' takes it away."
+_LOADED = re.compile(r'^const extension = (".*");$', re.MULTILINE)
+_WIRED = re.compile(r'^const palazzo = \{ program: (".*"), options: (\[.*\]) \};$', re.MULTILINE)
 _NEXT = "Next: start pi anew, or type /reload. '/palazzo:status' says whether it is there."
 _STARTER = """\
 {mark}
@@ -73,6 +80,14 @@ def directory_of(variables: Mapping[str, str]) -> Path:
     return Path(moved).expanduser() if moved else home / ".pi" / "agent"
 
 
+def files_of(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
+    """Return pi's files, with the extension for its hooks; those of the project where one is given."""
+    own = directory_of(variables)
+    directory = own if project is None else project / ".pi"
+    told = (own if project is None else project) / "AGENTS.md"
+    return HostFiles(own, file_in(directory), directory / "mcp.json", told)
+
+
 def file_in(directory: Path) -> Path:
     """Return the file that is written there."""
     return directory / "extensions" / "palazzo.ts"
@@ -93,6 +108,58 @@ def starter(extension: Path, program: str, options: Sequence[str]) -> str:
     """Return the text of the file."""
     told = (json.dumps(one, ensure_ascii=False) for one in (str(extension), program, [*options]))
     return _STARTER.format(mark=MARK, **dict(zip(("extension", "program", "options"), told, strict=True)))
+
+
+# --- how it stands -----------------------------------------------------------------------------------------
+
+
+def our_extension(text: str) -> list[tuple[Handler, Ours]]:
+    """Return the file as the hook that it is, with the program that it starts; none where it is not ours."""
+    if not text.startswith(MARK):
+        return []
+    program, options = _wired(text) or (PROGRAM, [])
+    asks = ("hook", PI.host, "session-start")
+    handler = {"command": program, "args": [*asks, *options]}
+    return [(Handler(WHAT, (), (), handler, True), Ours((program,), asks, tuple(options)))]
+
+
+def servers(text: str) -> list[tuple[str, Any]]:
+    """Return the MCP servers that pi's own client starts, from 0.99 on."""
+    return [
+        (name, entry)
+        for _, name, entry in host_settings.servers(text)
+        if isinstance(entry, dict) and entry.get("enabled") is not False and entry.get("disabled") is not True
+    ]
+
+
+def outdated(own: HostFiles) -> Iterator[tuple[bool, str]]:
+    """Yield what is wrong with the file that stands there, and whether this installation can write it anew."""
+    text = host_files.text_of(own.hooks)
+    if not text.startswith(MARK):
+        return
+    try:
+        here = extension()
+    except UsageError as error:
+        yield False, str(error)
+        return
+    found = _LOADED.search(text)
+    loaded = None if found is None else Path(json.loads(found[1]))
+    wired = _wired(text)
+    if loaded is not None and not loaded.is_file():
+        yield True, f"{own.hooks} loads {loaded}, which is not there"
+    elif loaded is not None and loaded != here:
+        yield True, f"{own.hooks} loads the extension of another installation: {loaded}"
+    elif wired is None or text != starter(here, *wired):
+        yield True, f"{own.hooks} is of another version"
+
+
+def _wired(text: str) -> tuple[str, list[str]] | None:
+    """The program that the file starts, and its options."""
+    found = _WIRED.search(text)
+    return None if found is None else (json.loads(found[1]), json.loads(found[2]))
+
+
+# --- the file ----------------------------------------------------------------------------------------------
 
 
 def _check_scope(project: bool) -> None:

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from palazzo import client
 from palazzo.attention.tool_names import NAMES
-from palazzo.operations import host_files, host_settings, install_opencode, opencode_settings, recognising
+from palazzo.operations import host_files, host_settings, install_opencode, install_pi, opencode_settings, recognising
 from palazzo.operations.host_settings import Handler
 from palazzo.operations.install_codex import trust_keys
 from palazzo.operations.recognising import Ours
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, OPENCODE, PROGRAM, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, OPENCODE, PI, PROGRAM, Wiring
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -48,6 +48,7 @@ _GREETING: tuple[dict[str, Any], ...] = (
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
 )
+_REPAIR = "pip install --force-reinstall palazzo"
 TOOLS_TOLD_OF = ("search", "read", "remember")
 """Tools that what we write into CLAUDE.md and AGENTS.md names: an agent is not to look for them in vain."""
 
@@ -95,11 +96,11 @@ class _Found:
     """What is read of one host's files."""
 
     scopes: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    """Command lines of our hooks for the start of a session, one for each scope."""
+    lines: Mapping[tuple[str, ...], str]
+    """Command lines of our hooks for the start of a session, one for each scope, and what writes each anew."""
     events: frozenset[str]
-    servers: tuple[tuple[str, ...], ...]
-    programs: tuple[str, ...]
+    servers: Mapping[tuple[str, ...], str]
+    programs: Mapping[str, str]
     troubles: tuple[Trouble, ...]
 
 
@@ -111,6 +112,7 @@ def installed(context: Context, try_out: bool = True) -> tuple[Installed, ...]:
             (CLAUDE_CODE, host_files.claude_code, "claude"),
             (CODEX, host_files.codex, "codex"),
             (OPENCODE, install_opencode.files_of, "opencode"),
+            (PI, install_pi.files_of, "pi"),
         ):
             own = files_of(context.variables)
             path = shutil.which(program, path=context.variables.get("PATH", ""))
@@ -127,43 +129,45 @@ def _of_host(
     troubles = list(found.troubles)
     required = [hook.name for hook in wiring.hooks if not hook.optional]
     missing = [name for name in required if name not in found.events]
-    again = f"palazzo install {wiring.host}"
+    again = _again(context, wiring, "project" if {*found.scopes} == {"project"} else "user")
     if found.scopes and "plugin" not in found.scopes and missing:
         troubles.append(Trouble("incomplete", f"no hook for {', '.join(missing)}", again))
     if found.scopes and not found.servers and "plugin" not in found.scopes:
         troubles.append(Trouble("incomplete", "hooks, but no MCP server", again))
     if wiring is OPENCODE:
-        troubles += [Trouble("incomplete", *one) for one in install_opencode.outdated(own, project)]
+        for scope, wrong in install_opencode.outdated(own, project):
+            troubles.append(Trouble("incomplete", wrong, _again(context, wiring, scope) if scope else _REPAIR))
+    elif wiring is PI:
+        for is_whole, wrong in install_pi.outdated(own):
+            troubles.append(Trouble("incomplete", wrong, again if is_whole else _REPAIR))
     elif len(found.scopes) > 1:
         one = "project" if "project" in found.scopes else "user"
         troubles.append(
             Trouble(
                 "twice",
                 f"hooks stand in {' and '.join(found.scopes)}: each event is told twice",
-                f"palazzo uninstall {wiring.host} --{one}",
+                _at(context, one, f"palazzo uninstall {wiring.host} --{one}"),
             )
         )
     if wiring is CLAUDE_CODE:
         line = recognising.status_line(host_settings.setting(host_files.text_of(own.hooks), "statusLine"))
         if line is not None and shutil.which(line.program[0], path=context.variables.get("PATH", "")) is None:
-            troubles.append(Trouble("silent", f"the status line starts {line.where}, which is not there", again))
+            why = f"the status line starts {line.where}, which is not there"
+            troubles.append(Trouble("silent", why, _again(context, wiring, "user")))
     if wiring is CLAUDE_CODE and host_settings.setting(host_files.text_of(own.hooks), "disableAllHooks") is True:
         troubles.append(Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there"))
     trusted = _trusted(own, found.scopes) if wiring is CODEX and {"user", "plugin"} & {*found.scopes} else None
     if trusted is False:
         troubles.append(
-            Trouble(
-                "untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks"
-            )
+            Trouble("untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks")
         )
     said, hook_answers, server_answers = "", None, None
     if not try_out:
-        gone = [
-            one
-            for one in found.programs
+        troubles += [
+            Trouble("silent", f"what is wired starts {one}, which is not there", mend)
+            for one, mend in found.programs.items()
             if shutil.which(shlex.split(one)[0], path=context.variables.get("PATH", "")) is None
         ]
-        troubles += [Trouble("silent", f"what is wired starts {one}, which is not there", again) for one in gone]
     else:
         with ThreadPoolExecutor() as pool:
             version = pool.submit(_version, path, context.variables)
@@ -171,7 +175,8 @@ def _of_host(
             servers = [pool.submit(_try_server, line, context.variables) for line in found.servers]
         answers, serves = ([one.result() for one in tried] for tried in (hooks, servers))
         said = version.result()
-        troubles += [Trouble("silent", why, again) for why in (*answers, *serves) if why]
+        mends = (*found.lines.values(), *found.servers.values())
+        troubles += [Trouble("silent", why, mend) for why, mend in zip((*answers, *serves), mends, strict=True) if why]
         hook_answers = not any(answers) if answers else None
         server_answers = not any(serves) if serves else None
     return Installed(
@@ -179,7 +184,7 @@ def _of_host(
         wiring.title,
         said,
         found.scopes,
-        found.programs,
+        tuple(found.programs),
         len(found.events & set(required)),
         len(required),
         bool(found.servers),
@@ -194,48 +199,63 @@ def _of_host(
 
 
 def _read(context: Context, wiring: Wiring, own: HostFiles, project: HostFiles) -> _Found:
-    scopes, lines, events, servers, programs = (
-        list[str](),
-        list[tuple[str, ...]](),
-        set[str](),
-        list[tuple[str, ...]](),
-        list[str](),
-    )
-    palaces = set[str]()
+    scopes, events = list[str](), set[str]()
+    lines, servers = dict[tuple[str, ...], str](), dict[tuple[str, ...], str]()
+    programs, palaces = dict[str, str](), dict[tuple[str, str], None]()
     troubles: list[Trouble] = []
+
+    def note(started: Ours, mend: str) -> None:
+        programs.setdefault(started.where, mend)
+        palaces[_palace(started, context), mend] = None
+
     for scope, files in (("user", own), ("project", project)):
         if scope == "project" and files.hooks == own.hooks:
             continue
+        again = _again(context, wiring, scope)
         ours = _tried(files.hooks, _hooks_of(wiring), troubles)
         read = [(one, started) for one, started in ours if one.is_read]
         if read:
             scopes.append(scope)
-            lines += [_line(one.value) for one, started in read if started.asks[2] in ("session-start", "SessionStart")]
             events |= {one.event for one, _ in read}
-            programs += [started.where for _, started in read]
-            palaces |= {_palace(started, context) for _, started in read}
-        for _, entry in _tried(files.servers, _servers_of(wiring), troubles):
+        for one, started in read:
+            note(started, again)
+            if started.asks[2] in ("session-start", "SessionStart"):
+                lines.setdefault(_line(one.value), again)
+            if wiring is PI:  # its extension starts the server itself
+                servers.setdefault((*started.program, "mcp", *started.options), again)
+        for name, entry in _tried(files.servers, _servers_of(wiring), troubles):
             if (started := recognising.server(entry)) is not None:
-                servers.append(tuple(recognising.words(entry)))
-                programs.append(started.where)
-                palaces.add(_palace(started, context))
-    for other in sorted(palaces - {str(context.palace_path)}):
-        again = f"palazzo install {wiring.host}"
-        troubles.append(Trouble("other-palace", f"what is wired uses another palace: {other}", again))
+                mend = f"change '{name}' in {files.servers}" if wiring is PI else again
+                servers.setdefault(tuple(recognising.words(entry)), mend)
+                note(started, mend)
+    for other, mend in sorted(palaces):
+        if other != str(context.palace_path):
+            troubles.append(Trouble("other-palace", f"what is wired uses another palace: {other}", mend))
     if wiring is CLAUDE_CODE:
         brought = any(host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks))
     else:
-        brought = host_settings.has_toml_plugin(host_files.text_of(own.servers))
+        brought = wiring is CODEX and host_settings.has_toml_plugin(host_files.text_of(own.servers))
     if brought:
         scopes.append("plugin")
     return _Found(
         tuple(scopes),
-        tuple(dict.fromkeys(lines)),
+        lines,
         frozenset(events),
-        tuple(dict.fromkeys(servers)),
-        tuple(dict.fromkeys(programs)),
+        servers,
+        programs,
         tuple(troubles),
     )
+
+
+def _again(context: Context, wiring: Wiring, scope: str) -> str:
+    """What writes anew what stands there: for a project's files, in the project."""
+    whose = " --project" if scope == "project" else ""
+    return _at(context, scope, f"palazzo install {wiring.host}{whose}")
+
+
+def _at(context: Context, scope: str, command: str) -> str:
+    """The command, in the project's directory where it is a project's."""
+    return f"cd {shlex.quote(str(context.project_root))} && {command}" if scope == "project" else command
 
 
 def _palace(started: Ours, context: Context) -> str:
@@ -247,12 +267,16 @@ def _palace(started: Ours, context: Context) -> str:
 def _hooks_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[Handler, Ours]]]:
     if wiring is OPENCODE:
         return install_opencode.our_plugin
+    if wiring is PI:
+        return install_pi.our_extension
     return lambda text: host_settings.our_hooks(text, wiring.host)
 
 
 def _servers_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[str, Any]]]:
     if wiring is OPENCODE:
         return opencode_settings.servers
+    if wiring is PI:
+        return install_pi.servers
     if wiring is CODEX:
         return host_settings.toml_servers
     return lambda text: [(name, entry) for _, name, entry in host_settings.servers(text)]

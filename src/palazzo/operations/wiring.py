@@ -91,6 +91,8 @@ CODEX = Wiring(
 )
 OPENCODE = Wiring("opencode", "opencode", True, (Hook("plugin", "session-start"),))
 """Its plugin is ours, and hears every event."""
+PI = Wiring("pi", "pi", True, (Hook("extension", "session-start"),))
+"""Its extension is ours as well, and starts the MCP server besides."""
 WIRINGS = {wiring.host: wiring for wiring in (CLAUDE_CODE, CODEX)}
 
 
