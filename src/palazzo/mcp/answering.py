@@ -6,18 +6,21 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import anyio.lowlevel
+import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from palazzo.errors import PalazzoError
+from palazzo.errors import PalaceMissing, PalazzoError
 from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
 from palazzo.mcp.clients import host_of
 from palazzo.mcp.reporting import Reports, reporting
 from palazzo.mcp.tools import Answer, Given, Tool, request_of
+from palazzo.operations.unmade import read_nothing
 from palazzo.operations.using import SESSION
 
 KEY = "palazzo/key"
@@ -26,6 +29,8 @@ _TURN = "x-codex-turn-metadata"
 """The member of a call's `_meta` by which Codex says in which session it is made."""
 PAGE = 100
 """Members of one page of a list. Some clients read only the first."""
+
+_NOTHING_KEPT = "Nothing is kept yet: there is no palace. What is kept first, as by `remember`, makes it."
 
 _log = logging.getLogger(__name__)
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
@@ -107,8 +112,22 @@ async def _carried_out(context: Context, tool: Tool, given: Given, reports: Repo
             reports.progress,
             reports.notice,
         )
-        results.append(await connected.call(asked))
+        try:
+            results.append(await connected.call(asked))
+        except PalaceMissing as error:
+            if not tool.hints.reads:
+                raise
+            results.append(await _of_nothing(error, asked))
+            if _NOTHING_KEPT not in reports.notices:
+                reports.notice(_NOTHING_KEPT)
     return tool.answer(results if tool.steps is not None else results[0], given)
+
+
+async def _of_nothing(error: PalaceMissing, asked: Asked) -> Any:
+    """What is answered where there is no palace yet."""
+    around = asked.surroundings
+    where = (around.cwd, around.variables, around.palace, around.trust)
+    return await anyio.to_thread.run_sync(partial(read_nothing, error, asked.operation, asked.request, *where))
 
 
 def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None) -> Surroundings:
