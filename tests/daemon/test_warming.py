@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from tests.daemon.hook_machine import Machine
+from tests.daemon.hook_machine import Machine, eventually
 
 from palazzo import alone
 from palazzo.daemon.engine import Engine
 from palazzo.daemon.hooks import Hooks
+from palazzo.lines import Stream
 
 PROMPT = {"event": "UserPromptSubmit", "within_ms": 610}
 
@@ -37,6 +41,30 @@ def test_what_captures_is_begun_at_once(hooks: Hooks) -> None:
 def test_a_prompt_that_has_time_waits_for_what_is_being_loaded(hooks: Hooks) -> None:
     threading.Timer(0.05, hooks.is_ready).start()
     assert hooks.has_time_for({**PROMPT, "within_ms": 30_000})
+
+
+def test_a_prompt_that_is_left_to_its_client_is_held_until_its_turn_ends(hooks: Hooks, machine: Machine) -> None:
+    """Where the session has no transcript, nothing else has it."""
+
+    def heard(event: str, does: Callable[[Stream, dict[str, Any]], None], **told: str) -> bytes:
+        payload = json.dumps(machine.payload(**told)).encode()
+        hello = {"host": "claude-code", "event": event, "length": len(payload), "within_ms": 30_000}
+        own, other = socket.socketpair()
+        with own, other:
+            own.sendall(payload)
+            does(Stream(other), hello)
+            other.shutdown(socket.SHUT_WR)
+            return own.makefile("rb").read()
+
+    refused: list[bool] = []
+    said = heard(
+        "UserPromptSubmit",
+        lambda stream, hello: hooks.overhear(stream, hello, lambda: refused.append(True)),
+        prompt="Where do the fixtures lie?",
+    )
+    assert (said, refused) == (b"", [True])
+    heard("Stop", hooks.serve, last_assistant_message="Below tests.")
+    eventually(lambda: machine.messages() == ["Below tests.", "Where do the fixtures lie?"])
 
 
 @pytest.mark.slow

@@ -64,11 +64,12 @@ class Guest:
             self._service.give_way()
             self._say(False, reason=client.GIVING_WAY)
         elif want == "hook":
-            if not self._service.hooks.has_time_for(hello):
-                self._say(False, reason="it is warming up")
+            hooks = self._service.hooks
+            if not hooks.has_time_for(hello):
+                hooks.overhear(self.stream, hello, lambda: self._say(False, reason="it is warming up"))
                 return
             self._say(True)
-            self._service.hooks.serve(self.stream, hello)
+            hooks.serve(self.stream, hello)
         elif want == "mcp":
             self._is_mcp = True
             self._say(True)

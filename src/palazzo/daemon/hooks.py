@@ -76,8 +76,7 @@ class Hooks:
 
     def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
         """Read the payload, answer it, and end the connection."""
-        length = hello.get("length")
-        payload = _read(stream, min(length, answering.LARGEST + 1) if isinstance(length, int) else 0)
+        payload = _payload(stream, hello)
         around = hello.get("surroundings")
         told = around if isinstance(around, dict) else {}
         variables = {str(name): str(value) for name, value in (told.get("variables") or {}).items()}
@@ -93,6 +92,20 @@ class Hooks:
 
         host, event = str(hello.get("host", "")), str(hello.get("event", ""))
         stream.socket.sendall(answering.answer(host, event, payload, ask, _log.info))
+
+    def overhear(self, stream: Stream, hello: Mapping[str, Any], refuse: Callable[[], None]) -> None:
+        """Refuse a hook that its client is to answer by itself, and hold the prompt that it tells of all the same.
+
+        Of a session without a transcript it is all that there is of a turn's beginning.
+        """
+        payload = _payload(stream, hello)
+        refuse()
+
+        def hold(request: HookRequest, cwd: str) -> HookResult:
+            self._prompts.turns(request)
+            return HookResult()
+
+        answering.answer(str(hello.get("host", "")), str(hello.get("event", "")), payload, hold, _log.info)
 
     def load(self) -> None:
         """Import what the first hook of a kind would have to, while its host waits."""
@@ -226,6 +239,12 @@ class Waiting:
 
 def _nobody(_: object) -> None:
     """Nobody is told what a hook notices."""
+
+
+def _payload(stream: Stream, hello: Mapping[str, Any]) -> bytes:
+    """What the host wrote, as far as it is read."""
+    length = hello.get("length")
+    return _read(stream, min(length, answering.LARGEST + 1) if isinstance(length, int) else 0)
 
 
 def _read(stream: Stream, length: int) -> bytes:
