@@ -96,6 +96,7 @@ def test_what_reads_says_that_nothing_is_kept_yet(
     for result in calls(talk, *wanted):
         assert result["content"][0]["text"].endswith(NOTHING_KEPT)
         assert result["structuredContent"]["remarks"] == [NOTHING_KEPT]
+        assert not result["structuredContent"].get("size_bytes")
     assert list((tmp_path / "home").rglob("*.db")) == []
 
 
