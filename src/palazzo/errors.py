@@ -61,6 +61,10 @@ class NotFound(UsageError):
         super().__init__(message)
 
 
+class NoSuchPlace(NotFound):
+    """There is no wing or room of that name: nothing was ever filed there."""
+
+
 class PalaceUnusable(PalazzoError):
     """The palace file cannot be opened or written."""
 

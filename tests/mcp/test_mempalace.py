@@ -421,7 +421,7 @@ def test_a_call_that_fails_says_so_in_json_and_as_an_error(talk: Talk) -> None:
         ("search", {"query": "zebra", "wing": "nowhere"}),
         ("add_drawer", {"wing": "", "room": "x", "content": "x"}),
     ):
-        told = failed(talk, tool, **arguments)
+        ("search", {"query": "zebra", "since": "no day"}),
         assert told["success"] is False
         assert told["error"].endswith(".")
 

@@ -121,3 +121,19 @@ def test_a_palace_that_is_there_and_cannot_be_read_stays_an_error(tmp_path: Path
 
 def test_nothing_says_that_a_palace_is_sound_which_is_not_there(tmp_path: Path, palace: Palace) -> None:
     assert "There is no palace at" in talk_of(tmp_path, palace, "palazzo").refusal("verify")
+
+
+def test_clients_of_mempalace_find_nothing_in_a_wing_that_there_is_not(tmp_path: Path, palace: Palace) -> None:
+    """They name a wing with every call, before anything was filed there; with a palace, and without one."""
+    wanted = (
+        ("mempalace_search", {"query": "port", "wing": "nowhere"}),
+        ("mempalace_list_drawers", {"wing": "nowhere", "room": "none"}),
+        ("mempalace_list_rooms", {"wing": "nowhere"}),
+    )
+    for talk in (Talk(palace, tmp_path, profile="mempalace"), talk_of(tmp_path, palace, "mempalace")):
+        results = calls(talk, *wanted)
+        searched, listed, rooms = (json.loads(one["content"][0]["text"]) for one in results)
+        assert searched["results"] == []
+        assert (listed["drawers"], listed["total"]) == ([], 0)
+        assert rooms == {"wing": "nowhere", "rooms": {}}
+        assert any("nowhere" in remark for one in results for remark in one["structuredContent"]["remarks"])

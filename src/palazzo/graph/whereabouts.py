@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from palazzo.errors import NotFound, UsageError
+from palazzo.errors import NoSuchPlace, UsageError
 from palazzo.model import Place
 from palazzo.scope.rooms import slug
 from palazzo.store import places
@@ -66,10 +66,10 @@ def find_wing(connection: Connection, name: str) -> Wing | None:
 
 
 def wing(connection: Connection, name: str) -> Wing:
-    """Return the wing that a name means; NotFound with those that are near, or with what there is."""
+    """Return the wing that a name means; NoSuchPlace with those that are near, or with what there is."""
     found = find_wing(connection, name)
     if found is None:
-        raise NotFound(f"There is no wing '{name}'. {instead(name, places.wing_names(connection), 'wings')}")
+        raise NoSuchPlace(f"There is no wing '{name}'. {instead(name, places.wing_names(connection), 'wings')}")
     return found
 
 
@@ -87,7 +87,7 @@ def find_room(connection: Connection, at: Wing, name: str) -> Room | None:
 def room(connection: Connection, said: str, home: str | None = None) -> Room:
     """Return the room that `wing/room` means, or `room` alone: the one of the wing `home`, else the only one.
 
-    Raises NotFound with those that are near, UsageError where there are several.
+    Raises NoSuchPlace with those that are near, UsageError where there are several.
     """
     before, slash, name = said.rpartition("/")
     if slash:
@@ -143,7 +143,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
 
 
-def _no_room(connection: Connection, said: str) -> NotFound:
+def _no_room(connection: Connection, said: str) -> NoSuchPlace:
     before, _, name = said.rpartition("/")
     rooms = places.rooms(connection)
     at = find_wing(connection, before) if before else None
@@ -151,7 +151,7 @@ def _no_room(connection: Connection, said: str) -> NotFound:
     close = close or _rooms_near(name, [row for row in rooms if at is None or row.wing == at.row])
     close = close or _rooms_near(name, rooms)
     named = [spoken(row.place) for row in close or rooms]
-    return NotFound(f"There is no room '{said}'. {_told(named, bool(close), 'rooms')}", named[:_LISTED])
+    return NoSuchPlace(f"There is no room '{said}'. {_told(named, bool(close), 'rooms')}", named[:_LISTED])
 
 
 def _rooms_near(name: str, rooms: Sequence[RoomRow]) -> list[RoomRow]:

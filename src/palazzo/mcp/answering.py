@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from palazzo.errors import PalaceMissing, PalazzoError
+from palazzo.errors import NoSuchPlace, PalaceMissing, PalazzoError
 from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
 from palazzo.mcp.clients import host_of
 from palazzo.mcp.reporting import Reports, reporting
@@ -87,6 +87,10 @@ async def _answered(context: Context, tool: Tool, given: Given, reports: Reports
     """Nothing but a cancellation is raised here: around it is a task group, which would make groups of errors."""
     try:
         return _with_remarks(await _carried_out(context, tool, given, reports), reports.notices)
+    except NoSuchPlace as error:
+        if tool.nowhere is None:
+            return Refused(in_arguments(tool, str(error)), error)
+        return _with_remarks(tool.nowhere(given), [*reports.notices, in_arguments(tool, str(error))])
     except PalazzoError as error:
         return Refused(in_arguments(tool, str(error)), error)
     except Stopped:

@@ -100,6 +100,7 @@ class Tool:
     `fields` says fields of the request that no argument fills by itself. `output` is the JSON Schema of what `answer`
     returns as `structured`. An `always` tool is one that a host that loads tools when asked for is to load at once.
     `failure` makes an answer of what is said of a call that was refused, where a client reads more than a sentence.
+    `nowhere` answers what is asked of a wing or room that there is not, for clients to whom that is an empty place.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Tool:
     always: bool = False
     title: str = ""
     failure: Callable[[str, Exception | None], Answer] | None = None
+    nowhere: Callable[[Given], Answer] | None = None
 
     def widened(self, *arguments: Argument) -> Tool:
         """Return the same tool with more arguments."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from palazzo.errors import NotFound, UsageError
+from palazzo.errors import NoSuchPlace, UsageError
 from palazzo.model import Micros
 from palazzo.operations import past
 from palazzo.operations.background import start_embedding
@@ -183,7 +183,7 @@ def moment(text: str | None, now: Micros, option: str) -> Micros | None:
 def check_place(
     connection: Connection, wing: str | None, room: str | None, notice: Callable[[str], None] | None = None
 ) -> tuple[str | None, str | None]:
-    """Return a wing and a room as they are called now; NotFound for one that does not exist, naming what does.
+    """Return a wing and a room as they are called now; NoSuchPlace for one that does not exist, naming what does.
 
     `notice` is told of a former name, and where it leads.
     """
@@ -194,7 +194,7 @@ def check_place(
     found = [] if room is None else _rooms(connection, at, room)
     if room is not None and not found:
         rooms = places.room_names(connection, at.name if at else None)
-        raise NotFound(f"There is no room '{room}' there. {whereabouts.instead(room, rooms, 'rooms')}")
+        raise NoSuchPlace(f"There is no room '{room}' there. {whereabouts.instead(room, rooms, 'rooms')}")
     if len(found) == 1 and found[0].former and notice:
         notice(found[0].note)
     elif at is not None and at.note and notice:

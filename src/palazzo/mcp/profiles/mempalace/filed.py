@@ -58,8 +58,12 @@ def _found(result: SearchResult, given: Given) -> Answer:
     most = given["max_distance"]
     near = [row for row in map(_row, result.hits) if row["distance"] is None or most <= 0 or row["distance"] <= most]
     rows, left_out = fitted(near, "text")
+    return _results(result.query, given, rows, left_out)
+
+
+def _results(query: str, given: Given, rows: list[dict[str, Any]], left_out: int = 0) -> Answer:
     filters = {"wing": given["wing"], "room": given["room"]}
-    return recorded({"query": result.query, "filters": filters, "results": rows, **rest(left_out)})
+    return recorded({"query": query, "filters": filters, "results": rows, **rest(left_out)})
 
 
 SEARCH = Tool(
@@ -85,6 +89,7 @@ SEARCH = Tool(
     output=shape(notice=TEXT, query=TEXT, filters=OBJECT, results=LIST),
     always=True,
     failure=failure,
+    nowhere=lambda given: _results(given["query"], given, []),
 )
 
 
@@ -203,6 +208,7 @@ LIST_DRAWERS = Tool(
     answer=_listed,
     output=shape(drawers=LIST, total=NUMBER, count=NUMBER, offset=NUMBER, limit=NUMBER),
     failure=failure,
+    nowhere=lambda given: _listed(ListDrawersResult((), 0, given["limit"] or 20, given["offset"] or 0), given),
 )
 
 

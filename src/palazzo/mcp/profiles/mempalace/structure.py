@@ -108,6 +108,7 @@ LIST_ROOMS = Tool(
     answer=_rooms,
     output=shape(wing=TEXT, rooms=OBJECT),
     failure=failure,
+    nowhere=lambda given: _rooms(RoomListResult(()), given),
 )
 
 
