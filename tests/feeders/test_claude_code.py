@@ -274,6 +274,7 @@ def test_a_person_may_write_below_a_reminder_or_about_one() -> None:
     assert message(FEEDER, spoken("user", "<system-reminder>x</system-reminder>\nUse 8443")).standing == "said"
     assert message(FEEDER, spoken("user", "What is a <system-reminder>?")).standing == "said"
     assert message(FEEDER, spoken("user", "<system-reminder> is never closed")).standing == "said"
+    assert message(FEEDER, spoken("user", "<bash-stdout> is empty, why?")).standing == "said"
 
 
 def test_an_error_of_the_api_is_not_what_the_model_said() -> None:

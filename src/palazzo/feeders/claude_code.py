@@ -47,19 +47,13 @@ _HOST_ROWS = frozenset(
 )
 """Types that, with a `sessionId`, mark a file as this host's even before anybody has spoken."""
 
-_HOST_WORDS = (
-    "<command-name>",
-    "<command-message>",
-    "<local-command-stdout>",
-    "<local-command-stderr>",
-    "<local-command-caveat>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<task-notification>",
-    "Stop hook feedback:",
-    "[Request interrupted by user",
+_HOST_WORDS = ("Stop hook feedback:", "[Request interrupted by user")
+"""How `user` rows begin that the host wrote."""
+_HOST_TAGS = (
+    *("command-name", "command-message", "local-command-stdout", "local-command-stderr", "local-command-caveat"),
+    *("bash-stdout", "bash-stderr", "task-notification"),
 )
-"""How `user` rows begin that the host wrote: echoes of its own commands, hooks, and background tasks."""
+"""Tags around echoes of its own commands and background tasks. A person may name one, and closes none."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -209,9 +203,15 @@ def _standing(row: JsonObject, role: Role, text: str) -> Standing:
         return "meta"
     if role == "assistant":
         return "meta" if row.get("isApiErrorMessage") is True or _is_synthetic(row) else "said"
-    if role == "user" and (text.lstrip().startswith(_HOST_WORDS) or _only_reminders(text)):
+    if role == "user" and (_is_of_the_host(text.lstrip()) or _only_reminders(text)):
         return "meta"
     return "said"
+
+
+def _is_of_the_host(text: str) -> bool:
+    if text.startswith(_HOST_WORDS):
+        return True
+    return any(text.startswith(f"<{tag}>") and f"</{tag}>" in text for tag in _HOST_TAGS)
 
 
 def _only_reminders(text: str) -> bool:
