@@ -1,8 +1,8 @@
 """What a hook does where no service answers: start one for the next time, leave a pointer, and say the little it can.
 
 A prompt that asks for the past is answered by keyword (`unaided`). Nothing is written but the spool, and that has no
-words: where a transcript lies, of which session; which drawers a session was told of. In the log it says what is
-wrong with a payload.
+words: where a transcript lies, of which session; which drawers a session was told of; which session began and could
+not be oriented. In the log it says what is wrong with a payload.
 """
 
 from __future__ import annotations
@@ -65,6 +65,8 @@ def answer(host: str, event: str, payload: bytes, palace: str | None, variables:
         answered = _answer_prompt(host, read, chosen, variables, began)
     elif event not in _BEGINNINGS:
         return NOTHING
+    elif not wrong and client.is_wanted(variables):
+        _leave_beginning(where.palace, host, read, variables)
     return _with_line(host, read, answered, trouble, where, variables) if trouble else answered
 
 
@@ -104,6 +106,11 @@ def told_file(palace: str, variables: Mapping[str, str]) -> str:
     return _file("told", palace, variables)
 
 
+def late_file(palace: str, variables: Mapping[str, str]) -> str:
+    """Return the file that holds which sessions of a palace began without a service (`operations/late_starts`)."""
+    return _file("late", palace, variables)
+
+
 def _file(what: str, palace: str, variables: Mapping[str, str]) -> str:
     name = os.path.splitext(os.path.basename(client.address(palace, variables).socket))[0]
     return os.path.join(paths.state_place(variables), f"{what}-{name}.txt")
@@ -136,7 +143,16 @@ def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], 
             wrong = "the transcript is not read: no absolute path, or one that is too long"
             hook_log.note(host, event, wrong, palace, variables)
         return
-    _append(spool_file(palace, variables), (host[:40], session[:200], path, "ended" if event in ENDINGS else ""))
+    append(spool_file(palace, variables), (host[:40], session[:200], path, "ended" if event in ENDINGS else ""))
+
+
+def _leave_beginning(palace: str, host: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
+    """Append one line: which session is to be oriented by its first prompt. One that goes on has what it was told."""
+    session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
+    source = read.get("source")
+    file = late_file(palace, variables)
+    if session and source not in ("resume", "fork") and not (os.path.exists(file) and os.path.getsize(file) > _FULL):
+        append(file, (host, session[:_LONGEST], source if isinstance(source, str) else ""))
 
 
 def _leave_note(file: str, asked: unaided.Asked, told: unaided.Told, began: float) -> None:
@@ -147,7 +163,7 @@ def _leave_note(file: str, asked: unaided.Asked, told: unaided.Told, began: floa
     numbers = (time.time_ns() // 1_000, estimate_tokens(told.text), took)
     try:
         if not os.path.exists(file) or os.path.getsize(file) <= _FULL:  # else nobody reads it: no service may run
-            _append(file, (asked.host, asked.session, *map(str, numbers), ",".join(told.ids)))
+            append(file, (asked.host, asked.session, *map(str, numbers), ",".join(told.ids)))
     except OSError:
         return  # it is told all the same: what is missing is a line in a list
 
@@ -163,7 +179,8 @@ def _told_before(file: str, asked: unaided.Asked) -> frozenset[str]:
     return frozenset(one for line in lines if line.startswith(start) for one in line.rpartition("\t")[2].split(","))
 
 
-def _append(file: str, parts: tuple[str, ...]) -> None:
+def append(file: str, parts: tuple[str, ...]) -> None:
+    """Append a line of parts with tabs between; escaped, so that one line is one record."""
     line = "\t".join(map(_escaped, parts)) + "\n"
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tests.archive import conversations
 from tests.archive.test_erasing import erase
 
+from palazzo import alone
 from palazzo.mcp.calls import Stopped
 from palazzo.model import Micros, Place, Role, Source
 from palazzo.operations import hook_prompt
@@ -364,3 +366,29 @@ def test_fifty_turns_with_writes_between_change_no_byte_of_what_was_given(
         assert now[: len(before)] == before
         before = now
     assert len(before) > 10
+
+
+def began_alone(context: Context, session: str, source: str) -> None:
+    """Do what a hook does that finds no service when a session begins; it would start one, which is not wanted here."""
+    variables = {**context.variables, "PALAZZO_SERVICE": "on", "XDG_RUNTIME_DIR": str(context.cwd)}
+    payload = json.dumps({"session_id": session, "source": source}).encode()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(alone.starting, "begin", lambda *_: "")
+        assert (
+            alone.answer("claude-code", "SessionStart", payload, str(context.palace_path), variables) == alone.NOTHING
+        )
+
+
+def test_a_session_that_began_without_a_service_is_oriented_by_its_first_prompt_that_asks_nothing(
+    context: Context, ask: Callable[[HookRequest], HookResult]
+) -> None:
+    note(context, DECISION)
+    for session, source in (("s-1", "startup"), ("s-2", "startup"), ("s-3", "resume")):
+        began_alone(context, session, source)
+    go_on = replace(PROMPT, prompt="thanks, go on")
+    assert DECISION in ask(go_on).inject
+    assert ask(go_on).inject == ""
+    assert ask(replace(go_on, session="s-3")).inject == ""
+    asked = ask(replace(PROMPT, session="s-2"))
+    assert asked.reason == "a prompt asks for the past"
+    assert DECISION in asked.inject

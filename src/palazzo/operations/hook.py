@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from palazzo.attention import dedup
 from palazzo.attention.happening import Beginning, Event, Happening, ToolKind, ToolUse
 from palazzo.attention.rendering import told
-from palazzo.operations import hook_notices
+from palazzo.operations import hook_notices, late_starts
 from palazzo.operations.hook_answers import HANDED_OVER, SILENCE, Asked, Told
 from palazzo.operations.operation import About, Operation
 
@@ -107,8 +107,12 @@ def hook(context: Context, request: HookRequest) -> HookResult:
         return HookResult(reason="nothing to do", tell=hook_notices.that_there_is_no_palace(context, request))
     began = time.perf_counter()
     happening = _happening(request)
-    session = _session(context, happening)
+    late = late_starts.take(context, happening.host, happening.session) if happening.event == "prompt" else None
+    start = None if late is None else replace(happening, event="session-start", beginning=late)
+    session = _session(context, start or happening)
     answer = _handler(request.event)(Asked(context, happening, session))
+    if start is not None and not (answer.text or answer.entries) and context.settings.flag("events.session-start"):
+        answer = _handler(start.event)(Asked(context, start, session))
     return _given(context, happening, session, answer, began)
 
 
