@@ -42,7 +42,7 @@ def test_no_byte_of_what_a_session_was_told_changes_in_fifty_turns_with_writes_b
     machine.note("We decided that the limit of the queue is ten, since workers fell behind in March.")
     machine.start()
     with Caller(machine.where, machine.variables, str(machine.project), starts=False) as service:
-        eventually(lambda: injected(machine.hook("UserPromptSubmit", asking("warm-up", 0, machine))[0]))
+        eventually(lambda: injected(machine.hook("SessionStart", asking("warm-up", 0, machine))[0]))
         told = [injected(machine.hook("SessionStart", {**asking(SESSION, 0, machine), "source": "startup"})[0])]
         for turn in range(TURNS):
             if turn % (TURNS // WRITES) == 0:

@@ -216,7 +216,7 @@ def test_a_save_is_asked_for_at_the_fifteenth_message_of_a_person_and_once(tmp_p
     assert first == 15
     assert [_last_prompt(one) for one in requests[first - 1 : first + 1]] == [prompts[14]] * 2
     words = requests[first].turns[-1].texts[0]
-    assert all(one in words for one in ("diary_write", "remember", "check_duplicate", "MEMORY.md"))
+    assert all(one in words for one in ("diary_write", "remember", "`search`", "MEMORY.md"))
     assert len(requests) == 17
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.archive import conversations
 from tests.archive.test_erasing import erase
 
-from palazzo import alone
+from palazzo import alone, starting
 from palazzo.mcp.calls import Stopped
 from palazzo.model import Micros, Place, Role, Source
 from palazzo.operations import hook_prompt
@@ -373,7 +373,7 @@ def began_alone(context: Context, session: str, source: str) -> None:
     variables = {**context.variables, "PALAZZO_SERVICE": "on", "XDG_RUNTIME_DIR": str(context.cwd)}
     payload = json.dumps({"session_id": session, "source": source}).encode()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(alone.starting, "begin", lambda *_: "")
+        patched.setattr(starting, "begin", lambda *_: "")
         assert (
             alone.answer("claude-code", "SessionStart", payload, str(context.palace_path), variables) == alone.NOTHING
         )
