@@ -150,9 +150,14 @@ def _leave_beginning(palace: str, host: str, read: dict[str, object], variables:
     """Append one line: which session is to be oriented by its first prompt. One that goes on has what it was told."""
     session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
     source = read.get("source")
+    if not session or source in ("resume", "fork"):
+        return
     file = late_file(palace, variables)
-    if session and source not in ("resume", "fork") and not (os.path.exists(file) and os.path.getsize(file) > _FULL):
-        append(file, (host, session[:_LONGEST], source if isinstance(source, str) else ""))
+    try:
+        if not os.path.exists(file) or os.path.getsize(file) <= _FULL:
+            append(file, (host, session[:_LONGEST], source if isinstance(source, str) else ""))
+    except OSError:
+        return  # it goes on without having been oriented
 
 
 def _leave_note(file: str, asked: unaided.Asked, told: unaided.Told, began: float) -> None:

@@ -334,7 +334,7 @@ def start(where: Address, variables: Mapping[str, str]) -> None:
 
 
 def _spawn(command: list[str], environment: dict[str, str]) -> None:
-    """Start a process in a session of its own that has nothing of this one's but the environment."""
+    """Start a process in a session of its own. A shell between ends at once: hosts kill what descends from servers."""
     import _thread
 
     actions = [
@@ -343,7 +343,8 @@ def _spawn(command: list[str], environment: dict[str, str]) -> None:
         (os.POSIX_SPAWN_DUP2, 0, 2),
     ]
     try:
-        pid = os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True, setsigmask=())
+        between = ["/bin/sh", "-c", '"$@" &', "sh", *command]
+        pid = os.posix_spawn(between[0], between, environment, file_actions=actions, setsid=True, setsigmask=())
     except OSError as error:
         raise ServiceUnavailable(f"The service cannot be started ({error.strerror}).") from error
     _thread.start_new_thread(_collect, (pid,))

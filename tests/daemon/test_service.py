@@ -93,7 +93,8 @@ def test_it_has_nothing_of_who_started_it(shared: User, tmp_path: Path) -> None:
     os.set_inheritable(writing, True)
     shared.caller().close()
     pid = shared.pid()
-    assert os.getsid(pid) == pid
+    assert os.getsid(pid) != os.getsid(0)
+    assert int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) != os.getpid()
     assert Path(f"/proc/{pid}/cwd").resolve() in (shared.palace.parent, Path("/"))
     assert {str(Path(f"/proc/{pid}/fd/{number}").readlink()) for number in (0, 1, 2)} == {os.devnull}
     os.close(writing)

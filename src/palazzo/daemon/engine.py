@@ -37,7 +37,10 @@ _NOTE_EVERY = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An operation to be carried out, and for whom. `on_progress` may raise Stopped when nobody waits any more."""
+    """An operation to be carried out, and for whom. `on_progress` may raise Stopped when nobody waits any more.
+
+    What is `owed` is short, and carried out to its end though the service is told to end.
+    """
 
     operation: Operation[Any, Any]
     request: Any
@@ -47,6 +50,7 @@ class Job:
     trust: Trust
     on_progress: Callable[[Progress], None]
     on_notice: Callable[[str], None]
+    owed: bool = False
 
 
 class Engine:
@@ -121,7 +125,7 @@ class Engine:
 
     def _carried_out(self, job: Job) -> Any:
         def report(progress: Progress) -> None:
-            if self.stopping.is_set():
+            if self.stopping.is_set() and not job.owed:
                 raise Stopped
             job.on_progress(progress)
 

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TookTooLong
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,8 @@ class Hooks:
     def _read_again(self, path: Path, variables: Mapping[str, str]) -> None:
         request = HookRequest("", "subagent-stop", "", transcript=str(path))
         try:
-            self._engine.submit(self._job(request, str(path.parent), variables)).result(_CAPTURES_WITHIN)
+            job = replace(self._job(request, str(path.parent), variables), owed=True)
+            self._engine.submit(job).result(_CAPTURES_WITHIN)
         except (PalazzoError, RuntimeError, TookTooLong) as error:
             _log.info("reading a transcript again: %s", type(error).__name__)
 
@@ -210,7 +212,7 @@ class Hooks:
             self._read_again(path, variables)
         here = self._engine.palace.parent
         operation = registry.operation("session_checkpoint")
-        job = Job(operation, about, None, here, variables, "agent", lambda _: None, _nobody)
+        job = Job(operation, about, None, here, variables, "agent", lambda _: None, _nobody, owed=True)
         try:
             self._engine.submit(job).result(_CAPTURES_WITHIN)
         except (PalazzoError, RuntimeError, TookTooLong) as error:
