@@ -386,7 +386,8 @@ def test_without_a_palace_there_are_no_resources_and_search_says_how_it_begins(t
     talk.carry_out = in_a_thread  # type: ignore[method-assign]
     (answer,) = talk.ask(("resources/list", {}))
     assert answer["result"]["resources"] == []
-    assert "none.db" in talk.refusal("search", query="x")
+    assert "Nothing is kept yet" in talk.told("search", query="x")["remarks"][0]
+    assert not (tmp_path / "none.db").exists()
     assert talk.told("remember", text="the first note")["filed"] is True
     assert len(talk.told("search", query="first note")["hits"]) == 1
 
