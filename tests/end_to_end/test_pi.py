@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -66,6 +66,20 @@ def _installed(home: Machine, version: str = OLD) -> Pi:
     host = Pi(programs.pi(version), home.model, home.project, home.variables)
     home.palazzo("install", "pi")
     return host
+
+
+def _starts(host: Pi, another: Callable[[str], str]) -> None:
+    """Let the extension start another program than the installed one, which may be that of a whole environment."""
+    starter = host.home / "extensions" / "palazzo.ts"
+    before, program, after = re.split(r'(?<=program: )"(.*?)"', starter.read_text())
+    starter.write_text(f"{before}{json.dumps(another(program))}{after}")
+
+
+def _but_for(path: Path, program: str, event: str) -> Path:
+    """Put a program there that does what `program` does, but fails at an event."""
+    path.write_text(f'#!/bin/sh\ncase "$*" in *{event}*) exit 1 ;; esac\nexec "{program}" "$@"\n')
+    path.chmod(0o755)
+    return path
 
 
 def bash(command: str) -> tuple[Call]:
@@ -301,9 +315,7 @@ def test_without_palazzo_pi_starts_and_works_and_says_so_once(tmp_path: Path) ->
     programs.pi(OLD)
     with machine(tmp_path) as home:
         host = _installed(home)
-        program = shutil.which("palazzo", path=home.variables["PATH"])
-        assert program is not None
-        Path(program).rename(f"{program}-gone")
+        _starts(host, lambda program: f"{program}-gone")
         says = home.model.answers("Say something.", "Something. " * 100)
         with host.talk() as talk:
             talk.turn(says)
@@ -318,17 +330,14 @@ def test_without_palazzo_pi_starts_and_works_and_says_so_once(tmp_path: Path) ->
         starter = host.home / "extensions" / "palazzo.ts"
         starter.write_text(starter.read_text().replace("integrations/pi", "integrations/gone"))
         assert host.turn(says).startswith("Something.")
-        Path(f"{program}-gone").rename(program)
 
 
 def test_a_compaction_before_which_nothing_could_be_kept_waits_once_for_the_agent_to_save(tmp_path: Path) -> None:
     programs.pi(OLD)
     with machine(tmp_path) as home:
         host = _installed(home)
-        program = Path(shutil.which("palazzo", path=home.variables["PATH"]) or "")
-        whole = program.rename(program.with_name("palazzo-whole"))
-        program.write_text(f'#!/bin/sh\ncase "$*" in *pre-compact*) exit 1 ;; esac\nexec "{whole}" "$@"\n')
-        program.chmod(0o755)
+        fails = tmp_path / "palazzo"
+        _starts(host, lambda program: str(_but_for(fails, program, "pre-compact")))
         says = home.model.answers("Say something.", "Something. " * 100)
         home.model.answers("# Save this session", "It is saved.")
         with host.talk() as talk:
@@ -341,7 +350,6 @@ def test_a_compaction_before_which_nothing_could_be_kept_waits_once_for_the_agen
             assert asked.turns[-1].texts[0].startswith("# Save this session")
             assert talk.send({"type": "compact"})["success"]
         assert any("Compact again to go on without" in one for one in talk.told)
-        whole.rename(program)
 
 
 # --- beside others ------------------------------------------------------------------------------------------

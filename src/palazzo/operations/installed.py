@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from palazzo import client
 from palazzo.attention.tool_names import NAMES
@@ -104,6 +104,18 @@ class _Found:
     troubles: tuple[Trouble, ...]
 
 
+class _Tried(NamedTuple):
+    """What came of starting it."""
+
+    version: str = ""
+    hook_answers: bool | None = None
+    server_answers: bool | None = None
+    troubles: Sequence[Trouble] = ()
+
+
+_UNTRUSTED = Trouble("untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks")
+
+
 def installed(context: Context, try_out: bool = True) -> tuple[Installed, ...]:
     """Return how Palazzo stands in each host that is here; without `try_out` nothing is started."""
     tried = []
@@ -126,72 +138,104 @@ def _of_host(
     context: Context, wiring: Wiring, own: HostFiles, project: HostFiles, path: str | None, try_out: bool
 ) -> Installed:
     found = _read(context, wiring, own, project)
-    troubles = list(found.troubles)
     required = [hook.name for hook in wiring.hooks if not hook.optional]
-    missing = [name for name in required if name not in found.events]
-    again = _again(context, wiring, "project" if {*found.scopes} == {"project"} else "user")
-    if found.scopes and "plugin" not in found.scopes and missing:
-        troubles.append(Trouble("incomplete", f"no hook for {', '.join(missing)}", again))
-    if found.scopes and not found.servers and "plugin" not in found.scopes:
-        troubles.append(Trouble("incomplete", "hooks, but no MCP server", again))
-    if wiring is OPENCODE:
-        for scope, wrong in install_opencode.outdated(own, project):
-            troubles.append(Trouble("incomplete", wrong, _again(context, wiring, scope) if scope else _REPAIR))
-    elif wiring is PI:
-        for is_whole, wrong in install_pi.outdated(own):
-            troubles.append(Trouble("incomplete", wrong, again if is_whole else _REPAIR))
-    elif len(found.scopes) > 1:
-        one = "project" if "project" in found.scopes else "user"
-        troubles.append(
-            Trouble(
-                "twice",
-                f"hooks stand in {' and '.join(found.scopes)}: each event is told twice",
-                _at(context, one, f"palazzo uninstall {wiring.host} --{one}"),
-            )
-        )
-    if wiring is CLAUDE_CODE:
-        line = recognising.status_line(host_settings.setting(host_files.text_of(own.hooks), "statusLine"))
-        if line is not None and shutil.which(line.program[0], path=context.variables.get("PATH", "")) is None:
-            why = f"the status line starts {line.where}, which is not there"
-            troubles.append(Trouble("silent", why, _again(context, wiring, "user")))
-    if wiring is CLAUDE_CODE and host_settings.setting(host_files.text_of(own.hooks), "disableAllHooks") is True:
-        troubles.append(Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there"))
     trusted = _trusted(own, found.scopes) if wiring is CODEX and {"user", "plugin"} & {*found.scopes} else None
-    if trusted is False:
-        troubles.append(
-            Trouble("untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks")
-        )
-    said, hook_answers, server_answers = "", None, None
-    if not try_out:
-        troubles += [
-            Trouble("silent", f"what is wired starts {one}, which is not there", mend)
-            for one, mend in found.programs.items()
-            if shutil.which(shlex.split(one)[0], path=context.variables.get("PATH", "")) is None
-        ]
-    else:
-        with ThreadPoolExecutor() as pool:
-            version = pool.submit(_version, path, context.variables)
-            hooks = [pool.submit(_try_hook, wiring, line, context.variables) for line in found.lines]
-            servers = [pool.submit(_try_server, line, context.variables) for line in found.servers]
-        answers, serves = ([one.result() for one in tried] for tried in (hooks, servers))
-        said = version.result()
-        mends = (*found.lines.values(), *found.servers.values())
-        troubles += [Trouble("silent", why, mend) for why, mend in zip((*answers, *serves), mends, strict=True) if why]
-        hook_answers = not any(answers) if answers else None
-        server_answers = not any(serves) if serves else None
+    tried = _tried_out(context, wiring, found, path) if try_out else _not_tried(context, found)
+    troubles = (
+        *found.troubles,
+        *_gaps(context, wiring, found, [name for name in required if name not in found.events]),
+        *_of_its_kind(context, wiring, own, project, found),
+        *(() if trusted is not False else (_UNTRUSTED,)),
+        *tried.troubles,
+    )
     return Installed(
         wiring.host,
         wiring.title,
-        said,
+        tried.version,
         found.scopes,
         tuple(found.programs),
         len(found.events & set(required)),
         len(required),
         bool(found.servers),
-        hook_answers,
-        server_answers,
+        tried.hook_answers,
+        tried.server_answers,
         trusted,
-        tuple(troubles),
+        troubles,
+    )
+
+
+# --- what is wrong -----------------------------------------------------------------------------------------
+
+
+def _gaps(context: Context, wiring: Wiring, found: _Found, missing: Sequence[str]) -> Iterator[Trouble]:
+    """What should stand there and does not; a plugin is whole."""
+    if not found.scopes or "plugin" in found.scopes:
+        return
+    again = _again_here(context, wiring, found)
+    if missing:
+        yield Trouble("incomplete", f"no hook for {', '.join(missing)}", again)
+    if not found.servers:
+        yield Trouble("incomplete", "hooks, but no MCP server", again)
+
+
+def _of_its_kind(
+    context: Context, wiring: Wiring, own: HostFiles, project: HostFiles, found: _Found
+) -> Iterator[Trouble]:
+    """What can be wrong in this host alone."""
+    if wiring is OPENCODE:
+        for scope, wrong in install_opencode.outdated(own, project):
+            yield Trouble("incomplete", wrong, _again(context, wiring, scope) if scope else _REPAIR)
+    elif wiring is PI:
+        for is_whole, wrong in install_pi.outdated(own):
+            yield Trouble("incomplete", wrong, _again_here(context, wiring, found) if is_whole else _REPAIR)
+    elif len(found.scopes) > 1:
+        one = "project" if "project" in found.scopes else "user"
+        yield Trouble(
+            "twice",
+            f"hooks stand in {' and '.join(found.scopes)}: each runs twice",
+            _at(context, one, f"palazzo uninstall {wiring.host} --{one}"),
+        )
+    if wiring is CLAUDE_CODE:
+        settings = host_files.text_of(own.hooks)
+        line = recognising.status_line(host_settings.setting(settings, "statusLine"))
+        if line is not None and not _is_there(context, line.program[0]):
+            why = f"the status line starts {line.where}, which is not there"
+            yield Trouble("silent", why, _again(context, wiring, "user"))
+        if host_settings.setting(settings, "disableAllHooks") is True:
+            yield Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there")
+
+
+def _again_here(context: Context, wiring: Wiring, found: _Found) -> str:
+    return _again(context, wiring, "project" if {*found.scopes} == {"project"} else "user")
+
+
+def _is_there(context: Context, program: str) -> bool:
+    return shutil.which(program, path=context.variables.get("PATH", "")) is not None
+
+
+# --- trying it ---------------------------------------------------------------------------------------------
+
+
+def _not_tried(context: Context, found: _Found) -> _Tried:
+    """Only whether the programs are there."""
+    gone = [(one, mend) for one, mend in found.programs.items() if not _is_there(context, shlex.split(one)[0])]
+    why = "what is wired starts {}, which is not there"
+    return _Tried(troubles=[Trouble("silent", why.format(one), mend) for one, mend in gone])
+
+
+def _tried_out(context: Context, wiring: Wiring, found: _Found, path: str | None) -> _Tried:
+    """Start what is wired as the host would, all at once, and say what does not answer."""
+    with ThreadPoolExecutor() as pool:
+        version = pool.submit(_version, path, context.variables)
+        hooks = [pool.submit(_try_hook, wiring, line, context.variables) for line in found.lines]
+        servers = [pool.submit(_try_server, line, context.variables) for line in found.servers]
+    answers, serves = ([one.result() for one in tried] for tried in (hooks, servers))
+    mends = (*found.lines.values(), *found.servers.values())
+    return _Tried(
+        version.result(),
+        not any(answers) if answers else None,
+        not any(serves) if serves else None,
+        [Trouble("silent", why, mend) for why, mend in zip((*answers, *serves), mends, strict=True) if why],
     )
 
 
