@@ -59,7 +59,7 @@ def main_job(palazzo: Path, palace: Path) -> int:
     steps = [
         ["mine", *inputs, "--wait"],
         ["search", "Which port does the deploy service use?", "--limit", "3"],
-        ["search", "How do I make sure that nothing I wrote was lost?", "--limit", "2"],
+        ["search", "How do I check that nothing is missing from the archive?", "--limit", "2"],
         ["status"],
     ]
     steps.append(["service", "stop"])  # which a search has started, for the next one
