@@ -78,6 +78,7 @@ TABLES = (
     ),
     Worded("tag", "id", (("name", "name"),)),
     Worded("token", "id", (("name", "name"),)),
+    Worded("fact_anchor", "id", (("path", "name"),)),
 )
 """Tables that are gone through column by column."""
 
@@ -90,6 +91,7 @@ ELSEWHERE = {
     "keyword": "words: touched drawers are indexed anew, the index is merged (derive/erased)",
     "keyword_retired": "words: as `keyword`",
     "claim": "words: claims of touched drawers go, and are made anew (derive/erased)",
+    "anchor": "paths, keyed hashes of words: those of touched sessions and notes go, made anew (derive/erased)",
     "mention": "names: those of touched drawers go, and are made anew (derive/erased)",
     "wake_block": "words, cut short: all blocks go with any erase (archive/erasing)",
     "mending": "keyed hashes of words: those of touched sessions go, and are made anew (derive/erased)",
