@@ -28,6 +28,9 @@ PartKind = Literal["text", "thinking", "tool_call", "tool_result", "image", "att
 Standing = Literal["said", "meta", "summary"]
 """`said` is conversation; `meta` is what the host inserted; `summary` replaces what was compacted."""
 
+Visibility = Literal["merged", "unmerged", "parked", "unknown"]
+"""Whether what was written on a branch is part of what is checked out: `parked` is unmerged, and the branch is gone."""
+
 DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder"]
 
 
@@ -125,6 +128,32 @@ class Drawer:
     locator: str
     source: Source
     tags: tuple[str, ...] = ()
+
+
+AnchorKind = Literal["stated", "read", "edited", "mentioned"]
+"""How a drawer or a fact came to cite a file: somebody said so, a tool read or changed it, or it was spoken of."""
+
+UNPLACED = -1
+"""What stands for the lines of a cited stretch that is known by its words alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A file, or a stretch of one, that is cited, as it was then.
+
+    `path` is named from the root of the wing's project, with `/`; it is absolute where the file is in no project.
+    `first` and `last` are lines, from 1 and both cited; 0 is the whole file, `UNPLACED` a stretch of which nobody said
+    where it stood. `digest` is of the cited words (`text/cited`), empty where they were not seen; `lines` is how many
+    it is of. `blob` is git's id of the whole file then, in hexadecimal, empty where that is not known.
+    """
+
+    path: str
+    first: int = 0
+    last: int = 0
+    digest: bytes = b""
+    lines: int = 0
+    blob: str = ""
+    how: AnchorKind = "stated"
 
 
 @dataclass(frozen=True, slots=True)
