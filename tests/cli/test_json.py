@@ -14,8 +14,8 @@ from palazzo.store.schema import MIGRATIONS
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 HIT = {
     "id", "score", "text", "truncated", "wing", "room", "kind", "title", "created_at", "recorded_at", "role", "author",
-    "source", "trust", "branch", "commit", "visibility", "freshness", "why", "turns", "context", "superseded", "state",
-    "tags", "filed_as", "importance",
+    "source", "trust", "branch", "commit", "visibility", "freshness", "why", "turns", "context", "superseded", "label",
+    "state", "tags", "filed_as", "importance",
 }  # fmt: skip
 MINE = {
     "sources",
@@ -42,7 +42,7 @@ STATUS = {
 
 def test_search(palazzo: Command, shop: Path) -> None:
     found = palazzo.json("search", "deploy port")
-    assert set(found) == {"query", "scope", "index", "took_ms", "total_candidates", "hits", "below"}
+    assert set(found) == {"query", "scope", "index", "took_ms", "total_candidates", "hits", "below", "left_out"}
     assert found["query"] == "deploy port"
     assert found["scope"] == {"wing": None, "as_of": None}
     assert found["index"] == "keyword-only"

@@ -33,7 +33,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         hanging=_HANGING,
     )
     marks = [
-        hit.branch and f"branch {hit.branch}",
+        hit.label or (hit.branch and f"branch {hit.branch}"),
         hit.trust == "external" and "external",
         hit.state,
         hit.filed_as,

@@ -137,8 +137,8 @@ def of_hit(hit: HitView, cwd: Path) -> Entry:
     if hit.superseded is not None:
         by = hit.superseded
         notes.append(f"superseded on {minute(by.at)[:10]}: {by.value or 'it ended'} ({by.by})")
-    if hit.visibility == "unmerged":
-        notes.append(f"written on branch {hit.branch}")
+    if hit.label:
+        notes.append(hit.label)
     if hit.state:
         notes.append(hit.state)
     return Entry(

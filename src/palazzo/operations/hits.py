@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from palazzo.model import Drawer, Micros
+from palazzo.model import Drawer, Micros, Visibility
 from palazzo.operations.operation import PERSON_ONLY
 
 if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
-Visibility = Literal["merged", "unmerged"]
 Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
-MAIN_LINES = ("", "main", "master", "trunk")
-"""Branches whose words concern everybody. "" is what was written outside a repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +112,8 @@ class HitView:
     turns: tuple[TurnView, ...] = ()
     context: tuple[NeighbourView, ...] = ()
     superseded: SupersededView | None = None
+    label: str = ""
+    """What is said of its branch where that is not known to be part of what is checked out: `unmerged: feature/x`."""
     state: str = ""
     """Of a to-do or a reminder: open, done or dropped."""
     tags: tuple[str, ...] = ()
@@ -126,11 +125,6 @@ class HitView:
     """Characters of the whole text, of which `text` may be the beginning."""
     copies: Annotated[int, PERSON_ONLY] = 0
     reasons: Annotated[tuple[ReasonView, ...], PERSON_ONLY] = ()
-
-
-def visibility(branch: str, current: str) -> Visibility:
-    """Say whether words of `branch` hold where `current` is checked out, as far as their names tell."""
-    return "merged" if branch in MAIN_LINES or branch == current else "unmerged"
 
 
 def source_of(drawer: Drawer) -> HitSource:

@@ -19,16 +19,17 @@ from palazzo.operations.hits import (
     source_of,
     superseded,
     title_of,
-    visibility,
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import task_states
 
 if TYPE_CHECKING:
     from palazzo.graph.whereabouts import Room, Wing
+    from palazzo.operations.branches import Checkout, Standing
     from palazzo.operations.context import Context
     from palazzo.palace import Palace
     from palazzo.recall.present import Hit, Neighbour, Turn
+    from palazzo.recall.query import Query
     from palazzo.recall.search import Answer
     from palazzo.store.database import Connection
     from palazzo.store.labels import Label
@@ -95,6 +96,8 @@ class SearchResult:
     total_candidates: int
     hits: tuple[HitView, ...]
     below: tuple[HitView, ...] = ()
+    left_out: int = 0
+    """How many of the best hits the setting `branch_policy` leaves out."""
     note: Annotated[str, PERSON_ONLY] = ""
     advice: Annotated[str, PERSON_ONLY] = ""
     """What to try where nothing was found."""
@@ -108,6 +111,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
     Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
     """
+    from palazzo.operations.branches import Checkout, written
     from palazzo.operations.choosing import known_tags
     from palazzo.operations.using import session_named
     from palazzo.recall import query
@@ -139,19 +143,22 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         known_tags(connection, request.tags)
         among = _among(context, connection, request)
         uses = used.rows_used(connection, session_named(context))
-    answer = palace.search(replace(asked, wing=wing, room=room, home=context.home, among=among, used=uses))
+    checkout = Checkout(context)
+    asked = replace(asked, wing=wing, room=room, home=context.home, checked_out=checkout.lifted, among=among, used=uses)
+    answer, left_out = _answer(palace, asked, checkout)
     if answer.index != "ready":
         start_embedding(context, insist=False)
-    branch = _current_branch(context, answer.hits or answer.below)
     with palace.database.snapshot() as connection:
         shown = (*answer.hits, *answer.below)
+        standings = checkout.standings(written(hit.drawer) for hit in shown)
         told = superseded(connection, [hit.drawer.id for hit in shown], now if when.before is None else when.before)
         noted = labels.labels_of(connection, [hit.row for hit in shown])
     states = task_states(context, when, shown)
 
     def view(hit: Hit) -> HitView:
         uid = hit.drawer.id
-        return _view(hit, branch, told.get(uid), states.get(uid, ""), noted.get(hit.row, labels.NO_LABEL))
+        standing = standings[written(hit.drawer)]
+        return _view(hit, standing, told.get(uid), states.get(uid, ""), noted.get(hit.row, labels.NO_LABEL))
 
     return SearchResult(
         query=request.query,
@@ -161,7 +168,8 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         total_candidates=answer.total,
         hits=tuple(view(hit) for hit in answer.hits),
         below=tuple(view(hit) for hit in answer.below) if request.explain else (),
-        note=" ".join(filter(None, (when.note, answer.note))),
+        left_out=left_out,
+        note=" ".join(filter(None, (when.note, answer.note, _unshown(left_out)))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
         floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
@@ -254,12 +262,29 @@ def check_importance(least: float | None) -> None:
         raise UsageError(f"--min-importance is {least:g}; it must be between 0 and 1.")
 
 
-def _current_branch(context: Context, hits: Sequence[Hit]) -> str:
-    """The branch that is checked out here, asked for only when a hit was written on one."""
-    return context.project.branch if any(hit.drawer.branch for hit in hits) else ""
+def _answer(palace: Palace, asked: Query, checkout: Checkout) -> tuple[Answer, int]:
+    """What is found, and how many of the best hits are left out since their branch is not part of what is checked out.
+
+    Where a branch is asked for, that one is shown.
+    """
+    answer = palace.search(asked)
+    if checkout.policy != "hide" or asked.branch is not None:
+        return answer, 0
+    checkout.look([hit.drawer for hit in (*answer.hits, *answer.below)])
+    left_out = sum(checkout.is_hidden(hit.drawer) for hit in answer.hits)
+    if left_out or any(checkout.is_hidden(hit.drawer) for hit in answer.below):
+        answer = palace.search(replace(asked, look=checkout.look, but=checkout.is_hidden))
+    return answer, left_out
 
 
-def _view(hit: Hit, branch: str, superseding: SupersededView | None, state: str, noted: Label) -> HitView:
+def _unshown(left_out: int) -> str:
+    if not left_out:
+        return ""
+    hits = "1 hit is" if left_out == 1 else f"{left_out} hits are"
+    return f"{hits} left out, of branches that are not merged into what is checked out (setting branch_policy)."
+
+
+def _view(hit: Hit, standing: Standing, superseding: SupersededView | None, state: str, noted: Label) -> HitView:
     drawer = hit.drawer
     return HitView(
         id=drawer.id,
@@ -278,12 +303,13 @@ def _view(hit: Hit, branch: str, superseding: SupersededView | None, state: str,
         trust=drawer.trust,
         branch=drawer.branch,
         commit=drawer.commit,
-        visibility=visibility(drawer.branch, branch),
+        visibility=standing.visibility,
         freshness="unknown",
         why=hit.why,
         turns=_turns(hit.turns),
         context=tuple(_neighbour(neighbour) for neighbour in hit.context),
         superseded=superseding,
+        label=standing.label,
         state=state,
         tags=drawer.tags,
         filed_as=noted.filed_as,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from palazzo.errors import UsageError
@@ -40,10 +40,14 @@ class Query:
     """The moment as of which to look: `Palace.search` gives the snapshot of it."""
     home: str | None = None
     """The wing of the project that is asked from: lifted, not required."""
+    checked_out: str | None = None
+    """The git branch that is checked out there: what belongs to it is lifted. None for nothing."""
     external: bool = True
     """Whether words of strangers count: what a page, an MCP server or a dependency's file said."""
     but: Callable[[Drawer], bool] | None = None
     """Says which drawers to leave out as if they were not there: none of them makes the others look far behind."""
+    look: Callable[[Sequence[Drawer]], None] | None = None
+    """Told of the drawers that `but` is about to be asked of, many at a time."""
     used: frozenset[int] = frozenset()
     """The row ids of the drawers that the session that asks has used: they lift those that were used with them."""
     without: frozenset[str] = frozenset()
@@ -67,6 +71,8 @@ class Understood:
     words: frozenset[str] = frozenset()
     home: str | None = None
     """The wing that is asked from."""
+    checked_out: str | None = None
+    """The branch that is checked out there."""
 
     def names_wing(self, wing: str) -> bool:
         """Whether the question names a wing, or a part of its name that is long enough to be a name."""
@@ -103,6 +109,7 @@ def understand(query: Query, authors: Iterable[str] = ()) -> Understood:
         asks_how=asks_how(question),
         words=frozenset(_WORD.findall(question.lower())),
         home=query.home,
+        checked_out=query.checked_out,
     )
 
 

@@ -15,6 +15,7 @@ from operator import mul
 from typing import NamedTuple
 
 from palazzo.guard.trust import is_shell
+from palazzo.model import MAIN_LINES
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
 from palazzo.recall.query import Understood
@@ -82,6 +83,8 @@ class Signals(NamedTuple):
     """Whether it holds the question's rarest identifier, in the source that spoke of it last."""
     together: float = 0.0
     """How often it was used together with something that ranks high here, or that the session has used."""
+    branch: float = 0.0
+    """Whether it belongs to what is checked out in the project that is asked from."""
 
 
 class Ranked(NamedTuple):
@@ -95,8 +98,9 @@ class Ranked(NamedTuple):
 
     @property
     def of_its_own(self) -> float:
-        """The rank without the lifts of being at home and of use, which make nothing more likely to answer."""
-        lifts = self.signals.home * self.weights.home + self.signals.together * self.weights.together
+        """The rank without the lifts of place and of use, which make nothing more likely to answer."""
+        signals, weights = self.signals, self.weights
+        lifts = signals.home * weights.home + signals.together * weights.together + signals.branch * weights.branch
         return self.rank - lifts
 
 
@@ -104,6 +108,9 @@ _NOTHING = Signals()
 TOGETHER = 0.2
 """The weight of `together`, set by hand on made-up logs of use (`benchmarks/used_together.py`): half as much gains next
 to nothing where what was used is asked for again, more costs more where agents named what did not answer."""
+BRANCH = 0.1
+"""The weight of `branch`, set by hand to half of the least other lift: of two that answer about as well, the one that
+belongs to what is checked out comes first. The coding suite loses nothing by it (`benchmarks/README.md`)."""
 TALK = Signals(
     words=0.40,
     vector=0.70,
@@ -122,6 +129,7 @@ TALK = Signals(
     asks=-0.30,
     length=1.08,
     together=TOGETHER,
+    branch=BRANCH,
 )
 """For messages between people."""
 WORK = Signals(
@@ -147,6 +155,7 @@ WORK = Signals(
     command=0.45,
     latest=0.27,
     together=TOGETHER,
+    branch=BRANCH,
 )
 """For what is said to agents and what these do, for documents and notes. `words` was fitted as 0.17 and `follows`,
 since it is of exchanges alone, as 0.61; with either a lone word no longer finds the drawer that has it. `home` is set
@@ -306,7 +315,15 @@ def _signals(
         follows=around.share(before[0]) if before and placed.kind == "exchange" else 0.0,
         command=1.0 if understood.asks_how and placed.kind == "tool" and is_shell(placed.title) else 0.0,
         latest=1.0 if row in around.latest else 0.0,
+        branch=1.0 if placed.wing == understood.home and belongs(placed.branch, understood.checked_out) else 0.0,
     )
+
+
+def belongs(branch: str, checked_out: str | None) -> bool:
+    """Whether words of a branch belong to the one that is checked out: the main lines' to each other, none to None."""
+    if checked_out is None:
+        return False
+    return branch == checked_out or (branch in MAIN_LINES and checked_out in MAIN_LINES)
 
 
 def _at(said: Mapping[int, float], side: Sequence[int], n: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -221,7 +221,8 @@ def _hits(
     # What stands beside a hit, and for which nothing else is known to speak, is none itself.
     best: float | None = None
     spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
-    for one, drawer in _read(connection, spoken_for, min(asked.limit + 1, _READ_TOGETHER)):
+    together = _READ_TOGETHER if asked.look is not None else min(asked.limit + 1, _READ_TOGETHER)
+    for one, drawer in _read(connection, spoken_for, together, asked.look):
         candidate = one.candidate
         if asked.among is not None and candidate.row not in asked.among:
             continue
@@ -236,8 +237,10 @@ def _hits(
         yield Hit(drawer, score.relevance(evidence, scale), drawer.text, False, reasons, candidate.row, floor=floor)
 
 
-def _read(connection: Connection, ranked: list[Ranked], together: int) -> Iterator[tuple[Ranked, Drawer]]:
-    """Yield each with its drawer, `together` of which are read at once.
+def _read(
+    connection: Connection, ranked: list[Ranked], together: int, look: Callable[[Sequence[Drawer]], None] | None
+) -> Iterator[tuple[Ranked, Drawer]]:
+    """Yield each with its drawer, `together` of which are read at once, and told of to `look`.
 
     One that is not live is left out: threads share the index, and one with a newer snapshot has brought it further than
     this one sees.
@@ -245,6 +248,8 @@ def _read(connection: Connection, ranked: list[Ranked], together: int) -> Iterat
     for start in range(0, len(ranked), together):
         part = ranked[start : start + together]
         read = read_drawers(connection, [one.candidate.row for one in part])
+        if look is not None:
+            look(list(read.values()))
         found = ((one, read.get(one.candidate.row)) for one in part)
         yield from ((one, drawer) for one, drawer in found if drawer is not None and drawer.retired_at is None)
 

@@ -357,13 +357,14 @@ class Placed(NamedTuple):
     title: str = ""
     created_at: int = 0
     uid: bytes = b""
+    branch: str = ""
 
 
 def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
     """Return where those of the drawers stand that are live."""
     found = connection.execute(
-        "SELECT drawer.id, source, kind, author, size, marks, wing.name, role, title, created_at, uid FROM drawer"
-        " JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
+        "SELECT drawer.id, source, kind, author, size, marks, wing.name, role, title, created_at, uid, branch"
+        " FROM drawer JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
         " WHERE drawer.id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps(list(rows)),),
     )

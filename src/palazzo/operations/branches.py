@@ -1,0 +1,134 @@
+"""How words of a branch stand towards the checkout that is worked in: part of it, or not, or nobody knows.
+
+What is asked of git is asked for all words of an answer at once and remembered; what it does not tell in time is told
+as not known. Words of another project are never asked about: which of its branches they are on says nothing here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from palazzo.model import MAIN_LINES, Visibility
+from palazzo.scope.git_files import Repository, head_of, repository_of
+from palazzo.store.written import Written
+
+if TYPE_CHECKING:
+    from palazzo.model import Drawer
+    from palazzo.operations.context import Context
+
+_SECONDS = 0.2
+"""What one answer may wait for git, however often it asks."""
+_LONGEST_NAME = 80
+_WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", "unknown": "branch"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether words are part of what is checked out, and what is said of it: '' where they are, or nobody asks."""
+
+    visibility: Visibility = "merged"
+    label: str = ""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is known that the words are not part of what is checked out."""
+        return self.visibility in ("unmerged", "parked")
+
+
+MERGED = Standing()
+
+
+def written(drawer: Drawer) -> Written:
+    """Return where a drawer was written."""
+    return Written(drawer.branch, drawer.commit, drawer.place.wing)
+
+
+class Checkout:
+    """What is checked out where somebody works, as one answer sees it; `policy` is the setting `branch_policy`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.policy = context.settings.text("branch_policy")
+        self._known: dict[Written, Standing] = {}
+        self._left = _SECONDS
+
+    @property
+    def branch(self) -> str:
+        """The branch that is checked out; '' on a detached head, and where there is no repository."""
+        return self._head[0]
+
+    @property
+    def lifted(self) -> str | None:
+        """The branch whose memories are lifted; None where there is no repository, or the setting says to ignore it."""
+        return None if self._repository is None or self.policy == "ignore" else self.branch
+
+    def standings(self, asked: Iterable[Written]) -> dict[Written, Standing]:
+        """Return how each stands. Git is asked about those that no name decides, together."""
+        wanted = set(asked)
+        decided = {one: self._by_name(one) for one in wanted - self._known.keys()}
+        undecided = [one for one, seen in decided.items() if seen is None]
+        told = self._by_git(undecided) if undecided else {}
+        for one, seen in decided.items():
+            self._known[one] = self._standing(one.branch, seen or told.get((one.branch, one.commit), "unknown"))
+        return {one: self._known[one] for one in wanted}
+
+    def of(self, one: Written) -> Standing:
+        """Return how one stands; ask for several together by `standings` first."""
+        return self._known[one] if one in self._known else self.standings([one])[one]
+
+    def look(self, drawers: Iterable[Drawer]) -> None:
+        """Find out how these drawers stand, all together."""
+        self.standings(map(written, drawers))
+
+    def hides(self, one: Written) -> bool:
+        """Whether the setting says that this is not shown."""
+        return self.policy == "hide" and self.of(one).is_elsewhere
+
+    def is_hidden(self, drawer: Drawer) -> bool:
+        """Whether the setting says that a drawer is not shown."""
+        return self.hides(written(drawer))
+
+    def _standing(self, branch: str, seen: Visibility) -> Standing:
+        if seen == "merged":
+            return MERGED
+        name = " ".join(branch.split())[:_LONGEST_NAME]
+        return Standing(seen, "" if self.policy == "ignore" else f"{_WORDS[seen]}: {name}")
+
+    def _by_name(self, one: Written) -> Visibility | None:
+        """What the names alone decide; None where git is to be asked."""
+        is_main = one.branch in MAIN_LINES
+        if not one.branch or (is_main and not one.commit):
+            return "merged"
+        if self._repository is None or one.wing != self._context.home:
+            return "merged" if is_main else "unknown"
+        if one.branch == self.branch:
+            return "merged"
+        return None if self._head[1] and self.policy != "ignore" else "unknown"
+
+    def _by_git(self, asked: Collection[Written]) -> Mapping[tuple[str, str], Visibility]:
+        from palazzo import paths
+        from palazzo.scope.ancestry import Ancestry
+        from palazzo.store import written as store
+
+        home = self._context.home
+        if self._repository is None or home is None or self._left <= 0:
+            return {}
+        began = time.monotonic()
+        with self._context.reading().database.snapshot() as connection:
+            tips = store.last_commits(connection, home, {one.branch for one in asked})
+        ancestry = Ancestry(self._repository, paths.cache_directory(self._context.variables))
+        told = ancestry.standings({(one.branch, one.commit) for one in asked}, tips)
+        self._left -= time.monotonic() - began
+        return told
+
+    @cached_property
+    def _repository(self) -> Repository | None:
+        return repository_of(self._context.cwd)
+
+    @cached_property
+    def _head(self) -> tuple[str, str]:
+        return ("", "") if self._repository is None else head_of(self._repository)

@@ -1,0 +1,52 @@
+"""On which branch and commit words were written, and in which wing they are: what is asked of git goes by that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from palazzo.store import places, tags
+from palazzo.store.database import Connection
+from palazzo.store.keywords import tag_filter, wing_filter
+
+_NEWEST = 200
+"""Drawers of a branch, those that were cut last, among which its last commit is looked for."""
+
+
+class Written(NamedTuple):
+    """The branch and the commit, '' where they are not known, and the wing."""
+
+    branch: str
+    commit: str
+    wing: str
+
+
+NOWHERE = Written("", "", "")
+
+
+def of_items(connection: Connection, ids: Iterable[str]) -> dict[str, Written]:
+    """Return where these items were written, by id; of those that are archived."""
+    rows = connection.execute(
+        "SELECT lower(hex(item.uid)), item.branch, item.commit_id, wing.name FROM json_each(?) AS asked"
+        " CROSS JOIN item ON item.uid = unhex(asked.value) JOIN room ON room.id = item.room"
+        " JOIN wing ON wing.id = room.wing",
+        (json.dumps(sorted(set(ids))),),
+    )
+    return {str(uid): Written(*place) for uid, *place in rows}
+
+
+def last_commits(connection: Connection, wing: str, branches: Iterable[str]) -> dict[str, str]:
+    """Return the last commit that is known of each of these branches, of those of which any is."""
+    stretches = places.stretches(connection, wing)
+    known = tags.known_tags(connection, {f"branch:{branch}" for branch in branches}) if stretches else {}
+    found = {}
+    for tag, row in known.items():
+        rows = connection.execute(
+            "SELECT commit_id FROM drawer WHERE commit_id <> '' AND retired_at IS NULL AND id IN"
+            " (SELECT rowid FROM keyword WHERE keyword MATCH ? ORDER BY rowid DESC LIMIT ?)"
+            " ORDER BY created_at DESC, id DESC LIMIT 1",
+            (f"{tag_filter(row)} AND {wing_filter(stretches)}", _NEWEST),
+        )
+        found.update({tag.removeprefix("branch:"): str(commit) for (commit,) in rows})
+    return found
