@@ -27,7 +27,10 @@ LARGEST = 32 * 1024 * 1024
 """The most that git may say: the hashes of some 800,000 commits. What says more is not believed in part."""
 
 _READING = frozenset(
-    "cat-file diff diff-index diff-tree for-each-ref log ls-files ls-tree merge-base patch-id rev-list rev-parse".split()
+    [
+        *("cat-file", "diff", "diff-index", "diff-tree", "for-each-ref", "log", "ls-files", "ls-tree", "merge-base"),
+        *("patch-id", "rev-list", "rev-parse"),
+    ]
 )
 """What is asked of git. None of them writes, and none reads files of the working directory as long as `diff` compares
 two trees or has `--cached`, and `diff-index` has it: filters that a repository names would run on those files."""
@@ -71,11 +74,7 @@ def run(root: Path, *arguments: str, stdin: bytes = b"", within: float = WITHIN)
     line = [program, *settings, "--no-pager", "--literal-pathspecs", command, *plain, *rest]
     deadline = time.monotonic() + within
     try:
-        with tempfile.TemporaryFile() as asked:
-            if stdin:
-                asked.write(stdin)
-                asked.seek(0)
-            process = _start(line, root, asked if stdin else None)
+        process = _start(line, root, stdin)
     except (OSError, ValueError):  # ValueError: a NUL in the path
         return None
     _running.add(process)
@@ -111,21 +110,26 @@ def _read(stream: IO[bytes], said: list[bytes]) -> None:
             said.append(b"")
 
 
-def _start(line: Sequence[str], root: Path, stdin: IO[bytes] | None) -> subprocess.Popen[bytes]:
+def _start(line: Sequence[str], root: Path, stdin: bytes) -> subprocess.Popen[bytes]:
+    """What it reads lies in a file, so that nobody has to feed it while its answer is awaited."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= _ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(root.parent)}
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
-    return subprocess.Popen(  # noqa: S603 - no shell, fixed commands
-        line,
-        cwd=root,
-        env=environment,
-        stdin=subprocess.DEVNULL if stdin is None else stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        **apart,
-    )
+    with tempfile.TemporaryFile() if stdin else Path(os.devnull).open("rb") as given:
+        if stdin:
+            given.write(stdin)
+            given.seek(0)
+        return subprocess.Popen(  # noqa: S603 - no shell, fixed commands
+            line,
+            cwd=root,
+            env=environment,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            **apart,
+        )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from palazzo.scope import git
 from palazzo.scope.git_files import repository_of
-from palazzo.scope.identity import ask_git
 
 _COMMITS = 2_000
 """The newest commits that are looked at: who wrote none of them is not spoken of much."""
@@ -22,6 +22,6 @@ def commit_authors(directory: Path) -> list[str]:
     repository = repository_of(directory)
     if repository is None:
         return []
-    told = ask_git(repository.directory, _SECONDS, "log", f"--max-count={_COMMITS}", "--format=%aN")
-    names = dict.fromkeys(" ".join(line.split()) for line in told.split("\n"))
+    told = git.run(repository.root, "log", f"--max-count={_COMMITS}", "--format=%aN", within=_SECONDS) or b""
+    names = dict.fromkeys(" ".join(line.split()) for line in told.decode("utf-8", "surrogateescape").split("\n"))
     return [name for name in names if name and len(name) <= _LONGEST and name.isprintable()]

@@ -7,7 +7,9 @@ one in `commondir`.
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,13 @@ _ORIGIN = re.compile(r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTIL
 _URL = re.compile(r"^\s*url\s*=\s*(.+?)\s*$", re.MULTILINE)
 _SCP_LIKE = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(.+)", re.IGNORECASE)
+_NO_NAME = re.compile(r"\.\.|^[-/.]|[/.]$|//|/\.|\.lock$|@\{|[\\ ~^:?*\[]")
+"""What the name of a branch cannot have (git-check-ref-format)."""
+_OF_BRANCHES = ("refs/heads/", "refs/remotes/")
+_MOST_PACKED = 32
+
+_packed_kept: dict[Path, tuple[tuple[int, int], tuple[dict[str, str], frozenset[str]]]] = {}
+"""Files of packed refs that this process has read, with their size and time of change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,32 @@ def commit_at(repository: Repository, reference: str) -> str:
     return commit if _HASH.fullmatch(commit) else ""
 
 
+def tips_of(repository: Repository, branch: str) -> tuple[str, ...]:
+    """Return the commits that a branch points to: here, then at each remote as it was last heard of. () if it is gone.
+
+    Also () where the name is none that a branch can have, and where refs are kept in a reftable.
+    """
+    if not branch or _NO_NAME.search(branch) or not branch.isprintable():
+        return ()
+    packed, remotes = _packed(repository.common / "packed-refs")
+    with suppress(OSError), os.scandir(repository.common / "refs" / "remotes") as entries:
+        remotes = remotes | {entry.name for entry in entries}
+    found = []
+    for name in (f"refs/heads/{branch}", *(f"refs/remotes/{remote}/{branch}" for remote in sorted(remotes))):
+        stated = read_line(repository.common / name)
+        found.append(stated if _HASH.fullmatch(stated) else packed.get(name, ""))
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def being_rebased(repository: Repository) -> str:
+    """Return the branch that a rebase which is not finished will put back, or ""."""
+    for state in ("rebase-merge", "rebase-apply"):
+        named = read_line(repository.directory / state / "head-name")
+        if named.startswith("refs/heads/"):
+            return named.removeprefix("refs/heads/")
+    return ""
+
+
 def first_commit_in_log(repository: Repository) -> str:
     """Return the commit that began this repository, where the log of its head still says so."""
     line = read_line(repository.common / "logs" / "HEAD")
@@ -97,6 +132,25 @@ def origin_of(repository: Repository) -> str:
 def read_line(path: Path) -> str:
     """Return the first line of a small file, or "" where it cannot be read."""
     return _read(path).partition("\n")[0].replace("\0", "").strip()
+
+
+def _packed(file: Path) -> tuple[dict[str, str], frozenset[str]]:
+    """What `packed-refs` says of branches, and of which remotes; kept until the file changes."""
+    try:
+        status = file.stat()
+        stamp = (status.st_size, status.st_mtime_ns)
+        if file in _packed_kept and _packed_kept[file][0] == stamp:
+            return _packed_kept[file][1]
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return {}, frozenset()
+    lines = (line.partition(" ") for line in text.split("\n"))
+    said = {name: commit for commit, _, name in lines if name.startswith(_OF_BRANCHES) and _HASH.fullmatch(commit)}
+    while len(_packed_kept) >= _MOST_PACKED:
+        _packed_kept.pop(next(iter(_packed_kept)), None)
+    remotes = frozenset(name.split("/", 3)[2] for name in said if name.startswith("refs/remotes/"))
+    _packed_kept[file] = stamp, (said, remotes)
+    return said, remotes
 
 
 def _git_directory(root: Path) -> Path | None:

@@ -9,12 +9,10 @@ machine.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.scope import git
 from palazzo.scope.git_files import (
     Repository,
     commit_at,
@@ -83,7 +81,7 @@ def _identity(repository: Repository, commit: str, git_seconds: float) -> tuple[
     shallow = (repository.common / "shallow").is_file()
     tip = _main_line(repository) or commit
     if tip and not shallow:
-        first = _first_commit(repository.common, tip, git_seconds)
+        first = _first_commit(repository, tip, git_seconds)
         if first:
             return f"git:{first}", True
         logged = first_commit_in_log(repository)
@@ -100,12 +98,12 @@ def _main_line(repository: Repository) -> str:
     return next((commit for name in names if (commit := commit_at(repository, name))), "")
 
 
-def _first_commit(common: Path, tip: str, seconds: float) -> str:
-    known = _FIRST_COMMITS.get((common, tip))
+def _first_commit(repository: Repository, tip: str, seconds: float) -> str:
+    known = _FIRST_COMMITS.get((repository.common, tip))
     if known is None:
-        known = ask_git(common, seconds, "rev-list", "--first-parent", "--max-parents=0", tip)
+        known = _told(repository, seconds, "rev-list", "--first-parent", "--max-parents=0", tip)
         if known:
-            _FIRST_COMMITS[common, tip] = known
+            _FIRST_COMMITS[repository.common, tip] = known
     return known
 
 
@@ -114,30 +112,13 @@ def _has_reftable(repository: Repository) -> bool:
 
 
 def _head_by_git(repository: Repository, seconds: float) -> tuple[str, str]:
-    lines = ask_git(repository.directory, seconds, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
+    lines = _told(repository, seconds, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
     commit, branch = (*lines, "", "")[:2]
     return ("" if branch == "HEAD" else branch), commit
 
 
-def ask_git(git_directory: Path, seconds: float, *arguments: str) -> str:
-    """What git prints, or "" if it fails, takes longer or is not there. It reads, and fetches nothing."""
-    program = shutil.which("git")
-    if program is None:
-        return ""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(  # noqa: S603 - fixed arguments, no shell
-            [program, f"--git-dir={git_directory}", *arguments],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "surrogateescape").strip() if done.returncode == 0 else ""
+def _told(repository: Repository, seconds: float, *arguments: str) -> str:
+    return (git.run(repository.root, *arguments, within=seconds) or b"").decode("utf-8", "surrogateescape").strip()
 
 
 def _resolved(path: Path) -> Path:

@@ -1,0 +1,151 @@
+"""What git's own log of a checkout's head says: which commit was checked out when, and where branches were left.
+
+The log is a plain file, one line for each time that the head moved (git-reflog). It begins where git has cut it off, as
+a rule after 90 days, and each worktree has its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from palazzo.model import Micros
+from palazzo.scope.git_files import Repository
+
+_MOST = 8 * 1024 * 1024
+"""How much of a log is read, its end: some 50,000 movements."""
+_MOST_KEPT = 32
+_LINE = re.compile(
+    r"(?P<before>[0-9a-f]{40}|[0-9a-f]{64}) (?P<after>[0-9a-f]{40}|[0-9a-f]{64}) [^\t]*> (?P<at>\d{1,11}) [+-]\d{4}"
+    r"(?:\t(?P<words>.*))?"
+)
+_MOVED = re.compile(r"checkout: moving from (\S+) to (\S+)")
+_RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+_AMENDED = "commit (amend)"
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """The head moved from one commit to another at a time; `branch` was checked out then ("" if that is not known)."""
+
+    before: str
+    after: str
+    at: Micros
+    words: str
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadLog:
+    """All movements as they came about, their times apart, and whether these are in order."""
+
+    movements: tuple[Movement, ...] = ()
+    times: tuple[Micros, ...] = ()
+    ordered: bool = True
+
+    def commit_at(self, moment: Micros, branch: str = "") -> str:
+        """Return the commit that was checked out at a moment, or "".
+
+        "" where the log does not reach back that far, where it says that another branch was checked out than `branch`,
+        and where its times are not in order about that moment.
+        """
+        number = bisect_right(self.times, moment)
+        if not number or not (self.ordered or self._in_order_about(number, moment)):
+            return ""
+        last = self.movements[number - 1]
+        return "" if branch and last.branch not in ("", branch) else last.after
+
+    def _in_order_about(self, number: int, moment: Micros) -> bool:
+        return max(self.times[:number]) <= moment and all(at > moment for at in self.times[number:])
+
+    def left_at(self, branch: str) -> Movement | None:
+        """Return the last movement away from a branch (`before` is what it had then), or the last one on it."""
+        for one in reversed(self.movements):
+            if _MOVED.fullmatch(one.words) and _moved_from(one) == branch:
+                return one
+            if one.branch == branch:
+                return replace(one, before=one.after)
+        return None
+
+    def amended(self, branch: str) -> dict[str, str]:
+        """Return what `commit --amend` put in the place of which commits while a branch was checked out."""
+        return {
+            one.before: one.after for one in self.movements if one.branch == branch and one.words.startswith(_AMENDED)
+        }
+
+
+_kept: dict[Path, tuple[tuple[int, int], HeadLog]] = {}
+"""Logs that this process has read, by file, with its size and time of change."""
+
+
+def head_log(repository: Repository) -> HeadLog:
+    """Return the log of this checkout's head; an empty one where git keeps none."""
+    return _log(repository.directory / "logs" / "HEAD")
+
+
+def head_logs(repository: Repository) -> list[HeadLog]:
+    """Return the logs of the heads of all checkouts of a repository, this one's first."""
+    own = repository.directory / "logs" / "HEAD"
+    others = [repository.common / "logs" / "HEAD"]
+    try:
+        with os.scandir(repository.common / "worktrees") as entries:
+            others += sorted(Path(entry.path) / "logs" / "HEAD" for entry in entries)
+    except OSError:  # there are none
+        pass
+    return [_log(file) for file in dict.fromkeys([own, *others])]
+
+
+def _log(file: Path) -> HeadLog:
+    try:
+        status = file.stat()
+        stamp = (status.st_size, status.st_mtime_ns)
+        if file in _kept and _kept[file][0] == stamp:
+            return _kept[file][1]
+        with file.open("rb") as lines:
+            if status.st_size > _MOST:
+                lines.seek(-_MOST, os.SEEK_END)
+                lines.readline()
+            text = lines.read(_MOST).decode("utf-8", "surrogateescape")
+    except OSError:
+        return HeadLog()
+    log = _of(text)
+    while len(_kept) >= _MOST_KEPT:
+        _kept.pop(next(iter(_kept)), None)
+    _kept[file] = stamp, log
+    return log
+
+
+def _of(text: str) -> HeadLog:
+    found = (_LINE.fullmatch(line) for line in text.split("\n"))
+    bare = [
+        Movement(one["before"], one["after"], Micros(int(one["at"]) * 1_000_000), one["words"] or "")
+        for one in found
+        if one
+    ]
+    told = _with_branches(bare)
+    times = tuple(one.at for one in told)
+    return HeadLog(tuple(told), times, all(before <= after for before, after in pairwise(times)))
+
+
+def _with_branches(movements: list[Movement]) -> list[Movement]:
+    """Say what was checked out: what the next movement leaves, and before the first one what that leaves."""
+    first = next((origin for one in movements if (origin := _moved_from(one))), "")
+    told, branch = [], first
+    for one in movements:
+        branch = _moved_to(one) or branch
+        told.append(replace(one, branch=branch))
+    return told
+
+
+def _moved_from(movement: Movement) -> str:
+    found = _MOVED.fullmatch(movement.words) or _RENAMED.fullmatch(movement.words)
+    return found[1] if found else ""
+
+
+def _moved_to(movement: Movement) -> str:
+    found = _MOVED.fullmatch(movement.words) or _RENAMED.fullmatch(movement.words)
+    return found[2] if found else ""
