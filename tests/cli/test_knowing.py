@@ -11,7 +11,7 @@ from tests.cli.command import Command, spawn
 
 FACT = {
     "id", "subject", "predicate", "object", "scope", "valid_from", "valid_to", "current", "confidence", "recorded_at",
-    "retired_at", "superseded_by", "provenance",
+    "retired_at", "superseded_by", "trust", "provenance",
 }  # fmt: skip
 
 
@@ -29,7 +29,8 @@ def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
     assert set(added) == {"id", "new", "changed", "fact", "conflicts", "near"}
     assert (added["id"], added["new"], added["changed"]) == (known, False, ["provenance"])
     assert set(added["fact"]) == FACT
-    assert added["fact"]["provenance"][1] == {"stated_by": "bob", "item": None, "start": None, "end": None}
+    nowhere = {"item": None, "start": None, "end": None}
+    assert added["fact"]["provenance"][1] == {"stated_by": "bob", **nowhere, "trust": "user", "tainted_by": []}
     found = palazzo.json("kg", "query", "api", "--as-of", "2026-03-01")
     assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated", "mentioned"}
     assert set(found["facts"][0]) == FACT | {"direction", "hop"}

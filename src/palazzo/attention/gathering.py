@@ -192,7 +192,7 @@ def _facts(connection: Connection, asked: Asked) -> Iterator[Known]:
             at=fact.recorded_at,
             origin=speakers[0] if speakers else "unknown",
             text=f"{fact.subject} {fact.predicate} {fact.object}",
-            trust="user" if speakers == ("user",) else "agent",
+            trust=fact.trust,
             remark=", ".join(filter(None, (since, until))),
             references=len(fact.provenance) - 1,
         )

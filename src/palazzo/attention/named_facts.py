@@ -46,9 +46,7 @@ def named_facts(
         joined = _telling(connection, version.predicate_name)
         if not ends & telling and len(ends) < 2 and not (joined and joined <= said):
             continue
-        speakers = {one.stated_by for one in fact.provenance}
-        trust = "user" if speakers == {"user"} else "agent"
-        if trust in trusts and fact.wing in (None, *wings):
+        if fact.trust in trusts and fact.wing in (None, *wings):
             yield version
 
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from palazzo.errors import AmbiguousName
 from palazzo.graph import How
-from palazzo.model import Micros
+from palazzo.model import Micros, Trust
 from palazzo.store import entities, facts
 from palazzo.store.database import Connection
 from palazzo.store.entities import LATEST
@@ -34,7 +34,10 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact in words, as it was believed. `wing` is None where it holds everywhere; `superseded_by` is a fact's id."""
+    """A fact in words, as it was believed. `wing` is None where it holds everywhere; `superseded_by` is a fact's id.
+
+    `trust` is that of the most trusted of those who state it.
+    """
 
     id: str
     subject: str
@@ -48,6 +51,7 @@ class Fact:
     recorded_at: Micros
     retired_at: Micros | None
     superseded_by: str | None
+    trust: Trust
 
 
 class Hop(NamedTuple):
@@ -215,6 +219,7 @@ class Beliefs:
                 recorded_at=one.recorded_at,
                 retired_at=one.retired_at,
                 superseded_by=successors[one.superseded_by] if one.superseded_by else None,
+                trust=facts.trust_of(sources[one.row]),
             )
             for one in versions
         ]

@@ -135,15 +135,19 @@ def _created(change: Change, ends: Ends, statement: Statement) -> Version:
 
 
 def _bettered(change: Change, version: Version, statement: Statement) -> tuple[Version, tuple[str, ...]]:
-    """The fact with what the statement knows better, and what that is."""
+    """The fact with what the statement knows better, and what that is.
+
+    What is stated under words from outside says so too of a fact that somebody else states, and changes nothing of it.
+    """
     start, confidence = version.valid_from, version.confidence
     sources = facts.sources_of(change.connection, [version.row])[version.row]
-    more = tuple(one for one in dict.fromkeys(statement.provenance) if one not in sources)
+    more = tuple(one for one in dict.fromkeys(statement.provenance) if not any(known.says(one) for known in sources))
+    may_change = facts.trust_of(statement.provenance) != "external" or facts.trust_of(sources) == "external"
     changed = []
-    if statement.valid_from is not None and (start is None or statement.valid_from < start):
+    if may_change and statement.valid_from is not None and (start is None or statement.valid_from < start):
         start = statement.valid_from
         changed.append("valid_from")
-    if statement.confidence is not None and statement.confidence > confidence:
+    if may_change and statement.confidence is not None and statement.confidence > confidence:
         confidence = statement.confidence
         changed.append("confidence")
     if more:

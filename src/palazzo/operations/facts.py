@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from palazzo.graph.beliefs import Beliefs, Fact
     from palazzo.graph.changing import Change
     from palazzo.graph.stating import Statement, Triple
+    from palazzo.guard.taint import Believed
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.facts import Provenance, Version
@@ -25,19 +26,24 @@ LONGEST_SPEAKER = 200
 
 @dataclass(frozen=True, slots=True)
 class ProvenanceView:
-    """Who stated a fact; and the item that says it, with the stretch of it (null: all of it)."""
+    """Who stated a fact; and the item that says it, with the stretch of it (null: all of it).
+
+    `tainted_by` are items from outside that an agent had met that stated it, for which its `trust` is external.
+    """
 
     stated_by: str
     item: str | None
     start: int | None
     end: int | None
+    trust: str
+    tainted_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FactView:
     """A fact. Times are ISO-8601 in UTC; null is not known, or has not come. `scope` is a wing, null everywhere.
 
-    `current`: whether it holds at the moment that was asked about.
+    `current`: whether it holds at the moment that was asked about. `trust` is that of the most trusted who states it.
     """
 
     id: str
@@ -52,6 +58,7 @@ class FactView:
     recorded_at: str
     retired_at: str | None
     superseded_by: str | None
+    trust: str
     provenance: tuple[ProvenanceView, ...]
 
 
@@ -75,7 +82,8 @@ def _view(fact: Fact, current: bool) -> FactView:
         recorded_at=to_iso(fact.recorded_at),
         retired_at=iso(fact.retired_at),
         superseded_by=fact.superseded_by,
-        provenance=tuple(ProvenanceView(one.stated_by, one.item, one.start, one.end) for one in fact.provenance),
+        trust=fact.trust,
+        provenance=tuple(ProvenanceView(*one) for one in fact.provenance),
     )
 
 
@@ -127,29 +135,44 @@ def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
     return Guard.of((context.writing() if writing else context.reading()).database).words(plain)
 
 
-def provenance(context: Context, stated_by: str, sources: Sequence[str]) -> tuple[Provenance, ...]:
-    """Return who states something and which drawers or items (ids or their beginnings) say it."""
+def provenance(
+    context: Context, stated_by: str, sources: Sequence[str], whom: Believed | None = None
+) -> tuple[Provenance, ...]:
+    """Return who states something and which drawers or items (ids or their beginnings) say it.
+
+    `whom` says whom to believe for it, if that is known already. An agent is believed no more than what it cites.
+    """
     from palazzo.archive import reading
     from palazzo.archive.guarding import Guard
+    from palazzo.guard.taint import believed
+    from palazzo.operations.tainting import whom_to_believe
     from palazzo.store import items
     from palazzo.store.facts import Provenance
     from palazzo.text.names import tidy
 
+    whom = whom or whom_to_believe(context)
     speaker = tidy(stated_by)
     if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
         raise UsageError(f"Who states it must be a name of 1 to {LONGEST_SPEAKER} characters on one line.")
     database = context.writing().database
     speaker = Guard.of(database).words(speaker)
-    found: list[Provenance] = []
+    found: list[tuple[str, int | None, int | None]] = []
+    cited = list(whom.tainted_by)
     with database.snapshot() as connection:
         for prefix in sources:
             kind, row = reading.resolve(connection, prefix)
             if kind == "item":
-                found.append(Provenance(speaker, items.read_item(connection, row).id))
+                item = items.read_item(connection, row)
+                found.append((item.id, None, None))
+                cited += [item.id] if item.trust == "external" else []
             else:
-                spans = reading.read_drawer(connection, row).spans
-                found.extend(Provenance(speaker, span.item, span.start, span.end) for span in spans)
-    return tuple(dict.fromkeys(found)) or (Provenance(speaker),)
+                drawer = reading.read_drawer(connection, row)
+                found.extend((span.item, span.start, span.end) for span in drawer.spans)
+                cited += [span.item for span in drawer.spans] if drawer.trust == "external" else []
+    said = believed(whom.trust, cited)
+    if not found:
+        return (Provenance(speaker, None, None, None, said.trust, said.tainted_by),)
+    return tuple(Provenance(speaker, *place, said.trust, said.tainted_by) for place in dict.fromkeys(found))
 
 
 def statement(
@@ -162,6 +185,7 @@ def statement(
     confidence: float | None,
     sources: Sequence[str],
     stated_by: str,
+    whom: Believed | None = None,
 ) -> Statement:
     """Return a fact as it is to be stated. Raises UsageError; nothing is written."""
     from palazzo.graph.stating import Statement
@@ -177,7 +201,7 @@ def statement(
             f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
         )
     what = triple(context, *said, wing)
-    return Statement(what, provenance(context, stated_by, sources), start, end, confidence)
+    return Statement(what, provenance(context, stated_by, sources, whom), start, end, confidence)
 
 
 def change(

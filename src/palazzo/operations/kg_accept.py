@@ -42,7 +42,6 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     from palazzo.operations.facts import change, triple, views
     from palazzo.operations.facts import provenance as provenance_of
     from palazzo.operations.kg_suggest import follow_claims
-    from palazzo.store.facts import Provenance
 
     database = context.writing().database
     follow_claims(context)  # what was forgotten since is no suggestion any more
@@ -53,7 +52,9 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
         stating.Statement(
             triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),
             tuple(
-                dict.fromkeys(Provenance(speaker.stated_by, each.item, each.start, each.end) for each in one.citations)
+                dict.fromkeys(
+                    speaker._replace(item=each.item, start=each.start, end=each.end) for each in one.citations
+                )
             ),
             one.citations[0].said_at,
         )

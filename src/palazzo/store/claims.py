@@ -197,6 +197,8 @@ _BY_FACT = (
     " AND (f.start IS NULL OR f.start < s.end AND f.end > s.start)"
     " JOIN fact_version v ON v.id = f.version AND v.retired_at IS NULL AND v.superseded_by IS NOT NULL"
     " JOIN fact AS successor ON successor.id = v.superseded_by JOIN entity ON entity.id = successor.object"
+    " AND EXISTS (SELECT 1 FROM fact_version said JOIN fact_source who ON who.version = said.id"
+    " WHERE said.fact = successor.id AND said.retired_at IS NULL AND who.trust <> 'external')"
     " WHERE drawer.uid IN (SELECT unhex(value) FROM json_each(?1)) AND v.valid_to <= ?2 ORDER BY v.valid_to"
 )
 

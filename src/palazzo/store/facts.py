@@ -6,11 +6,13 @@ come) and when it was believed (`recorded_at`, `retired_at`). A reader says at w
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from palazzo.model import Micros
+from palazzo.model import Micros, Trust
+from palazzo.settings.keys import TRUSTS
 from palazzo.store import changes
 from palazzo.store.database import Connection, Value
 from palazzo.text.names import fold
@@ -26,12 +28,21 @@ _LIVE = "v.recorded_at <= ?1 AND (v.retired_at IS NULL OR v.retired_at > ?1)"
 
 
 class Provenance(NamedTuple):
-    """Who stated a fact; where it is written, if anywhere: an item, and a stretch of it unless it is all of it."""
+    """Who stated a fact; where it is written, if anywhere: an item, and a stretch of it unless it is all of it.
+
+    `trust` is whom to believe for that; `tainted_by` are items from outside that who stated it had met.
+    """
 
     stated_by: str
     item: str | None = None
     start: int | None = None
     end: int | None = None
+    trust: Trust = "user"
+    tainted_by: tuple[str, ...] = ()
+
+    def says(self, other: Provenance) -> bool:
+        """Whether it says all that another says, and is to be believed no less."""
+        return self[:4] == other[:4] and TRUSTS.index(self.trust) <= TRUSTS.index(other.trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +105,17 @@ def record(
     )
     row = int(next(rows)[0])
     connection.executemany(
-        "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end) VALUES(?, ?, ?, ?, ?, ?)",
-        (
-            (row, n, one.stated_by, None if one.item is None else bytes.fromhex(one.item), one.start, one.end)
-            for n, one in enumerate(sources)
-        ),
+        "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+        ((row, n, *_stored(one)) for n, one in enumerate(sources)),
     )
     changes.append(connection, "fact", [fact])
     return row
+
+
+def _stored(one: Provenance) -> tuple[Value, ...]:
+    item = None if one.item is None else bytes.fromhex(one.item)
+    return one.stated_by, item, one.start, one.end, one.trust, json.dumps(one.tainted_by)
 
 
 def retire(connection: Connection, version: Version, at: Micros) -> None:
@@ -181,13 +195,36 @@ def sources_of(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[P
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
         marks = ",".join("?" * len(part))
-        for version, by, item, begin, end in connection.execute(
-            f"SELECT version, stated_by, item_uid, start, end FROM fact_source WHERE version IN ({marks})"
-            " ORDER BY version, n",
+        for version, by, item, begin, end, trust, tainted_by in connection.execute(
+            "SELECT version, stated_by, item_uid, start, end, trust, tainted_by FROM fact_source"
+            f" WHERE version IN ({marks}) ORDER BY version, n",
             part,
         ):
-            found[int(version)].append(Provenance(by, None if item is None else bytes(item).hex(), begin, end))
+            uid = None if item is None else bytes(item).hex()
+            found[int(version)].append(Provenance(by, uid, begin, end, trust, tuple(json.loads(tainted_by))))
     return {row: tuple(sources) for row, sources in found.items()}
+
+
+def trust_of(sources: Iterable[Provenance]) -> Trust:
+    """Return whom to believe for a fact: the most trusted of those who state it; nobody states it by less."""
+    return min((one.trust for one in sources), key=TRUSTS.index, default="external")
+
+
+def external_versions(connection: Connection, at_most: int) -> list[Version]:
+    """Return the versions believed now that nobody states but under words from outside, the newest first."""
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE v.retired_at IS NULL AND v.id IN (SELECT version FROM fact_source WHERE trust = 'external')"
+        " AND NOT EXISTS (SELECT 1 FROM fact_source s WHERE s.version = v.id AND s.trust <> 'external')"
+        " ORDER BY v.id DESC LIMIT ?",
+        (at_most,),
+    )
+    return [_version(row) for row in rows]
+
+
+def superseded_by(connection: Connection, fact: int) -> list[Version]:
+    """Return the versions believed now that ended because this fact began."""
+    rows = connection.execute(f"{_COLUMNS} WHERE v.retired_at IS NULL AND v.superseded_by = ?", (fact,))
+    return [_version(row) for row in rows]
 
 
 def uids_of(connection: Connection, facts: Iterable[int]) -> dict[int, str]:

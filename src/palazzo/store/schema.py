@@ -136,6 +136,21 @@ def m009_anchors(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m010_fact_trust(connection: Connection) -> None:
+    """Keep whom to believe for a fact, of each who states it, and find quickly what came from outside.
+
+    `tainted_by` are the ids of items from outside that a session had met that stated it: a JSON list.
+    """
+    for statement in (
+        "ALTER TABLE fact_source ADD COLUMN trust TEXT NOT NULL DEFAULT 'agent'",
+        "ALTER TABLE fact_source ADD COLUMN tainted_by TEXT NOT NULL DEFAULT '[]'",
+        "UPDATE fact_source SET trust = 'user' WHERE stated_by = 'user'",
+        "CREATE INDEX fact_source_external ON fact_source(version) WHERE trust = 'external'",
+        "CREATE INDEX drawer_external ON drawer(kind) WHERE trust = 'external'",
+    ):
+        connection.execute(statement)
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -146,6 +161,7 @@ MIGRATIONS: list[Migration] = [
     m007_uses,
     m008_counts,
     m009_anchors,
+    m010_fact_trust,
 ]
 
 
