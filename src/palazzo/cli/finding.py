@@ -83,6 +83,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
         ("session", entry.source.session_id),
         ("trust", entry.trust),
         ("branch", f"{entry.branch} {entry.commit}".strip()),
+        ("standing", "" if entry.visibility == "merged" else entry.visibility),
         ("superseded", f"{entry.superseded.value or 'ended'} ({entry.superseded.by})" if entry.superseded else ""),
         ("tags", ", ".join(entry.tags)),
         ("filed as", entry.filed_as),

@@ -177,6 +177,8 @@ def of_shown(shown: Shown, cwd: Path, note: str = "") -> Entry:
     if shown.superseded is not None:
         by = shown.superseded
         notes.append(f"superseded on {minute(by.at)[:10]}: {by.value or 'it ended'} ({by.by})")
+    if shown.label:
+        notes.append(shown.label)
     if own := [tag for tag in shown.tags if ":" not in tag]:
         notes.append(f"tags {', '.join(own)}")
     return Entry(

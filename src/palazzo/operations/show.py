@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import AmbiguousId, NotFound, UsageError
-from palazzo.model import Micros
+from palazzo.model import Micros, Visibility
 from palazzo.operations import past
 from palazzo.operations.facts import FactView
 from palazzo.operations.hits import HitSource, SupersededView, TurnView, source_of, superseded, title_of
@@ -72,6 +72,9 @@ class Shown:
     spans: tuple[SpanView, ...] = ()
     drawers: tuple[str, ...] = ()
     superseded: SupersededView | None = None
+    visibility: Visibility = "merged"
+    label: str = ""
+    """What is said of its branch where that is not known to be part of what is checked out: `unmerged: feature/x`."""
     filed_as: str = ""
     importance: float | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -154,7 +157,22 @@ def _read(context: Context, request: ShowRequest) -> ShowResult:
             found = _drawer(connection, row, request)
         if when.before is not None and not found.entries:
             raise _not_yet(request.id, when)
-        return replace(found, as_of=when.asked, note=when.note)
+    return _labelled(context, replace(found, as_of=when.asked, note=when.note))
+
+
+def _labelled(context: Context, found: ShowResult) -> ShowResult:
+    """The same, with how each branch stands towards what is checked out."""
+    from palazzo.operations.branches import Checkout
+    from palazzo.store.written import Written
+
+    written = [Written(one.branch, one.commit, one.wing) for one in (*found.entries, *found.before, *found.after)]
+    standings = Checkout(context).standings(written)
+
+    def labelled(entries: tuple[Shown, ...]) -> tuple[Shown, ...]:
+        told = [(one, standings[Written(one.branch, one.commit, one.wing)]) for one in entries]
+        return tuple(replace(one, visibility=seen.visibility, label=seen.label) for one, seen in told)
+
+    return replace(found, entries=labelled(found.entries), before=labelled(found.before), after=labelled(found.after))
 
 
 def _not_yet(named: str, when: AsOf) -> NotFound:

@@ -166,7 +166,11 @@ KEYS: tuple[Key, ...] = (
         stricter=_at_least_as_trusted,
     ),
     Key(
-        "branch_policy", "choice", "label", "What search does with other branches.", choices=("label", "hide", "ignore")
+        "branch_policy",
+        "choice",
+        "label",
+        "What becomes of memories of branches that are not merged here: labelled, hidden, or told as all others.",
+        choices=("label", "hide", "ignore"),
     ),
 )
 BY_NAME = {key.name: key for key in KEYS}
