@@ -24,11 +24,13 @@ from tests.archive.conversations import (
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
 from tests.examples import examples as enough
 
+from palazzo.archive import deeds, identity, reading
 from palazzo.archive.door import Filing
 from palazzo.errors import AmbiguousId, NotFound
 from palazzo.model import Drawer, ItemId, Place
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
+from palazzo.store import groups
 
 examples = enough(50)
 ELSEWHERE = Place("web", "login")
@@ -197,3 +199,41 @@ def test_an_ambiguous_prefix_names_its_candidates(palace: Palace) -> None:
     with pytest.raises(AmbiguousId) as caught:
         palace.forget([prefix])
     assert set(caught.value.candidates) == {one for one in ids if one.startswith(prefix)}
+
+
+def approve(palace: Palace, chosen: list[Drawer]) -> int:
+    """What a person's approval of these drawers files; returns the change group."""
+    with palace.database.transaction() as connection:
+        now = palace.clock()
+        group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), "user", "approve", now, "")
+        rows = [reading.resolve_drawer(connection, drawer.id) for drawer in chosen]
+        deeds.act_on_drawers(connection, "approve", rows, "user", now, {}, group)
+        groups.count(connection, group, len(rows))
+    return group
+
+
+def test_words_from_outside_are_a_tools_once_a_person_approved_them_until_that_is_undone(palace: Palace) -> None:
+    file_rows(palace, [said(0, "user", "look"), said(1, "assistant", "from the web", trust="external")])
+    approve(palace, drawers(palace))
+    assert [drawer.trust for drawer in drawers(palace)] == ["user", "tool"]
+    palace.rebuild("drawers")
+    assert [drawer.trust for drawer in drawers(palace)] == ["user", "tool"]
+    palace.undo()
+    assert [drawer.trust for drawer in drawers(palace)] == ["user", "external"]
+
+
+def test_what_an_approved_message_says_beyond_that_is_not_approved(palace: Palace) -> None:
+    """A longer piece of it is cut later; nobody has seen those words."""
+    with small_cuts():
+        file_rows(palace, [said(0, "assistant", "one two three. " * 8, trust="external")])
+        approve(palace, drawers(palace)[:1])
+    palace.rebuild("drawers")
+    assert [drawer.trust for drawer in drawers(palace)] == ["external"]
+
+
+def test_a_note_of_an_agent_that_had_met_outside_words_is_the_agents_once_approved(palace: Palace) -> None:
+    note = said(0, "author", "deploys go to blue", kind="note", trust="external", meta={"tainted_by": ["a" * 32]})
+    file_rows(palace, [note])
+    assert [drawer.trust for drawer in drawers(palace)] == ["external"]
+    approve(palace, drawers(palace))
+    assert [drawer.trust for drawer in drawers(palace)] == ["agent"]

@@ -135,8 +135,16 @@ def test_a_turn_without_a_word_still_counts_when_the_rest_comes_later(palace: Pa
 
 
 def test_a_drawer_is_as_trusted_as_its_least_trusted_words(palace: Palace) -> None:
+    file_rows(palace, [said(0, "user", "look"), said(1, "assistant", "from the repository", trust="repo")])
+    assert [drawer.trust for drawer in drawers(palace)] == ["repo"]
+
+
+def test_words_from_outside_stand_apart_from_those_that_are_believed(palace: Palace) -> None:
     file_rows(palace, [said(0, "user", "look"), said(1, "assistant", "from the web", trust="external")])
-    assert [drawer.trust for drawer in drawers(palace)] == ["external"]
+    assert [(drawer.text, drawer.trust) for drawer in drawers(palace)] == [
+        ("look", "user"),
+        ("from the web", "external"),
+    ]
 
 
 def test_threads_of_one_source_are_cut_apart(palace: Palace) -> None:

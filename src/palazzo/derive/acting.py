@@ -1,5 +1,5 @@
 """The acts on the items at hand, asked by span: what is forgotten or left out, where it was moved,
-how it is tagged.
+how it is tagged, what a person approved.
 
 Acts address spans of items as some cutter once cut them. A cutter with other boundaries applies them by overlap.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from palazzo.derive.cutting import CutSpan
+from palazzo.derive.cutting import CutSpan, without
 from palazzo.store.acts import Act, ActSpan
 
 
@@ -54,6 +54,18 @@ class ActsOnItems:
             if shared and shared * 2 >= size:
                 return act.detail
         return None
+
+    def approves(self, spans: Sequence[CutSpan]) -> bool:
+        """Whether a person approved all words of these spans; with other boundaries no word comes in unseen."""
+        approved = [span for act, span in self._found if act.kind == "approve"]
+        if not approved:
+            return False
+        for one in spans:
+            covered = sorted((span.start, span.end) for span in approved if span.item_uid == one.item.uid)
+            left = without(one.start, one.end, covered)
+            if any(one.item.text[low:high].strip() for low, high in left):
+                return False
+        return True
 
     def tags(self, spans: Sequence[CutSpan]) -> tuple[str, ...]:
         """Return the tags put on any of these spans, or on their items as they were filed, and not taken off since."""

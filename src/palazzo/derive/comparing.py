@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from palazzo.archive.reading import join_spans
 from palazzo.derive.acting import ActsOnItems
-from palazzo.derive.cutting import CutSpan, Draft, note_kind
+from palazzo.derive.cutting import CutSpan, Draft, note_belief, note_kind
 from palazzo.derive.indexing import index_new, reindex
 from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.material import load
@@ -70,7 +70,8 @@ class Comparison:
             return
         lead = rows[spans[0].item_uid]
         (item,), _ = load(self._connection, [lead])
-        bare = Draft(note_kind(item), (CutSpan(item, spans[0].start, spans[0].end),), (), item.role, item.trust)
+        span = CutSpan(item, spans[0].start, spans[0].end)
+        bare = Draft(note_kind(item), (span,), (), item.role, note_belief(item))
         row = replace(
             drawer_row(self._connection, self._source, self._on, bare, "forgotten", act.at),
             uid=uid,

@@ -4,17 +4,19 @@ A conversation becomes *exchanges* (what a person asked and what was said back, 
 drawers (a call with its output) and *attachment* drawers (a file that came with a message). A document becomes its
 *sections*. Boundaries depend only on what stands before them, so a conversation that grows keeps the drawers it has.
 
-What a person forgot is a hole: no span crosses it, and what stands beside it is cut as if it began anew.
+What a person forgot is a hole: no span crosses it, and what stands beside it is cut as if it began anew. Nor are words
+that came from outside, or were said under their influence, in one exchange with words that were not: those would be
+believed as little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from palazzo.derive import tagging
 from palazzo.derive.memory_calls import asks_in_shell
-from palazzo.derive.telling import Range, is_mention, least_trust, told_ranges, trust_of_part
+from palazzo.derive.telling import Range, approved_trust, is_mention, least_trust, told_ranges, trust_of_part
 from palazzo.guard.memory_tools import is_memory_tool, says_something_new
 from palazzo.model import DrawerKind, Part, Trust
 from palazzo.text.pieces import error_lines, split_span
@@ -44,6 +46,7 @@ class Filed:
     """What a drawer takes over from the item it begins with; `room` is a row id, times are microseconds.
 
     `shelf` and `topic` are a note's: the kind of its drawers where it is no plain note, and what it is about.
+    `is_tainted` says of one that its writer had met words from outside.
     """
 
     thread: str = ""
@@ -54,11 +57,16 @@ class Filed:
     room: int = 0
     shelf: str = ""
     topic: str = ""
+    is_tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CutItem:
-    """What the cutter needs of an item. `holes` are forgotten stretches, sorted."""
+    """What the cutter needs of an item. `holes` are forgotten stretches, sorted.
+
+    `outside` are the beginnings of the parts (0 for an item without parts) whose words are believed as little as those
+    from outside, though the row does not say so (`derive/tainting`).
+    """
 
     row: int
     uid: bytes
@@ -70,16 +78,41 @@ class CutItem:
     ordinal: int
     holes: tuple[Range, ...] = ()
     filed: Filed = Filed()
+    outside: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """Whom to believe for words, and whom once a person has approved them."""
+
+    trust: Trust
+    approved: Trust
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether they are believed no more than a stranger's."""
+        return self.trust == "external"
+
+
+def belief(item: CutItem, part: Part) -> Belief:
+    """Return whom to believe for a part of an item."""
+    said = trust_of_part(part, item.trust)
+    return Belief("external" if part.start in item.outside else said, approved_trust(said))
+
+
+def _least(beliefs: Iterable[Belief]) -> Belief:
+    every = list(beliefs)
+    return Belief(least_trust(one.trust for one in every), least_trust(one.approved for one in every))
 
 
 @dataclass(frozen=True, slots=True)
 class CutSpan:
-    """A stretch of an item's text; `stated` is the trust of the part it is of, where that is not the item's."""
+    """A stretch of an item's text; `belief` is that of the part it is of, where it is part of an exchange."""
 
     item: CutItem
     start: int
     end: int
-    stated: Trust | None = None
+    belief: Belief | None = None
 
     @property
     def text(self) -> str:
@@ -95,7 +128,7 @@ class Draft:
     spans: tuple[CutSpan, ...]
     passages: tuple[CutSpan, ...]
     role: str
-    trust: Trust
+    belief: Belief
     title: str = ""
     author: str = ""
     tags: tuple[str, ...] = ()
@@ -126,7 +159,8 @@ def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -
         for start, end in without(section.start, section.end, item.holes):
             span = CutSpan(item, start, end)
             if span.text.strip():
-                drafts.append(Draft("section", (span,), (span,), "author", item.trust, heading, item.author, tags))
+                worth = Belief(item.trust, approved_trust(item.trust))
+                drafts.append(Draft("section", (span,), (span,), "author", worth, heading, item.author, tags))
     return drafts
 
 
@@ -136,12 +170,18 @@ def cut_note(item: CutItem, title: str = "") -> list[Draft]:
     kind = note_kind(item)
     limit = DRAWER_CHARACTERS if kind == "note" else ENTRY_CHARACTERS
     title = item.filed.topic or title
+    worth = note_belief(item)
     for start, end in without(0, len(item.text), item.holes):
         for piece in split_span(item.text, start, end, limit):
             span = CutSpan(item, *piece)
             passages = tuple(_passages(span))
-            drafts.append(Draft(kind, (span,), passages, item.role, item.trust, title, item.author))
+            drafts.append(Draft(kind, (span,), passages, item.role, worth, title, item.author))
     return drafts
+
+
+def note_belief(item: CutItem) -> Belief:
+    """Return whom to believe for a note; once approved its writer, where only what that had met is against it."""
+    return Belief(item.trust, "agent" if item.filed.is_tainted else approved_trust(item.trust))
 
 
 def note_kind(item: CutItem) -> DrawerKind:
@@ -166,9 +206,11 @@ def without(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
 def _exchanges(items: Sequence[CutItem]) -> Iterator[Draft]:
     group: list[CutSpan] = []
     size = 0
+    outside = False
     for span, barrier in _prose(items):
         length = span.end - span.start
-        if group and (barrier or size + length > DRAWER_CHARACTERS):
+        was, outside = outside, span.belief is not None and span.belief.is_outside
+        if group and (barrier or outside != was or size + length > DRAWER_CHARACTERS):
             yield _exchange(group)
             group, size = [], 0
         group.append(span)
@@ -183,34 +225,34 @@ def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
     for item in items:
         if item.role not in ("user", "assistant"):
             continue
-        for start, end, trust in _said(item):
+        for start, end, believed in _said(item):
             at = start
             for low, high in without(start, end, item.holes):
                 barrier = barrier or low > at
                 for piece in split_span(item.text, low, high, PASSAGE_CHARACTERS):
-                    yield CutSpan(item, *piece, trust), barrier
+                    yield CutSpan(item, *piece, believed), barrier
                     barrier = False
                 at = high
             barrier = barrier or at < end
 
 
-def _said(item: CutItem) -> Iterator[tuple[int, int, Trust]]:
+def _said(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
     """Yield the stretches of prose that somebody said, and whom to believe; an item without parts is all text."""
     whole = (Part("text", 0, len(item.text)),) if item.text else ()
     for part in item.parts or whole:
         if part.kind == "text":
-            trust = trust_of_part(part, item.trust)
+            believed = belief(item, part)
             injected = told_ranges(item.text, part, item.role)
             for low, high in without(part.start, part.end, injected) if injected else ((part.start, part.end),):
-                yield low, high, trust
+                yield low, high, believed
 
 
 def _exchange(spans: Sequence[CutSpan]) -> Draft:
     joined = _join_neighbours(spans)
     roles = list(dict.fromkeys(span.item.role for span in joined))
     author = next((span.item.author for span in joined if span.item.author), "")
-    trust = least_trust(span.stated or span.item.trust for span in spans)
-    return Draft("exchange", tuple(joined), tuple(spans), "+".join(roles), trust, "", author)
+    worth = _least(span.belief for span in spans if span.belief is not None)
+    return Draft("exchange", tuple(joined), tuple(spans), "+".join(roles), worth, "", author)
 
 
 def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
@@ -256,20 +298,20 @@ def _results_by_call(items: Sequence[CutItem]) -> dict[str, list[tuple[CutItem, 
 def _tool_drafts(name: str, calls: list[tuple[CutItem, Part]], results: list[tuple[CutItem, Part]]) -> Iterator[Draft]:
     """Yield the drawers of one call: the first holds the call and the head of its output."""
     pieces = [piece for item, part in (*calls, *results) for piece in _pieces(item, part, TOOL_CHARACTERS)]
-    trust = least_trust(trust_of_part(part, item.trust) for item, part in (*calls, *results))
+    worth = _least(belief(item, part) for item, part in (*calls, *results))
     group: list[CutSpan] = []
     first = True
     for piece in pieces:
         if group and sum(s.end - s.start for s in group) + piece.end - piece.start > TOOL_CHARACTERS:
-            yield _tool_draft(name, group, results, trust, first)
+            yield _tool_draft(name, group, results, worth, first)
             group, first = [], False
         group.append(piece)
     if group:
-        yield _tool_draft(name, group, results, trust, first)
+        yield _tool_draft(name, group, results, worth, first)
 
 
 def _tool_draft(
-    name: str, spans: list[CutSpan], results: list[tuple[CutItem, Part]], trust: Trust, first: bool
+    name: str, spans: list[CutSpan], results: list[tuple[CutItem, Part]], worth: Belief, first: bool
 ) -> Draft:
     passages = [_head(span) for span in spans] if first else []
     outputs = {item.row for item, _ in results}
@@ -280,7 +322,7 @@ def _tool_draft(
             failed = failed or bool(errors)
             passages.extend(_not_in(passages, errors))
     tags = (tagging.ERROR,) if failed else ()
-    return Draft("tool", tuple(_join_neighbours(spans)), tuple(passages), "tool", trust, name, "", tags)
+    return Draft("tool", tuple(_join_neighbours(spans)), tuple(passages), "tool", worth, name, "", tags)
 
 
 def _overlaps(item: CutItem, part: Part, spans: Sequence[CutSpan]) -> bool:
@@ -293,11 +335,11 @@ def _attachments(items: Sequence[CutItem]) -> Iterator[Draft]:
         for part in item.parts:
             if part.kind != "attachment" or is_mention(item.text[part.start : part.end]):
                 continue
-            trust = trust_of_part(part, item.trust)
+            worth = belief(item, part)
             for n, piece in enumerate(_pieces(item, part, TOOL_CHARACTERS)):
                 passages = (_head(piece),) if n == 0 else ()
                 tags = tagging.of_file(part.name)
-                yield Draft("attachment", (piece,), passages, item.role, trust, part.name, item.author, tags)
+                yield Draft("attachment", (piece,), passages, item.role, worth, part.name, item.author, tags)
 
 
 def _head(span: CutSpan) -> CutSpan:

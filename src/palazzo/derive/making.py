@@ -9,6 +9,7 @@ from palazzo.archive.identity import drawer_uid
 from palazzo.derive import tagging
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutSpan, Draft
+from palazzo.model import Trust
 from palazzo.store import places
 from palazzo.store.database import Connection
 from palazzo.store.drawers import REPLACED, DrawerRow, PassageRow
@@ -45,7 +46,7 @@ def drawer_row(
         title=draft.title,
         created_at=lead.filed.created_at,
         recorded_at=max(span.item.filed.recorded_at for span in draft.spans),
-        trust=draft.trust,
+        trust=_trust(on, draft),
         branch=lead.filed.branch,
         commit=lead.filed.commit,
         locator=locator,
@@ -56,6 +57,11 @@ def drawer_row(
         retired_at=ended,
         retired_why=why if ended is not None else None,
     )
+
+
+def _trust(on: ActsOnItems, draft: Draft) -> Trust:
+    believed = draft.belief
+    return believed.approved if believed.is_outside and on.approves(draft.spans) else believed.trust
 
 
 def passage_rows(passages: Sequence[CutSpan]) -> list[PassageRow]:

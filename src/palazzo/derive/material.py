@@ -84,7 +84,7 @@ def _load_one(connection: Connection, row: int) -> CutItem:
     uid, role, author, text, codec, parts, trust, ordinal, described, *whence = next(
         connection.execute(
             "SELECT uid, role, author, text, text_codec, parts, trust, ordinal,"
-            " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic') END,"
+            " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic', '$.tainted_by') END,"
             " thread, created_at, recorded_at, branch, commit_id, room FROM item WHERE id = ?",
             (row,),
         )
@@ -92,6 +92,6 @@ def _load_one(connection: Connection, row: int) -> CutItem:
     decoded = items.decode_text(text, codec)
     filed = Filed(*whence)
     if described:
-        shelf, topic = json.loads(described)
-        filed = replace(filed, shelf=str(shelf or ""), topic=str(topic or ""))
+        shelf, topic, tainted_by = json.loads(described)
+        filed = replace(filed, shelf=str(shelf or ""), topic=str(topic or ""), is_tainted=bool(tainted_by))
     return CutItem(row, bytes(uid), role, author, decoded, items.load_parts(parts), trust, ordinal, filed=filed)

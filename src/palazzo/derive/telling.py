@@ -40,6 +40,11 @@ def trust_of_part(part: Part, item: Trust) -> Trust:
     return item if part.kind in ("text", "thinking") else least_trust((item, "tool"))
 
 
+def approved_trust(trust: Trust) -> Trust:
+    """Return whom to believe for words of that trust that a person has approved: outside words are a tool's then."""
+    return "tool" if trust == "external" else trust
+
+
 def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
     """Return the stretches of `text[start:end]` that nobody said, sorted.
 

@@ -11,8 +11,9 @@ from palazzo.model import Micros
 from palazzo.store import changes, groups
 from palazzo.store.database import Connection
 
-ActKind = Literal["forget", "move", "tag", "untag", "leave-out", "take-in"]
-"""`leave-out` is about a document that the rules pass over now; `take-in` takes that back, or says it was named."""
+ActKind = Literal["forget", "move", "tag", "untag", "leave-out", "take-in", "approve"]
+"""`leave-out` is about a document that the rules pass over now; `take-in` takes that back, or says it was named.
+`approve` is a person's word that what came from outside, or was said under its influence, may be believed."""
 
 
 @dataclass(frozen=True, slots=True)
