@@ -31,6 +31,9 @@ Standing = Literal["said", "meta", "summary"]
 Visibility = Literal["merged", "unmerged", "parked", "unknown"]
 """Whether what was written on a branch is part of what is checked out: `parked` is unmerged, and the branch is gone."""
 
+Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
+"""Whether the lines that words cite still stand in the files at hand (`scope/freshness`)."""
+
 MAIN_LINES = frozenset(["", "main", "master", "trunk"])
 """Branches whose words concern everybody. "" is what was written outside a repository, or on no branch."""
 

@@ -54,15 +54,25 @@ def test_lines_are_found_at_each_of_their_places_and_at_no_other(lines: list[str
     count = data.draw(st.integers(1, len(lines) - first))
     sought = lines[first : first + count]
     places = [at for at in range(len(lines) - count + 1) if lines[at : at + count] == sought]
-    assert list(Finder(KEY, lines).places(digest(KEY, sought), count)) == places
+    assert Finder(KEY, lines).places(digest(KEY, sought), count) == places
 
 
 def test_lines_that_are_not_there_are_not_found_though_their_ends_are() -> None:
     finder = Finder(KEY, ["begin", "other", "end"])
-    assert list(finder.places(digest(KEY, ["begin", "middle", "end"]), 3)) == []
-    assert list(finder.places(digest(KEY, ["begin", "end"]), 2)) == []
-    assert list(finder.places(b"", 0)) == []
-    assert list(Finder(KEY, []).places(os.urandom(DIGEST_BYTES), 1)) == []
+    assert finder.places(digest(KEY, ["begin", "middle", "end"]), 3) == []
+    assert finder.places(digest(KEY, ["begin", "end"]), 2) == []
+    assert finder.places(b"", 0) == []
+    assert Finder(KEY, []).places(os.urandom(DIGEST_BYTES), 1) == []
+
+
+def test_what_could_stand_nearly_everywhere_is_not_compared_everywhere() -> None:
+    finder = Finder(KEY, ["}"] * 5_000)
+    assert finder.places(digest(KEY, ["}", *["{"] * 98, "}"]), 100) is None
+    assert finder.places(digest(KEY, ["}"] * 4_999), 4_999) == [0, 1]
+
+
+def test_of_lines_that_stand_in_a_file_again_and_again_the_first_places_are_told() -> None:
+    assert Finder(KEY, ["}"] * 500).places(digest(KEY, ["}"]), 1, most=3) == [0, 1, 2]
 
 
 def test_a_lone_brace_says_too_little_and_a_line_of_code_enough() -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
-from palazzo.model import Drawer, Micros, Visibility
+from palazzo.model import Drawer, Freshness, Micros, Visibility
 from palazzo.operations.operation import PERSON_ONLY
 
 if TYPE_CHECKING:
     from palazzo.store.database import Connection
-
-Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)

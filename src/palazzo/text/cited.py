@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 DIGEST_BYTES = 16
 _END = 2
@@ -20,6 +20,8 @@ _ENOUGH = 12
 """Letters and digits that lines must have to be told apart from others: `return None` has 10, a brace none."""
 _PLENTY = 60
 """Letters and digits with which lines mean what they mean though a file has them twice: some two lines of code."""
+_COMPARED = 10_000
+"""Lines that are hashed to find a stretch, beside those of one: some 3 ms."""
 
 
 def lines_of(text: str | bytes) -> list[str]:
@@ -61,19 +63,28 @@ class Finder:
             return False
         return _digest(self._key, there, _ends(self._key, [there[0], there[-1]])) == cited
 
-    def places(self, cited: bytes, count: int) -> Iterator[int]:
-        """Yield where (0 is the file's first line) the `count` lines of a digest stand, from the top."""
+    def places(self, cited: bytes, count: int, most: int = 50) -> list[int] | None:
+        """Return where (0 is the file's first line) the `count` lines of a digest stand: the first `most` places.
+
+        None where so much looks like them that it would take long to compare.
+        """
         if not self._ends:
             self._ends = _ends(self._key, self._lines)
         head, tail = int.from_bytes(cited[:_END]), int.from_bytes(cited[_END : 2 * _END])
-        ends, at = self._ends, -1
-        while 0 < count <= len(ends):
+        ends, at, compared = self._ends, -1, 0
+        found: list[int] = []
+        while 0 < count <= len(ends) and len(found) < most:
             try:
                 at = ends.index(head, at + 1, len(ends) - count + 1)
             except ValueError:
-                return
-            if ends[at + count - 1] == tail and self.stands_at(at, cited, count):
-                yield at
+                break
+            if ends[at + count - 1] == tail:
+                compared += count
+                if compared > _COMPARED and compared > count:
+                    return None
+                if self.stands_at(at, cited, count):
+                    found.append(at)
+        return found
 
 
 def says_enough(lines: Sequence[str]) -> bool:
