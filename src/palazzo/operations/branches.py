@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _SECONDS = 0.2
 """What one answer may wait for git, however often it asks."""
 _LONGEST_NAME = 80
+_BEST: tuple[Visibility, ...] = ("merged", "unknown", "unmerged", "parked")
 _WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", "unknown": "branch"}
 
 
@@ -80,17 +81,21 @@ class Checkout:
         """Return how one stands; ask for several together by `standings` first."""
         return self._known[one] if one in self._known else self.standings([one])[one]
 
+    def best(self, places: Collection[Written]) -> Standing:
+        """Return how something stands that is written in several places: as the one that says most for it."""
+        return min((self.of(one) for one in places), key=lambda seen: _BEST.index(seen.visibility), default=MERGED)
+
     def look(self, drawers: Iterable[Drawer]) -> None:
         """Find out how these drawers stand, all together."""
         self.standings(map(written, drawers))
 
-    def hides(self, one: Written) -> bool:
-        """Whether the setting says that this is not shown."""
-        return self.policy == "hide" and self.of(one).is_elsewhere
+    def hides(self, seen: Standing) -> bool:
+        """Whether the setting says that what stands so is not shown."""
+        return self.policy == "hide" and seen.is_elsewhere
 
     def is_hidden(self, drawer: Drawer) -> bool:
         """Whether the setting says that a drawer is not shown."""
-        return self.hides(written(drawer))
+        return self.hides(self.of(written(drawer)))
 
     def _standing(self, branch: str, seen: Visibility) -> Standing:
         if seen == "merged":

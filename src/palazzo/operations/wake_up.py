@@ -15,10 +15,11 @@ from palazzo.operations import past
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.attention.waking import Woken
+    from palazzo.attention.waking import Known, Woken
     from palazzo.operations.context import Context
     from palazzo.operations.past import AsOf
     from palazzo.palace import Palace
+    from palazzo.store.database import Connection
 
 Depth = Literal["shallow", "medium", "deep"]
 _LONGEST_SESSION = 200
@@ -135,6 +136,8 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
             agent = diaries.spelled(connection, agent)
         asked = Asked(wing, agent, moment, when.before, frozenset(trusted), lambda at: day(at, there))
         known = gather(connection, asked)
+        if when.before is None:
+            known = _labelled(context, connection, known)
         own = request.wing is None or wing == context.home
         branch = context.project.branch if own and when.before is None else ""
         head = list(_heads(wing, agent, branch, day(moment, there)))
@@ -143,6 +146,28 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
         woken = waking.wake(head, known, depth, budget, moment, asked.day, short)
     tokens = estimate_tokens(woken.text)
     return WakeUpResult(wing, agent, branch, depth, woken.text, tokens, _lines(woken), Micros(0), when.asked, when.note)
+
+
+def _labelled(context: Context, connection: Connection, known: list[Known]) -> list[Known]:
+    """The same with what is said of their branches, without what the setting `branch_policy` hides.
+
+    What several state is part of what is checked out where any of them is.
+    """
+    from palazzo.operations.branches import Checkout
+    from palazzo.store import written
+
+    sessions = written.of_sessions(connection, [one.id for one in known if one.section == "session"])
+    facts = written.of_facts(connection, [one.id for one in known if one.section == "fact"])
+    others = written.of_items(connection, [one.id for one in known if one.section not in ("session", "fact")])
+    places = {uid: (place,) for uid, place in (sessions | others).items()} | facts
+    checkout = Checkout(context)
+    checkout.standings(place for some in places.values() for place in some)
+    told = []
+    for one in known:
+        seen = checkout.best(places.get(one.id, ()))
+        if not checkout.hides(seen):
+            told.append(replace(one, remark=", ".join(filter(None, (one.remark, seen.label)))))
+    return told
 
 
 def _depth(context: Context) -> Depth:

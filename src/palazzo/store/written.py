@@ -36,6 +36,33 @@ def of_items(connection: Connection, ids: Iterable[str]) -> dict[str, Written]:
     return {str(uid): Written(*place) for uid, *place in rows}
 
 
+def of_facts(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[Written, ...]]:
+    """Return where what states these facts now was written, by a fact's id; of those that an item states."""
+    rows = connection.execute(
+        "SELECT DISTINCT lower(hex(fact.uid)), item.branch, item.commit_id, wing.name FROM json_each(?) AS asked"
+        " CROSS JOIN fact ON fact.uid = unhex(asked.value)"
+        " JOIN fact_version v ON v.fact = fact.id AND v.retired_at IS NULL JOIN fact_source s ON s.version = v.id"
+        " JOIN item ON item.uid = s.item_uid JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing",
+        (json.dumps(sorted(set(ids))),),
+    )
+    found: dict[str, tuple[Written, ...]] = {}
+    for uid, *place in rows:
+        found[str(uid)] = (*found.get(str(uid), ()), Written(*place))
+    return found
+
+
+def of_sessions(connection: Connection, sessions: Iterable[str]) -> dict[str, Written]:
+    """Return where the last message of each of these sessions was written, by the session's id."""
+    rows = connection.execute(
+        "SELECT source.session_id, item.branch, item.commit_id, wing.name FROM json_each(?) AS asked"
+        " CROSS JOIN source ON source.session_id = asked.value AND source.session_id <> '' JOIN item ON item.id ="
+        " (SELECT id FROM item WHERE source = source.id AND thread = '' AND kind = 'message' ORDER BY ordinal DESC"
+        " LIMIT 1) JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing ORDER BY item.created_at",
+        (json.dumps(sorted(set(sessions))),),
+    )
+    return {str(session): Written(*place) for session, *place in rows}
+
+
 def last_commits(connection: Connection, wing: str, branches: Iterable[str]) -> dict[str, str]:
     """Return the last commit that is known of each of these branches, of those of which any is."""
     stretches = places.stretches(connection, wing)
