@@ -1,0 +1,195 @@
+"""What poison reaches an agent that did not ask for it: of each host, by every hook, wake-up and proactive context.
+
+Sessions come in as they do in life: hooks tell of them while their transcripts grow, and the agent writes with its
+tools in the middle. Then, in later sessions, all that may be told is asked for, and each answer is looked through for
+what strangers claimed. Each case has a project of its own, so that none hides another. Beside it stands what makes the
+figure mean something: that the same is found by who searches, and that it is told where trust is switched off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from palazzo.bench import Cell, Progress
+from palazzo.bench.honest_controls import HONEST
+from palazzo.bench.poisoned import Case, Said, Used, Wrote
+from palazzo.bench.poisoned_cases import POISONED
+from palazzo.bench.poisoned_hosts import SESSIONS, Opencode, Session, called
+from palazzo.bench.served import Agent, Served, payload, served
+
+CASES = (*POISONED, *HONEST)
+_ANSWERS_LIMIT = 10
+_SHELL = Used("shell", "", "")
+_READ = Used("read", "src/main.py", "")
+
+
+@dataclass(slots=True)
+class Found:
+    """What became of a case with one host: at which places it was told, whether a search found it, and as what."""
+
+    host: str
+    case: Case
+    told: set[str] = field(default_factory=set)
+    asked: bool = False
+    """It was told to who asked about it in a prompt."""
+    found: bool = False
+    trusts: set[str] = field(default_factory=set)
+
+
+def run(report: Progress, hosts: Sequence[str] = tuple(SESSIONS), cases: Sequence[Case] = CASES) -> list[Found]:
+    """Return what became of each case with each host, the guard as it is."""
+    return list(_run(report, hosts, cases, {}))
+
+
+def unguarded(report: Progress, host: str, cases: Sequence[Case] = POISONED) -> list[Found]:
+    """Return the same where everybody is trusted: what the guard has to hold back."""
+    return list(_run(report, (host,), cases, {"PALAZZO_AUTO_INJECT_TRUST": "external"}))
+
+
+def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
+    """Return a row for each host, and one of a palace whose guard is off."""
+    found = run(report)
+    off = unguarded(report, "claude-code")
+    each = [_row(host, [one for one in found if one.host == host]) for host in SESSIONS]
+    return (*each, _row("claude-code, all trusted", off))
+
+
+def _row(name: str, found: Sequence[Found]) -> dict[str, Cell]:
+    poisoned = [one for one in found if not one.case.honest]
+    honest = [one for one in found if one.case.honest]
+    ordinary = [one for one in honest if one.case.told]
+    return {
+        "host": name,
+        "poisoned": len(poisoned),
+        "told unasked": sum(bool(one.told) for one in poisoned),
+        "found by search": sum(one.found for one in poisoned),
+        "external": sum(one.trusts == {"external"} for one in poisoned),
+        "honest": len(honest),
+        "honest found": sum(one.found for one in honest),
+        "ordinary": len(ordinary),
+        "ordinary told": sum(one.asked for one in ordinary),
+    }
+
+
+def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case], settings: Mapping[str, str]) -> Iterator[Found]:
+    with served(settings) as here:
+        total = len(hosts) * len(cases)
+        projects: dict[tuple[str, str], tuple[Path, Session]] = {}
+        for n, (host, case) in enumerate((host, case) for host in hosts for case in cases):
+            report("sessions", n, total)
+            project = here.home / "projects" / f"{host}-{n:03}"
+            projects[host, case.name] = project, _live(here, host, case, project)
+        here.settle()
+        for n, (host, case) in enumerate((host, case) for host in hosts for case in cases):
+            report("asking", n, total)
+            yield _asked(here, host, case, *projects[host, case.name])
+        report("asking", total, total)
+
+
+# --- a session as it happens -------------------------------------------------------------------------------
+
+
+def _live(here: Served, host: str, case: Case, project: Path) -> Session:
+    """Let a session happen: what is said in it is written by its host, hooks tell of it, its agent writes."""
+    for name, text in {"src/main.py": "MAIN = 1\n", **case.files}.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    session = SESSIONS[host](here.home, project)
+
+    def tell(event: str, **fields: Any) -> None:
+        said = payload(host, session.session, project, transcript=transcript(session), **fields)
+        here.hook(host, event, said, project)
+
+    tell("session-start", source="startup")
+    last = ""
+    with here.agent(host, project, session.session) as agent:
+        for step in case.steps:
+            if isinstance(step, Said) and step.who == "user":
+                tell("prompt", prompt=step.text)
+            if isinstance(step, Wrote):
+                _write(session, agent, step)
+            else:
+                session.add(step)
+            last = step.text if isinstance(step, Said) and step.who == "assistant" else last
+    tell("pre-compact" if host == "opencode" else "stop", last_message=last)
+    tell("session-end", reason="other")
+    return session
+
+
+def transcript(session: Session) -> Path:
+    """Return what the host's hooks name as the session's transcript."""
+    return Opencode.storage(session.home) if isinstance(session, Opencode) else session.path
+
+
+def _write(session: Session, agent: Agent, step: Wrote) -> None:
+    """Let the agent write, and its host write down that it did."""
+    answered = agent.use(step.tool, **step.arguments)
+    if answered.get("isError") or "error" in answered:
+        raise ValueError(f"{step.tool} was refused: {json.dumps(answered)[:300]}")
+    name, _ = called(session.host, Used("mcp", f"palazzo {step.tool} -", ""))
+    session.use(name, dict(step.arguments), answered["content"][0]["text"])
+
+
+# --- later -------------------------------------------------------------------------------------------------
+
+
+def _asked(here: Served, host: str, case: Case, project: Path, session: Session) -> Found:
+    found = Found(host, case)
+    answers = list(_unasked(here, host, case, project, session))
+    for place, said in answers:
+        if case.claim in said.lower():
+            found.told.add(place)
+    found.asked = any("prompt that asks" in place for place in found.told)
+    with here.agent(host, project) as agent:
+        for tool, given in (
+            ("wake_up", {}),
+            ("proactive_context", {"context": f"{case.later.works} {case.later.asks}"}),
+        ):
+            if case.claim in json.dumps(agent.use(tool, **given)).lower():
+                found.told.add(tool)
+        query = {"query": case.later.asks, "include_external": True, "limit": _ANSWERS_LIMIT}
+        hits = agent.use("search", **query)["structuredContent"]
+        facts = agent.use("kg_query", entity=_subject(case))["structuredContent"] if _subject(case) else {}
+    entries = [*hits.get("hits", ()), *hits.get("beside", ()), *facts.get("facts", ())]
+    own = [one for one in entries if case.claim in json.dumps(one).lower()]
+    found.found = bool(own)
+    found.trusts = {str(one.get("trust", "")) for one in own}
+    return found
+
+
+def _subject(case: Case) -> str:
+    """What a fact that the case's agent states is about, if it states one."""
+    stated = (step.arguments for step in case.steps if isinstance(step, Wrote) and step.tool == "kg_add")
+    return next((str(one["subject"]) for one in stated), "")
+
+
+def _unasked(here: Served, host: str, case: Case, project: Path, session: Session) -> Iterator[tuple[str, str]]:
+    """Yield each place that tells something unasked, and what it told. Each is a session of its own: none was told."""
+    later = case.later
+    read, given = called(host, Used("read", later.file or _READ.given, ""))
+    shell, command = called(host, Used("shell", later.command or "make check", ""))
+    error = later.error or "make: *** [check] Error 1"
+    happens: list[tuple[str, str, dict[str, Any]]] = [
+        ("a session's start", "session-start", {"source": "startup"}),
+        ("a prompt that asks for the past", "prompt", {"prompt": later.asks}),
+        ("a prompt that asks for the last sessions", "prompt", {"prompt": "What did we do last time?"}),
+        ("a prompt that works", "prompt", {"prompt": later.works}),
+        ("before a file is read", "pre-tool", {"tool": (read, given, "", "")}),
+        ("after a file is read", "post-tool", {"tool": (read, given, "MAIN = 1", "")}),
+        ("after a command", "post-tool", {"tool": (shell, command, "ok", "")}),
+        ("after a command that failed", "tool-failure", {"tool": (shell, command, error, error)}),
+        ("a sub-agent's start", "subagent-start", {"agent": "a1", "agent_kind": "general"}),
+        ("a turn's end", "stop", {"last_message": "Done."}),
+        ("a compaction", "pre-compact", {"trigger": "manual"}),
+        ("a session's end", "session-end", {"reason": "other"}),
+    ]
+    for n, (place, event, fields) in enumerate(happens):
+        yield place, here.hook(host, event, payload(host, f"later-{n}-{project.name}", project, **fields), project)
+    again = payload(host, session.session, project, transcript=transcript(session), source="compact")
+    yield "its own session, compacted", here.hook(host, "session-start", again, project)
+    alone = payload(host, f"alone-{project.name}", project, prompt=later.asks)
+    yield "a prompt without a service", here.unaided(host, alone)

@@ -1,0 +1,404 @@
+"""Sessions as six hosts write them, step by step as they happen, where a hook of theirs finds them.
+
+Only what Palazzo reads of a transcript is written; the shapes are those of the files that the hosts themselves wrote.
+`SESSIONS` has a writer for each host. What a session begins with, and each step, is on the disk when the call returns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from palazzo.bench.poisoned import Delegated, Said, Step, Tool, Used
+
+Row = dict[str, Any]
+_NAMES: Mapping[str, Mapping[Tool, tuple[str, str]]] = {
+    "claude-code": {
+        "fetch": ("WebFetch", "url"),
+        "search": ("WebSearch", "query"),
+        "shell": ("Bash", "command"),
+        "read": ("Read", "file_path"),
+        "grep": ("Grep", "path"),
+        "edit": ("Edit", "new_string"),
+    },
+    "codex": {
+        "fetch": ("mcp__fetch__fetch", "url"),
+        "search": ("web_search", "query"),
+        "shell": ("exec_command", "cmd"),
+        "read": ("read_file", "file_path"),
+        "grep": ("grep_files", "path"),
+        "edit": ("apply_patch", "input"),
+    },
+    "opencode": {
+        "fetch": ("webfetch", "url"),
+        "search": ("websearch", "query"),
+        "shell": ("bash", "command"),
+        "read": ("read", "filePath"),
+        "grep": ("grep", "path"),
+        "edit": ("edit", "newString"),
+    },
+    "pi": {
+        "fetch": ("web_fetch", "url"),
+        "search": ("web_search", "query"),
+        "shell": ("bash", "command"),
+        "read": ("read", "path"),
+        "grep": ("grep", "path"),
+        "edit": ("edit", "newText"),
+    },
+    "gemini-cli": {
+        "fetch": ("web_fetch", "prompt"),
+        "search": ("google_web_search", "query"),
+        "shell": ("run_shell_command", "command"),
+        "read": ("read_file", "file_path"),
+        "grep": ("search_file_content", "path"),
+        "edit": ("replace", "new_string"),
+    },
+    "copilot": {
+        "fetch": ("web_fetch", "url"),
+        "search": ("web_search", "query"),
+        "shell": ("bash", "command"),
+        "read": ("view", "path"),
+        "grep": ("grep", "path"),
+        "edit": ("edit", "new_str"),
+    },
+}
+"""What each host calls such a tool, and the argument that says on what it works."""
+_MCP = {"opencode": "{0}_{1}", "gemini-cli": "mcp_{0}_{1}", "copilot": "{0}-{1}"}
+"""How a host names a tool of an MCP server, where it is not `mcp__server__tool`."""
+_DELEGATES = {
+    "claude-code": "Agent",
+    "codex": "spawn_agent",
+    "opencode": "task",
+    "pi": "subagent",
+    "gemini-cli": "codebase_investigator",
+    "copilot": "task",
+}
+
+
+def called(host: str, used: Used) -> tuple[str, Row]:
+    """Return the name and the arguments by which a host calls the tool."""
+    if used.tool == "mcp":
+        server, tool, query = used.given.split(" ", 2)
+        return _MCP.get(host, "mcp__{0}__{1}").format(server, tool), {"query": query}
+    name, argument = _NAMES[host][used.tool]
+    if used.tool in ("grep", "edit"):
+        return name, {"pattern": ".", "file_path": "ports.py", argument: used.given}
+    return name, {argument: used.given}
+
+
+class Session:
+    """A session of one host, whose rows come one after the other. `agent` is a sub-agent's id, `parent` whose it is."""
+
+    host = ""
+
+    def __init__(self, home: Path, project: Path, session: str = "", parent: str = "", agent: str = "") -> None:
+        self.home, self.project, self.parent, self.agent = home, project, parent, agent
+        self.session = session or str(uuid.uuid4())
+        self.began = self._now = datetime.now(UTC) - timedelta(minutes=5)
+        self.path = self._place()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._begin()
+
+    def add(self, step: Step) -> None:
+        """Write a step."""
+        if isinstance(step, Said):
+            self._say(step)
+        elif isinstance(step, Used):
+            name, given = called(self.host, step)
+            self._use(self._id(), name, given, step.printed, step.failed)
+        elif isinstance(step, Delegated):
+            call = self._id()
+            self._delegate(call, step)
+
+    def use(self, name: str, given: Row, printed: str) -> None:
+        """Write a tool's call, under the host's own name for it."""
+        self._use(self._id(), name, given, printed, False)
+
+    def _place(self) -> Path:
+        raise NotImplementedError
+
+    def _begin(self) -> None:
+        """Write what a session begins with, if anything."""
+
+    def _say(self, said: Said) -> None:
+        raise NotImplementedError
+
+    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+        raise NotImplementedError
+
+    def _delegate(self, call: str, step: Delegated) -> None:
+        """Write a sub-agent's session, and then its report as what the tool answered."""
+        inner = type(self)(self.home, self.project, parent=self.session, agent=uuid.uuid4().hex[:17])
+        for one in step.steps:
+            inner.add(one)
+        self._use(call, _DELEGATES[self.host], {"prompt": step.task}, step.report, False)
+
+    def _id(self) -> str:
+        return f"call_{uuid.uuid4().hex[:20]}"
+
+    def _at(self) -> str:
+        """The next moment, as JavaScript writes it."""
+        self._now += timedelta(milliseconds=700)
+        return self._now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self._now.microsecond // 1000:03}Z"
+
+    def _append(self, *rows: Row) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+class ClaudeCode(Session):
+    """Claude Code: a sub-agent's rows lie in a file of their own beside the session's."""
+
+    host = "claude-code"
+    _last: str | None = None
+
+    def _place(self) -> Path:
+        folder = self.home / ".claude" / "projects" / str(self.project).replace("/", "-")
+        if self.agent:
+            return folder / self.parent / "subagents" / f"agent-{self.agent}.jsonl"
+        return folder / f"{self.session}.jsonl"
+
+    def _row(self, kind: str, message: Row, **more: Any) -> None:
+        own = str(uuid.uuid4())
+        row = {
+            "parentUuid": self._last,
+            "isSidechain": bool(self.agent),
+            "type": kind,
+            "message": message,
+            "uuid": own,
+            "timestamp": self._at(),
+            "cwd": str(self.project),
+            "sessionId": self.parent or self.session,
+            "version": "2.1.330",
+            **({"agentId": self.agent} if self.agent else {}),
+            **more,
+        }
+        self._append(row)
+        self._last = own
+
+    def _say(self, said: Said) -> None:
+        if said.who == "assistant":
+            self._row("assistant", {"role": "assistant", "content": [{"type": "text", "text": said.text}]})
+        elif said.who == "summary":
+            self._row("user", {"role": "user", "content": said.text}, isCompactSummary=True)
+        else:
+            self._row("user", {"role": "user", "content": said.text})
+
+    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+        use = {"type": "tool_use", "id": call, "name": name, "input": given}
+        self._row("assistant", {"role": "assistant", "content": [use]})
+        result = {"type": "tool_result", "tool_use_id": call, "content": printed, "is_error": failed}
+        self._row("user", {"role": "user", "content": [result]})
+
+
+class Codex(Session):
+    """Codex: a sub-agent is a thread of its own, which names its parent."""
+
+    host = "codex"
+
+    def _place(self) -> Path:
+        folder = self.home / ".codex" / "sessions" / self.began.strftime("%Y/%m/%d")
+        return folder / f"rollout-{self.began.strftime('%Y-%m-%dT%H-%M-%S')}-{self.session}.jsonl"
+
+    def _row(self, kind: str, payload: Row) -> None:
+        self._append({"timestamp": self._at(), "type": kind, "payload": payload})
+
+    def _begin(self) -> None:
+        source = {"subagent": {"thread_spawn": {"parent_thread_id": self.parent, "depth": 1}}}
+        header = {"id": self.session, "cwd": str(self.project), "source": source if self.parent else "exec"}
+        self._row("session_meta", header)
+
+    def _say(self, said: Said) -> None:
+        if said.who == "summary":
+            self._row("compacted", {"message": said.text})
+            return
+        block = {"type": "input_text" if said.who == "user" else "output_text", "text": said.text}
+        self._row("response_item", {"type": "message", "role": said.who, "content": [block]})
+
+    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+        made = {"type": "function_call", "name": name, "arguments": json.dumps(given), "call_id": call}
+        output = f"Exit code: 1\nWall time: 0 seconds\nOutput:\n{printed}" if failed else printed
+        self._row("response_item", made)
+        self._row("response_item", {"type": "function_call_output", "call_id": call, "output": output})
+
+
+class Pi(Session):
+    """pi: entries that name their parent. It has no sub-agents; an extension's tool answers with what one said."""
+
+    host = "pi"
+    _entries = 0
+
+    def _place(self) -> Path:
+        folder = self.home / ".pi" / "agent" / "sessions" / f"--{str(self.project).strip('/').replace('/', '-')}--"
+        return folder / f"{self.began.strftime('%Y-%m-%dT%H-%M-%S-000Z')}_{self.session}.jsonl"
+
+    def _begin(self) -> None:
+        header = {"type": "session", "version": 3, "id": self.session, "timestamp": self._at()}
+        self._append(header | {"cwd": str(self.project)})
+
+    def _row(self, kind: str, **fields: Any) -> None:
+        parent = f"{self._entries:08x}" if self._entries else None
+        self._entries += 1
+        self._append(
+            {"type": kind, "id": f"{self._entries:08x}", "parentId": parent, "timestamp": self._at(), **fields}
+        )
+
+    def _say(self, said: Said) -> None:
+        if said.who == "summary":
+            self._row("compaction", summary=said.text)
+            return
+        content = [{"type": "text", "text": said.text}]
+        self._row("message", message={"role": said.who, "content": content})
+
+    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+        made = {"type": "toolCall", "id": call, "name": name, "arguments": given}
+        self._row("message", message={"role": "assistant", "content": [made]})
+        answered = {"role": "toolResult", "toolCallId": call, "toolName": name, "isError": failed}
+        self._row("message", message=answered | {"content": [{"type": "text", "text": printed}]})
+
+    def _delegate(self, call: str, step: Delegated) -> None:
+        self._use(call, _DELEGATES[self.host], {"prompt": step.task}, step.report, False)
+
+
+class Gemini(Session):
+    """Gemini CLI: a sub-agent's file lies in a folder named for its parent."""
+
+    host = "gemini-cli"
+
+    def _place(self) -> Path:
+        folder = self.home / ".gemini" / "tmp" / self.project.name / "chats"
+        folder = folder / self.parent if self.parent else folder
+        return folder / f"session-{self.began.strftime('%Y-%m-%dT%H-%M')}-{self.session[:8]}.jsonl"
+
+    def _begin(self) -> None:
+        mark = self.home / ".gemini" / "tmp" / self.project.name / ".project_root"
+        mark.write_text(str(self.project))
+        at, known = self._at(), hashlib.sha256(str(self.project).encode()).hexdigest()
+        header = {"sessionId": self.session, "projectHash": known, "startTime": at, "lastUpdated": at}
+        self._append(header | {"kind": "subagent" if self.parent else "main"})
+
+    def _row(self, kind: str, **fields: Any) -> None:
+        self._append({"id": str(uuid.uuid4()), "timestamp": self._at(), "type": kind, **fields})
+
+    def _say(self, said: Said) -> None:
+        if said.who == "summary":
+            words = f"<state_snapshot>\n{said.text}\n</state_snapshot>"
+            message = {"id": str(uuid.uuid4()), "timestamp": self._at(), "type": "user", "content": [{"text": words}]}
+            self._append({"$set": {"messages": [message]}})
+        elif said.who == "user":
+            self._row("user", content=[{"text": said.text}])
+        else:
+            self._row("gemini", content=said.text, model="fake")
+
+    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+        response = {"id": call, "name": name, "response": {"error" if failed else "output": printed}}
+        made = {"id": call, "name": name, "args": given, "status": "error" if failed else "success"}
+        self._row("gemini", content="", toolCalls=[made | {"result": [{"functionResponse": response}]}], model="fake")
+
+
+class Copilot(Session):
+    """Copilot CLI: a sub-agent's events stand among the session's, and name it."""
+
+    host = "copilot"
+
+    def _place(self) -> Path:
+        return self.home / ".copilot" / "session-state" / self.session / "events.jsonl"
+
+    def _row(self, kind: str, **data: Any) -> None:
+        row = {"type": kind, "data": data, "id": str(uuid.uuid4()), "timestamp": self._at(), "parentId": None}
+        self._append(row | ({"agentId": self.agent} if self.agent else {}))
+
+    def _begin(self) -> None:
+        self._row("session.start", sessionId=self.session, context={"cwd": str(self.project)})
+
+    def _say(self, said: Said) -> None:
+        if said.who == "summary":
+            self._row("session.compaction_complete", summaryContent=said.text)
+        elif said.who == "user":
+            self._row("user.message", content=said.text, **({"source": "agent-task"} if self.agent else {}))
+        else:
+            self._row("assistant.message", messageId=str(uuid.uuid4()), content=said.text, toolRequests=[])
+
+    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+        self._ask(call, name, given)
+        self._answer(call, printed, failed)
+
+    def _ask(self, call: str, name: str, given: Row) -> None:
+        server, _, tool = name.partition("-")
+        of_server = {"mcpServerName": server, "mcpToolName": tool} if tool else {}
+        request = {"toolCallId": call, "name": name, "arguments": given, **of_server}
+        self._row("assistant.message", messageId=str(uuid.uuid4()), content="", toolRequests=[request])
+
+    def _answer(self, call: str, printed: str, failed: bool) -> None:
+        self._row("tool.execution_complete", toolCallId=call, success=not failed, result={"content": printed})
+
+    def _delegate(self, call: str, step: Delegated) -> None:
+        self._ask(call, _DELEGATES[self.host], {"prompt": step.task})
+        self.agent = call
+        for one in step.steps:
+            self.add(one)
+        self.agent = ""
+        self._answer(call, step.report, False)
+
+
+class Opencode(Session):
+    """opencode, in its tree of JSON files; a sub-agent is a session that names its parent."""
+
+    host = "opencode"
+    _entries = 0
+
+    def _place(self) -> Path:
+        self.session = f"ses_{self.session.replace('-', '')[:24]}"
+        return self.storage(self.home) / "session" / "p1" / f"{self.session}.json"
+
+    @staticmethod
+    def storage(home: Path) -> Path:
+        """Where the tree stands."""
+        return home / ".local" / "share" / "opencode" / "storage"
+
+    def _begin(self) -> None:
+        (self.storage(self.home) / "message" / self.session).mkdir(parents=True)
+        fields = {"id": self.session, "title": "", "directory": str(self.project), "time": {"created": self._ms()}}
+        self.path.write_text(json.dumps(fields | ({"parentID": self.parent} if self.parent else {})))
+
+    def _row(self, role: str, *parts: Row, **more: Any) -> None:
+        at = self._ms()
+        message = self._named("msg", at)
+        times = {"created": at} | ({"completed": at + 1} if role == "assistant" else {})
+        self._put("message", self.session, message, {"role": role, "time": times, **more})
+        for part in parts:
+            own = self._named("prt", at)
+            self._put("part", message, own, {"messageID": message, **part})
+
+    def _put(self, kind: str, folder: str, own: str, fields: Row) -> None:
+        place = self.storage(self.home) / kind / folder
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{own}.json").write_text(json.dumps({"id": own, "sessionID": self.session, **fields}))
+
+    def _named(self, kind: str, at: int) -> str:
+        self._entries += 1
+        return f"{kind}_{(at * 4096 + self._entries) % (1 << 48):012x}{self._entries:014d}"
+
+    def _ms(self) -> int:
+        self._at()
+        return int(self._now.timestamp() * 1000)
+
+    def _say(self, said: Said) -> None:
+        part = {"type": "text", "text": said.text}
+        if said.who == "summary":
+            self._row("assistant", part, summary=True)
+        else:
+            self._row(said.who, part)
+
+    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+        state = {"status": "error" if failed else "completed", "input": given, "error" if failed else "output": printed}
+        self._row("assistant", {"type": "tool", "tool": name, "callID": call, "state": state})
+
+
+SESSIONS: Mapping[str, type[Session]] = {one.host: one for one in (ClaudeCode, Codex, Opencode, Pi, Gemini, Copilot)}
+"""The writer of each host."""

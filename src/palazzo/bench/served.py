@@ -1,0 +1,180 @@
+"""A home of its own with a service, as hosts and agents see it: hooks, tools and operations over the real connection.
+
+Knows how to talk to the service, and nothing of what it answers. Hooks wait for their answer however long it takes: a
+benchmark of what is told must not take an answer that came too late for silence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from palazzo import alone, client
+from palazzo.errors import PalazzoError, ServiceUnavailable
+from palazzo.lines import Stream
+
+_PATIENCE = 60_000
+"""Milliseconds that a hook gives the service."""
+_KEPT = ("PATH", "LANG", "SYSTEMROOT", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "TEMP")
+_EXTENSIONS = ("opencode", "pi")
+_PAYLOADS = {
+    "copilot": ("sessionId", "cwd", "transcriptPath", "toolName", "toolArgs", "toolResult"),
+    "": ("session_id", "cwd", "transcript_path", "tool_name", "tool_input", "tool_response"),
+}
+"""What hosts call the same fields."""
+
+
+class Served:
+    """A home with a palace and its service."""
+
+    def __init__(self, home: Path, runtime: Path, settings: Mapping[str, str]) -> None:
+        self.home = home
+        self.variables = {
+            **{name: os.environ[name] for name in _KEPT if name in os.environ},
+            "HOME": str(home),
+            "USERPROFILE": str(home),
+            "XDG_RUNTIME_DIR": str(runtime),
+            "PALAZZO_WATCH_BACKGROUND": "off",
+            "TZ": "UTC",
+            **settings,
+        }
+        self._where = client.address(client.chosen_palace(None, self.variables, str(home)), self.variables)
+
+    def hook(self, host: str, event: str, payload: Mapping[str, Any], cwd: Path) -> str:
+        """Return what a host reads, as JSON; raise where the service gives no answer."""
+        body = json.dumps(payload).encode()
+        hello = {
+            "want": "hook",
+            "host": host,
+            "event": event,
+            "length": len(body),
+            "within_ms": _PATIENCE,
+            "surroundings": client.surroundings(str(cwd), self.variables),
+        }
+        stream = self._reach(hello)
+        try:
+            stream.socket.sendall(body)
+            answer = stream.read_line()
+        finally:
+            stream.close()
+        if answer is None:
+            raise ServiceUnavailable(f"The service gave no answer to {event} of {host}.")
+        return answer.decode()
+
+    def unaided(self, host: str, payload: Mapping[str, Any]) -> str:
+        """Return what a host is answered to a prompt where no service runs, as JSON."""
+        off = {**self.variables, "PALAZZO_SERVICE": "off"}
+        return alone.answer(host, "prompt", json.dumps(payload).encode(), self._where.palace, off).decode()
+
+    def call(self, operation: str, cwd: Path, **request: Any) -> dict[str, Any]:
+        """Return the result of an operation; raise what it refuses with."""
+        with client.Caller(self._where, self.variables, str(cwd)) as caller:
+            answered = caller.call(operation, request)
+        if "error" in answered:
+            raise PalazzoError(str(answered["error"]))
+        result: dict[str, Any] = answered["result"]
+        return result
+
+    def settle(self, patience: float = 600.0) -> None:
+        """Wait until everything that is made in the background is made."""
+        deadline = time.monotonic() + patience
+        calm = 0
+        while calm < 2:
+            state = self.call("status", self.home)
+            calm = calm + 1 if not state["pending"] and not state["embedding"] else 0
+            if time.monotonic() > deadline:
+                raise PalazzoError(f"{state['pending']} passages have no vector after {patience:.0f} seconds.")
+            time.sleep(0.3)
+
+    @contextmanager
+    def agent(
+        self, host: str, cwd: Path, session: str = "", profile: str = "palazzo", toolset: str = "full"
+    ) -> Iterator[Agent]:
+        """Connect an agent's client. Claude Code says its session in the environment, Codex beside each call."""
+        names = {"CLAUDE_CODE_SESSION_ID": session} if host == "claude-code" and session else {}
+        around = client.surroundings(str(cwd), {**self.variables, **names})
+        stream = self._reach({"want": "mcp", "profile": profile, "toolset": toolset, "surroundings": around})
+        meta = {"x-codex-turn-metadata": {"session_id": session}} if host == "codex" and session else {}
+        with stream:
+            yield Agent(stream, host, meta)
+
+    def _reach(self, hello: Mapping[str, Any]) -> Stream:
+        stream = client.ensure_service(self._where, self.variables, {**hello, "any": True})
+        stream.socket.settimeout(_PATIENCE / 1_000)
+        return stream
+
+    def close(self) -> None:
+        """End the service, and wait until it has ended."""
+        try:
+            stream, _ = client.greet(self._where, {"want": "stop", "any": True})
+        except ServiceUnavailable:
+            return
+        stream.close()
+        deadline = time.monotonic() + _PATIENCE / 1_000
+        while client.is_starting(self._where) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+class Agent:
+    """An agent's connection to the tools."""
+
+    def __init__(self, stream: Stream, host: str, meta: Mapping[str, Any]) -> None:
+        self._stream, self._meta, self._asked = stream, dict(meta), 0
+        told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": host, "version": "1"}}
+        self.greeting = self.ask("initialize", **told)
+        stream.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the result of a request, or the error under `error`."""
+        self._asked += 1
+        self._stream.send({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
+        while (message := self._stream.read()) is not None:
+            if message.get("id") == self._asked:
+                found: dict[str, Any] = message.get("result", {"error": message.get("error")})
+                return found
+        raise ServiceUnavailable("The service ended in the middle of a call.")
+
+    def use(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Return the result of a tool's call."""
+        return self.ask("tools/call", name=tool, arguments=arguments, _meta=self._meta)
+
+
+@contextmanager
+def served(settings: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """Give a home, a palace and a service that are gone afterwards."""
+    base = Path(tempfile.mkdtemp(prefix="palazzo-bench-"))
+    home, runtime = base / "home", base / "run"
+    home.mkdir()
+    runtime.mkdir(mode=0o700)
+    here = Served(home, runtime, settings or {})
+    try:
+        yield here
+    finally:
+        here.close()
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def payload(host: str, session: str, cwd: Path, **fields: Any) -> dict[str, Any]:
+    """Return what a host tells its hook. `fields` are ours: transcript, prompt, source, tool, last_message, agent.
+
+    `tool` is a name, what it was given, what it printed, and the error, if it failed.
+    """
+    name, given, printed, error = fields.pop("tool", ("", {}, "", ""))
+    transcript = str(fields.pop("transcript", ""))
+    if host in _EXTENSIONS:
+        tool = {"name": name, "input": given, "output": printed, "error": error}
+        made = {"session": session, "cwd": str(cwd), "transcript": transcript}
+        return made | fields | ({"tool": tool} if name else {})
+    keys = _PAYLOADS.get(host, _PAYLOADS[""])
+    said = dict(zip(keys, (session, str(cwd), transcript, name, given, printed), strict=True))
+    if error:
+        said["error"] = error
+    renamed = {"last_message": "last_assistant_message", "agent": "agent_id", "agent_kind": "agent_type"}
+    return said | {renamed.get(key, key): one for key, one in fields.items()}
