@@ -43,7 +43,10 @@ _OWN_SERVER = re.compile(r"mcp__(?:plugin_palazzo_)?palazzo__")
 """Palazzo's own tools hand back what is archived already, with its trust; the door knows it again as an
 echo."""
 
-_REMOTE = r"(?:curl|wget|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|aria2c|lynx|w3m|links|https?|xh|gh|glab)"
+_REMOTE = (
+    r"(?:curl|wget|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|aria2c|axel|lynx|w3m|links|https?|xh|gh|glab"
+    r"|iwr|irm|[Ii]nvoke-(?:[Ww]eb[Rr]equest|[Rr]est[Mm]ethod))"
+)
 _REGISTRY = r"(?:npm|pnpm|yarn|bun|cargo|pip|gem|brew|apt|apt-cache)\s+(?:view|info|show|search)"
 _BEFORE = (
     r"(?:^|[;&|(`\n{!]|\b(?:if|while|until|then|do|else|sudo|time|nohup|exec|command|xargs|env|timeout\s+\S+)\s"
@@ -83,7 +86,7 @@ def trust_of_tool(name: str, arguments: object = None) -> Trust:
     if plain in _WEB or name.lower().startswith(("mcp__", "mcp_", "mcp.")):
         return "external"
     if plain in _SHELLS:
-        return "external" if _reaches_out(_command(arguments)) else "tool"
+        return "external" if reaches_out(_command(arguments)) else "tool"
     if plain in _READERS and any(_DEPENDENCY.search(path) for path in _strings(arguments)):
         return "external"
     return "tool"
@@ -98,7 +101,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _reaches_out(command: str) -> bool:
+def reaches_out(command: str) -> bool:
+    """Whether a command prints, or may bring in, what strangers wrote: over the network, or out of a dependency."""
     if _DEPENDENCY_IN_COMMAND.search(command):
         return True
     if len(command) <= _LONGEST_WITH_HERE_DOCUMENTS:
