@@ -1,0 +1,159 @@
+"""Reads an answer as a credulous reader would, and says where recorded words came out of what they are shown in.
+
+It shares no code with `guard/fences`: that would agree with itself. It undoes every spelling that it knows of, over and
+over, takes letters for those that they look like (after Unicode's names and its table of confusables), and takes a tag
+for one however much stands between its letters.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+from urllib.parse import unquote
+
+OPEN, CLOSE = "<palazzo-memory>", "</palazzo-memory>"
+_WORD = re.compile(r"zq\d{4}")
+_NAMES = ("palazzomemory", "systemreminder", "hookcontext", "hookprompt", "untrustedcontext")
+_TAG = re.compile(rf"<[^<>a-z]*(?:{'|'.join('[^<a-z]*'.join(name) for name in _NAMES)})")
+_LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_HEAD = re.compile(r"(?:- )?\[0f3c9a12e4b5\]")
+"""How an entry begins that only a forged one can be."""
+_ESCAPE = re.compile(r"\\{1,8}(?:u\{0{0,4}([0-9a-f]{2})\}|u00([0-9a-f]{2})|x([0-9a-f]{2})|0?([0-7]{2,3}))", re.I)
+_LETTER = re.compile(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT |REVERSED |TURNED )?([A-Z])(?: WITH .*)?$")
+_LOOKS = {
+    "a": "аαɑ@ᎪꓮⲁΑА",
+    "e": "еεҽєɛᎬꓰⲉΕЕ",
+    "l": "ӏıɩι1|ⳑᏞꓡłⅼ",
+    "m": "мμʍɱᎷꓟⲙΜМ",
+    "o": "оοօ0øᏫꓳⲟΟО",
+    "p": "рρƿþᏢꓑⲣΡР",
+    "r": "гᴦɼᎡꓣⲅ",
+    "y": "уυγүᎩꓬⲩΥУ",
+    "z": "ᴢʐƶζᏃꓜⲍΖ",
+    "<": "‹⟨〈❮ᐸ˂《«≪❬⧼〈≺⋖⦑",
+    ">": "›⟩〉❯ᐳ˃》»≫❭⧽〉≻⋗⦒",
+    "/": "∕⁄⧸╱",
+}
+_LOOKED_AT = {ord(one): plain for plain, like in _LOOKS.items() for one in like}
+_UNDONE = 6
+
+
+def escapes(answer: str) -> Iterator[tuple[str, str]]:
+    """Yield the word of each text that came out, and how. `answer` is JSON, or text that a model reads.
+
+    In JSON all strings are looked at: one that has recorded words is a fenced text, or a value that holds no tag.
+    """
+    value = _parsed(answer)
+    for text in [answer] if value is None else list(_strings(value)):
+        yield from _text_escapes(text)
+
+
+def words_in(answer: str) -> set[str]:
+    """Return the words of the texts that an answer shows something of."""
+    return set(_WORD.findall(answer))
+
+
+def _text_escapes(text: str) -> Iterator[tuple[str, str]]:
+    if not _WORD.search(text):
+        return
+    inner = _parsed(text)
+    if inner is not None:  # a document in JSON as a text block
+        for one in _strings(inner):
+            yield from _text_escapes(one)
+        return
+    at, end = text.find(OPEN), text.rfind(CLOSE)
+    if at < 0 or end < at:
+        yield from _tags(text)
+        yield from _heads(text)
+        return
+    for outside in (text[:at], text[end + len(CLOSE) :]):
+        for word in _WORD.findall(outside):
+            yield word, "stands outside of the fence"
+    body = text[at + len(OPEN) : end]
+    yield from _tags(body)
+    yield from _heads(body)
+
+
+def is_fenced(text: str) -> bool:
+    """Whether recorded words in a text that is read as it is stand in a fence, or in JSON."""
+    return not _WORD.search(text) or _parsed(text) is not None or (OPEN in text and CLOSE in text)
+
+
+def _tags(text: str) -> Iterator[tuple[str, str]]:
+    """Tags of ours and of hosts' in a text that is to have none."""
+    for seen in dict.fromkeys(undone(text)):
+        for found in _TAG.finditer(seen):
+            before, after = _WORD.findall(seen[: found.start()]), _WORD.findall(seen[found.end() :])
+            yield (before[-1] if before else after[0] if after else "", f"a tag: {found.group()[:60]!r}")
+
+
+def _heads(text: str) -> Iterator[tuple[str, str]]:
+    """Lines that look like the head of an entry, and are a recorded text's."""
+    for line in _LINE_ENDS.split(text):
+        if _HEAD.match(line):
+            yield (_WORD.findall(line) or [""])[0], f"an entry: {line[:60]!r}"
+
+
+def undone(text: str) -> Iterator[str]:
+    """Yield a text as it looks, and as it looks when its spelling is undone once, twice and so on."""
+    for _ in range(_UNDONE):
+        yield looks(text)
+        plainer = unquote(_ESCAPE.sub(_letter_of, html.unescape(text)).replace("=3C", "<"), errors="replace")
+        if plainer == text:
+            return
+        text = plainer
+
+
+def _letter_of(found: re.Match[str]) -> str:
+    hexadecimal = found[1] or found[2] or found[3]
+    return chr(int(hexadecimal, 16) if hexadecimal else int(found[4], 8))
+
+
+def looks(text: str) -> str:
+    """Return a text in the letters that its own look like."""
+    return "".join(map(_looks, text))
+
+
+@lru_cache(maxsize=1 << 16)
+def _looks(letter: str) -> str:
+    if letter in _LINE_ENDS_KEPT or letter.isascii():
+        return _LOOKED_AT.get(ord(letter), letter.lower()) if letter in "@1|0" else letter.lower()
+    if (plain := _LOOKED_AT.get(ord(letter))) is not None:
+        return plain
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf", "Cc", "Co", "Cn"):
+        return ""
+    apart = [one for one in unicodedata.normalize("NFKD", letter) if unicodedata.category(one) not in ("Mn", "Cf")]
+    if len(apart) != 1 or apart[0] != letter:
+        return "".join(map(_looks, apart)) if letter not in apart else "".join(apart).lower()
+    named = _LETTER.search(unicodedata.name(letter, ""))
+    return named[1].lower() if named else letter.lower()
+
+
+_LINE_ENDS_KEPT = "\n"
+
+
+def _parsed(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield str(name)
+            yield from _strings(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)
