@@ -19,6 +19,7 @@ from palazzo.attention.recent import has_said, has_told
 from palazzo.model import Drawer, Micros, Trust
 from palazzo.recall import present
 from palazzo.recall.present import Hit
+from palazzo.recall.rank import belongs
 from palazzo.store import digests
 from palazzo.store.database import Connection
 from palazzo.store.digests import DigestLine
@@ -40,7 +41,7 @@ _SAME_THING = 0.5
 _CALLING = 2
 """Telling words that call for a memory at least. A single one that a few drawers have scores above any floor."""
 ON_BRANCH = 1.05
-"""What the score of a memory of the branch that is checked out counts more, in the order alone: it passes no floor by
+"""What the score of a memory that belongs to what is checked out counts more, in the order alone: it passes no floor by
 that. Not fitted, since no labelled prompts have branches: of two that score about the same it comes first."""
 T = TypeVar("T")
 
@@ -54,12 +55,12 @@ class Around:
     """What a session adds to the words at hand: of all of it there may be nothing.
 
     `subject` are words of the turn before that a short prompt goes on from, `answered` is what the agent said last,
-    `branch` what is checked out. `is_own` says of a drawer that the session said it itself.
+    `branch` what is checked out, None for nothing. `is_own` says of a drawer that the session said it itself.
     """
 
     subject: str = ""
     answered: str = ""
-    branch: str = ""
+    branch: str | None = None
     is_own: Callable[[Drawer], bool] = _nobody
 
 
@@ -124,10 +125,13 @@ def worth_telling(connection: Connection, hits: Iterable[Hit], asked: Asked, flo
         and not has_said(asked.words, hit.drawer.text, 1.0)
         and not has_told(around.answered, hit.drawer.id, hit.drawer.text)
     ]
-    here = f"branch:{around.branch}"
-    good.sort(key=lambda hit: (-hit.score * (ON_BRANCH if here in hit.drawer.tags else 1), -hit.drawer.created_at))
+    good.sort(key=lambda hit: (-hit.score * _lift(hit.drawer, around), -hit.drawer.created_at))
     whole = (replace(hit, text=hit.drawer.text, truncated=False, context=(), turns=()) for hit in good)
     return list(gates.passing(present.fold(whole, limit), floor, limit))
+
+
+def _lift(drawer: Drawer, around: Around) -> float:
+    return ON_BRANCH if belongs(drawer.branch, around.branch) else 1.0
 
 
 def within(

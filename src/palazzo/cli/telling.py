@@ -13,22 +13,28 @@ from palazzo.operations.proactive_context import ProactiveContextResult
 
 def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
     """Show what an agent would be told, or that it would be told nothing."""
+
+    def named(uid: str) -> tuple[str, str]:
+        label = result.labels.get(uid, "")
+        return f"  {uid}{f'  {label}' if label else ''}", "dim"
+
     for one in result.reminders:
-        screen.say(("due  ", "bold yellow"), one.text, (f"  {one.id}", "dim"), hanging=len(INDENT))
+        screen.say(("due  ", "bold yellow"), one.text, named(one.id), hanging=len(INDENT))
     for todo in result.todos:
         mark = "overdue  " if todo.overdue else "to do  "
-        screen.say((mark, "yellow"), todo.text, (f"  {todo.id}", "dim"), hanging=len(INDENT))
+        screen.say((mark, "yellow"), todo.text, named(todo.id), hanging=len(INDENT))
     for fact in result.facts:
-        since = f"  since {fact.valid_from[:10]}" if fact.valid_from else ""
+        since = (f"  since {fact.valid_from[:10]}" if fact.valid_from else "", "dim")
         said = f"{fact.subject} {fact.predicate} {fact.object}"
-        screen.say(("fact  ", "cyan"), said, (f"{since}  {fact.id}", "dim"), hanging=len(INDENT))
+        screen.say(("fact  ", "cyan"), said, since, named(fact.id), hanging=len(INDENT))
     for thread in result.threads:
-        when = (f"  {day(thread.said_at)}  {thread.id}", "dim")
-        screen.say(("left open  ", "yellow"), thread.text, when, hanging=len(INDENT))
+        when = (f"  {day(thread.said_at)}", "dim")
+        screen.say(("left open  ", "yellow"), thread.text, when, named(thread.id), hanging=len(INDENT))
     for memory in result.memories:
         where = f"{memory.wing}/{memory.room}"
         screen.say((f"{memory.score:.2f}  ", "green"), f"{day(memory.created_at)}  ", (where, "cyan"))
-        screen.say((f"{INDENT}{memory.id}  {memory.role}", "dim"))
+        label = result.labels.get(memory.id, "")
+        screen.say((f"{INDENT}{memory.id}  {memory.role}", "dim"), (f"  {label}" if label else "", "yellow"))
         screen.read(memory.text)
         if memory.truncated:
             screen.say((f"{INDENT}… the rest: palazzo show {memory.id}", "dim"))

@@ -7,7 +7,7 @@ as not known. Words of another project are never asked about: which of its branc
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from palazzo.store.written import Written
 if TYPE_CHECKING:
     from palazzo.model import Drawer
     from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
 
 _SECONDS = 0.2
 """What one answer may wait for git, however often it asks."""
@@ -81,21 +82,42 @@ class Checkout:
         """Return how one stands; ask for several together by `standings` first."""
         return self._known[one] if one in self._known else self.standings([one])[one]
 
-    def best(self, places: Collection[Written]) -> Standing:
-        """Return how something stands that is written in several places: as the one that says most for it."""
-        return min((self.of(one) for one in places), key=lambda seen: _BEST.index(seen.visibility), default=MERGED)
+    def of_ids(
+        self,
+        connection: Connection,
+        items: Iterable[str] = (),
+        facts: Iterable[str] = (),
+        sessions: Iterable[str] = (),
+    ) -> dict[str, Standing]:
+        """Return how items, facts and sessions stand, by their ids; of those that were written somewhere.
 
-    def look(self, drawers: Iterable[Drawer]) -> None:
-        """Find out how these drawers stand, all together."""
+        What several items state stands as the one that says most for it: once is enough.
+        """
+        from palazzo.store import written as store
+
+        alone = store.of_items(connection, items) | store.of_sessions(connection, sessions)
+        places = {uid: (one,) for uid, one in alone.items()} | store.of_facts(connection, facts)
+        standings = self.standings(one for some in places.values() for one in some)
+        return {
+            uid: min((standings[one] for one in some), key=lambda seen: _BEST.index(seen.visibility))
+            for uid, some in places.items()
+        }
+
+    @property
+    def look(self) -> Callable[[Iterable[Drawer]], None] | None:
+        """What a search tells of drawers before it asks `is_hidden` of each; None where nothing is hidden."""
+        return self._look if self.policy == "hide" else None
+
+    def _look(self, drawers: Iterable[Drawer]) -> None:
         self.standings(map(written, drawers))
 
     def hides(self, seen: Standing) -> bool:
-        """Whether the setting says that what stands so is not shown."""
+        """Whether what stands so is not shown."""
         return self.policy == "hide" and seen.is_elsewhere
 
     def is_hidden(self, drawer: Drawer) -> bool:
-        """Whether the setting says that a drawer is not shown."""
-        return self.hides(self.of(written(drawer)))
+        """Whether a drawer is not shown."""
+        return self.policy == "hide" and self.of(written(drawer)).is_elsewhere
 
     def _standing(self, branch: str, seen: Visibility) -> Standing:
         if seen == "merged":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def around(asked: Asked, last: Recent, is_own: Callable[[Drawer], bool]) -> Around:
     """Return what the session adds to the prompt's words."""
-    return Around(subject(asked.happening.prompt, last), last.answered, _branch(asked), is_own)
+    return Around(subject(asked.happening.prompt, last), last.answered, is_own=is_own)
 
 
 def in_view(asked: Asked, last: Recent, budget: int) -> list[Entry]:
@@ -53,10 +53,3 @@ def _fixes(asked: Asked, last: Recent) -> Iterator[Entry]:
         if last.failed is not None and not pasted:
             failed = last.failed
             yield from fixes(asked, connection, *mending.marks(connection, failed.target, failed.signature))
-
-
-def _branch(asked: Asked) -> str:
-    from palazzo.scope.git_files import head_of, repository_of
-
-    repository = repository_of(asked.context.cwd)
-    return "" if repository is None else head_of(repository)[0]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
@@ -14,7 +13,9 @@ from palazzo.operations.operation import About, Operation
 from palazzo.operations.tasks import ReminderView, TodoView
 
 if TYPE_CHECKING:
-    from palazzo.attention.proactive import Around, Asked
+    from palazzo.attention.proactive import Around, Asked, Called
+    from palazzo.model import Drawer
+    from palazzo.operations.branches import Checkout, Standing
     from palazzo.operations.context import Context
     from palazzo.recall.present import Hit
     from palazzo.store.database import Connection
@@ -94,6 +95,8 @@ class ProactiveContextResult:
     threads: tuple[ThreadView, ...]
     wings: tuple[str, ...]
     floor: float
+    labels: Mapping[str, str]
+    """What is said of the branch, by id, of what is not known to be part of what is checked out."""
     tokens: int
     index: Literal["ready", "keyword-only", "building"] | None
     """What was searched; null where the words say too little to search by."""
@@ -115,23 +118,28 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     from palazzo.attention import proactive
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations import facts
+    from palazzo.operations.branches import Checkout, written
     from palazzo.operations.tasks import reminder_view, todo_view
     from palazzo.text.tokens import estimate_tokens
 
     _check(request)
+    checkout = Checkout(context)
+    around = replace(around, branch=checkout.lifted)
     floor = max(context.settings.number("proactive_floor") / 100, request.floor or 0.0)
     with context.reading().database.snapshot() as connection:
         asked = _asked(context, connection, request, around)
         calls = proactive.calls_for_memories(connection, asked)
-    found, index = _found(context, request, asked) if calls else ([], None)
+    found, index = _found(context, request, asked, checkout) if calls else ([], None)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
         hits = _standing(connection, proactive.worth_telling(connection, found, asked, floor, request.limit), asked.now)
-        called = proactive.called_for(connection, asked, found)
+        called, standings = _standings(connection, checkout, proactive.called_for(connection, asked, found))
         said = [f"{one.subject} {one.predicate} {one.object}" for one in beliefs.tell(called.facts)]
         told, shown = proactive.within(called, hits, said, request.limit, request.budget)
         views = facts.views(beliefs, told.facts, asked.now)
         memories = _memories(connection, shown)
+        seen = checkout.standings(written(hit.drawer) for hit in shown)
+        standings |= {hit.drawer.id: seen[written(hit.drawer)] for hit in shown}
     words = [
         *(one.text for one in memories),
         *(due.task.text for due in told.reminders),
@@ -147,9 +155,32 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
         threads=tuple(_thread(line) for line in told.threads),
         wings=asked.wings,
         floor=floor,
+        labels={uid: one.label for uid, one in standings.items() if one.label},
         tokens=sum(estimate_tokens(text) + proactive.LINE for text in words),
         index=index,
     )
+
+
+def _standings(connection: Connection, checkout: Checkout, called: Called) -> tuple[Called, dict[str, Standing]]:
+    """What is called for besides memories, without what is hidden, and how each stands, by its id."""
+    from palazzo.operations.branches import MERGED
+
+    tasks = [*(due.task.uid for due in called.reminders), *(task.uid for task in called.todos)]
+    items, facts = [*tasks, *(line.cited.item for line in called.threads)], [one.uid for one in called.facts]
+    standings = checkout.of_ids(connection, items, facts)
+
+    def shown(uid: str) -> bool:
+        return not checkout.hides(standings.get(uid, MERGED))
+
+    kept = called._replace(
+        reminders=[due for due in called.reminders if shown(due.task.uid)],
+        todos=[task for task in called.todos if shown(task.uid)],
+        facts=[one for one in called.facts if shown(one.uid)],
+        threads=[line for line in called.threads if shown(line.cited.item)],
+    )
+    told = {due.task.uid for due in kept.reminders} | {task.uid for task in kept.todos}
+    told |= {one.uid for one in kept.facts} | {line.cited.item for line in kept.threads}
+    return kept, {uid: one for uid, one in standings.items() if uid in told}
 
 
 def _check(request: ProactiveContextRequest) -> None:
@@ -183,7 +214,7 @@ def _asked(context: Context, connection: Connection, request: ProactiveContextRe
 
 
 def _found(
-    context: Context, request: ProactiveContextRequest, asked: Asked
+    context: Context, request: ProactiveContextRequest, asked: Asked, checkout: Checkout
 ) -> tuple[list[Hit], Literal["ready", "keyword-only", "building"]]:
     """The best of each wing, each searched by itself: what is nearest elsewhere must not stand before it."""
     from palazzo.attention.proactive import is_left_out
@@ -197,12 +228,23 @@ def _found(
     if kinds:
         with palace.database.snapshot() as connection:
             among = labels.drawers_labelled(connection, kinds)
-    but = partial(is_left_out, asked)
+
+    def but(drawer: Drawer) -> bool:
+        return is_left_out(asked, drawer) or checkout.is_hidden(drawer)
+
+    look = checkout.look
     found: list[Hit] = []
     index: Literal["ready", "keyword-only", "building"] = "ready"
     for wing in asked.wings:
         query = Query(
-            asked.sought, wing, kind="note" if kinds else None, limit=_LOOKED_AT, budget=1, among=among, but=but
+            asked.sought,
+            wing,
+            kind="note" if kinds else None,
+            limit=_LOOKED_AT,
+            budget=1,
+            among=among,
+            but=but,
+            look=look,
         )
         answer = palace.search(query)
         found += answer.hits

@@ -149,22 +149,17 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
 
 
 def _labelled(context: Context, connection: Connection, known: list[Known]) -> list[Known]:
-    """The same with what is said of their branches, without what the setting `branch_policy` hides.
+    """The same with what is said of their branches, without what the setting `branch_policy` hides."""
+    from palazzo.operations.branches import MERGED, Checkout
 
-    What several state is part of what is checked out where any of them is.
-    """
-    from palazzo.operations.branches import Checkout
-    from palazzo.store import written
-
-    sessions = written.of_sessions(connection, [one.id for one in known if one.section == "session"])
-    facts = written.of_facts(connection, [one.id for one in known if one.section == "fact"])
-    others = written.of_items(connection, [one.id for one in known if one.section not in ("session", "fact")])
-    places = {uid: (place,) for uid, place in (sessions | others).items()} | facts
+    sessions = [one.id for one in known if one.section == "session"]
+    facts = [one.id for one in known if one.section == "fact"]
+    others = [one.id for one in known if one.section not in ("session", "fact")]
     checkout = Checkout(context)
-    checkout.standings(place for some in places.values() for place in some)
+    standings = checkout.of_ids(connection, others, facts, sessions)
     told = []
     for one in known:
-        seen = checkout.best(places.get(one.id, ()))
+        seen = standings.get(one.id, MERGED)
         if not checkout.hides(seen):
             told.append(replace(one, remark=", ".join(filter(None, (one.remark, seen.label)))))
     return told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -196,13 +196,16 @@ def _called_for(result: ProactiveContextResult, given: Given) -> Answer:
             telling.who(one.role, one.author),
             one.trust,
             one.text,
-            f'cut: read("{one.id}")' if one.truncated else "",
+            "; ".join(filter(None, (f'cut: read("{one.id}")' if one.truncated else "", result.labels.get(one.id)))),
         )
         for one in result.memories
     ]
-    reminders, todos = [told_reminder(one) for one in result.reminders], [told_todo(one) for one in result.todos]
-    facts = [told_fact(one) for one in result.facts]
-    threads = [_told_thread(one) for one in result.threads]
+
+    def labelled(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [row | ({"note": label} if (label := result.labels.get(row["id"])) else {}) for row in rows]
+
+    reminders, todos = labelled(map(told_reminder, result.reminders)), labelled(map(told_todo, result.todos))
+    facts, threads = labelled(map(told_fact, result.facts)), labelled(map(_told_thread, result.threads))
     if not (memories or reminders or todos or facts or threads):
         notice = "Nothing recorded is called for by this. Use search to look for something."
         return Answer({"notice": notice, "memories": []}, notice)
@@ -210,13 +213,18 @@ def _called_for(result: ProactiveContextResult, given: Given) -> Answer:
     told: dict[str, Any] = {"notice": notice, "memories": [one.told for one in memories]}
     others = {"reminders": reminders, "todos": todos, "facts": facts, "threads": threads}
     told |= {name: rows for name, rows in others.items() if rows}
-    lines = [*(f"reminder {task_line(one)}" for one in reminders), *(f"to-do {task_line(one)}" for one in todos)]
-    parts = [
-        notice,
-        *(one.lines for one in memories),
-        "\n".join([*lines, *map(fact_line, facts), *map(_thread_line, threads)]),
+    lines = [
+        *(_noted(one, f"reminder {task_line(one)}") for one in reminders),
+        *(_noted(one, f"to-do {task_line(one)}") for one in todos),
+        *(_noted(one, fact_line(one)) for one in facts),
+        *(_noted(one, _thread_line(one)) for one in threads),
     ]
+    parts = [notice, *(one.lines for one in memories), "\n".join(lines)]
     return Answer(told, fenced("\n\n".join(filter(None, parts))))
+
+
+def _noted(told: Mapping[str, Any], line: str) -> str:
+    return f"{line} ({told['note']})" if "note" in told else line
 
 
 def _told_thread(thread: ThreadView) -> dict[str, Any]:
