@@ -151,6 +151,17 @@ def m010_fact_trust(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m011_outside(connection: Connection) -> None:
+    """Create what of sessions came from outside, and what was said under its influence (`store/outside`)."""
+    for statement in (
+        "CREATE TABLE outside(item INTEGER NOT NULL, start INTEGER NOT NULL, kind TEXT NOT NULL, name BLOB NOT NULL,"
+        " source INTEGER NOT NULL, PRIMARY KEY(item, start, kind, name)) WITHOUT ROWID",
+        "CREATE INDEX outside_source ON outside(source, kind)",
+        "CREATE INDEX outside_name ON outside(name) WHERE name <> x''",
+    ):
+        connection.execute(statement)
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -162,6 +173,7 @@ MIGRATIONS: list[Migration] = [
     m008_counts,
     m009_anchors,
     m010_fact_trust,
+    m011_outside,
 ]
 
 

@@ -92,6 +92,7 @@ ELSEWHERE = {
     "keyword_retired": "words: as `keyword`",
     "claim": "words: claims of touched drawers go, and are made anew (derive/erased)",
     "anchor": "paths, keyed hashes of words: those of touched sessions and notes go, made anew (derive/erased)",
+    "outside": "keyed hashes of names: those of touched items are made anew with their drawers (derive/exposing)",
     "mention": "names: those of touched drawers go, and are made anew (derive/erased)",
     "wake_block": "words, cut short: all blocks go with any erase (archive/erasing)",
     "mending": "keyed hashes of words: those of touched sessions go, and are made anew (derive/erased)",

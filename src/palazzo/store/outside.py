@@ -1,0 +1,139 @@
+"""What of sessions came from outside, and what was said under its influence (`derive/exposing` keeps it).
+
+A mark is of an item, at the beginning of a part of it (0 where it has none):
+
+    met       words from outside, whether the row says so or it is known from elsewhere
+    tainted   what an agent said, or a call of its printed, after it met such words
+    fetched   a file was brought in from outside; `name` is what it is called
+    awaited   a call that looks into such a file; `name` is the call's id
+    reported  a sub-agent's report; `name` is what may be its id, empty where there is none
+
+Names are keyed hashes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+MarkKind = Literal["met", "tainted", "fetched", "awaited", "reported"]
+_BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
+
+
+class Mark(NamedTuple):
+    """One mark: the item's row id, where in it, which kind, and the hash of what it names."""
+
+    item: int
+    start: int
+    kind: MarkKind
+    name: bytes = b""
+
+
+class Thread(NamedTuple):
+    """A thread of a source: rows that follow one another."""
+
+    source: int
+    name: str
+
+
+def of_items(connection: Connection, rows: Iterable[int]) -> set[Mark]:
+    """Return the marks of these items."""
+    found = connection.execute(
+        "SELECT item, start, kind, name FROM outside WHERE item IN (SELECT value FROM json_each(?))",
+        (json.dumps([*rows]),),
+    )
+    return {Mark(int(item), int(start), kind, bytes(name)) for item, start, kind, name in found}
+
+
+def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, frozenset[int]]:
+    """Return by item where parts begin that are believed as little as words from outside."""
+    found: dict[int, set[int]] = {}
+    for mark in of_items(connection, rows):
+        if mark.kind in ("met", "tainted"):
+            found.setdefault(mark.item, set()).add(mark.start)
+    return {item: frozenset(starts) for item, starts in found.items()}
+
+
+def replace(connection: Connection, source: int, there: Collection[Mark], wanted: Collection[Mark]) -> None:
+    """Let items of a source have the marks `wanted` in the place of those that are `there`."""
+    connection.executemany(
+        "DELETE FROM outside WHERE item = ? AND start = ? AND kind = ? AND name = ?", set(there) - set(wanted)
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO outside(item, start, kind, name, source) VALUES(?,?,?,?,?)",
+        [(*mark, source) for mark in set(wanted) - set(there)],
+    )
+
+
+def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high: int = _AFTER_ALL) -> bool:
+    """Whether words from outside came into a thread, in [low, high) of its ordinals."""
+    rows = connection.execute(
+        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = 'met'"
+        " AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
+        (thread.source, thread.name, low, high),
+    )
+    return next(iter(rows), None) is not None
+
+
+def met_in(connection: Connection, threads: Iterable[Thread], since: Micros, until: Micros) -> bool:
+    """Whether words from outside came into one of the threads in [since, until] of their time."""
+    return any(
+        True
+        for thread in threads
+        for _ in connection.execute(
+            "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = 'met'"
+            " AND i.thread = ? AND i.created_at BETWEEN ? AND ? LIMIT 1",
+            (*thread, since, until),
+        )
+    )
+
+
+def fetched(connection: Connection, sources: Sequence[int]) -> list[tuple[Thread, int, Micros, bytes]]:
+    """Return (thread, ordinal, when, name) of the files that were brought in while these sources were written."""
+    rows = connection.execute(
+        "SELECT i.source, i.thread, i.ordinal, i.created_at, o.name FROM outside o CROSS JOIN item i ON i.id = o.item"
+        " WHERE o.kind = 'fetched' AND o.source IN (SELECT value FROM json_each(?))",
+        (json.dumps([*sources]),),
+    )
+    return [
+        (Thread(int(source), str(thread)), int(ordinal), Micros(at), bytes(name))
+        for source, thread, ordinal, at, name in rows
+    ]
+
+
+def is_awaited(connection: Connection, source: int, name: bytes) -> bool:
+    """Whether a call of that name's hash looked into a file from outside."""
+    rows = connection.execute(
+        "SELECT 1 FROM outside WHERE name = ? AND name <> x'' AND kind = 'awaited' AND source = ?", (name, source)
+    )
+    return next(iter(rows), None) is not None
+
+
+def reporting(connection: Connection, name: bytes) -> list[tuple[Thread, int, Micros]]:
+    """Return (thread, ordinal, when) of the rows in which what bears that name may have reported."""
+    rows = connection.execute(
+        "SELECT DISTINCT i.source, i.thread, i.ordinal, i.created_at FROM outside o CROSS JOIN item i ON i.id = o.item"
+        " WHERE o.name = ? AND o.name <> x'' AND o.kind = 'reported' ORDER BY 1, 2, 3",
+        (name,),
+    )
+    return [(Thread(int(a), str(b)), int(c), Micros(d)) for a, b, c, d in rows]
+
+
+def reports(connection: Connection, thread: Thread, since: Micros) -> int | None:
+    """Return the first ordinal at which a sub-agent reported in a thread, `since` that time."""
+    rows = connection.execute(
+        "SELECT min(i.ordinal) FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
+        " AND o.kind = 'reported' AND i.thread = ? AND i.created_at >= ?",
+        (*thread, since),
+    )
+    (first,) = next(iter(rows))
+    return None if first is None else int(first)
+
+
+def count(connection: Connection) -> int:
+    """Return how many marks are kept."""
+    return int(next(connection.execute("SELECT count(*) FROM outside"))[0])
