@@ -48,8 +48,16 @@ def session(connection: Connection, source: int, with_outside: bool = False) -> 
     A sub-agent's session is its own thread; where a session has its sub-agents' words beside it, its own are read.
     """
     threads = digests.threads_of(connection, source)
-    read = threads[:1] if "" in threads else threads
-    rows = [row for thread in read for row, _, _ in material.thread_rows(connection, source, thread, -1)]
+    return _read(connection, source, threads[:1] if "" in threads else threads, with_outside)
+
+
+def thread(connection: Connection, source: int, name: str) -> Session:
+    """Read one thread of a session, with what came from outside, each part of it under that trust."""
+    return _read(connection, source, [name], with_outside=True)
+
+
+def _read(connection: Connection, source: int, threads: Sequence[str], with_outside: bool) -> Session:
+    rows = [row for one in threads for row, _, _ in material.thread_rows(connection, source, one, -1)]
     loaded, _ = material.load(connection, rows)
     answered = answers_of_memory((item.text, item.parts) for item in loaded)
     said = [

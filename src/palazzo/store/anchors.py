@@ -96,8 +96,9 @@ def of_drawers(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[A
     for uid, meta in notes:
         found.setdefault(uid, {}).update(dict.fromkeys(from_meta(json.loads(meta))))
     rows = connection.execute(
-        f"SELECT asked.value, {_COLUMNS}, how FROM json_each(?) AS asked JOIN drawer ON drawer.uid = unhex(asked.value)"
-        " JOIN anchor ON anchor.drawer = drawer.id ORDER BY drawer.id, anchor.id",
+        f"SELECT asked.value, {_COLUMNS}, how FROM (SELECT value FROM json_each(?)) AS asked"
+        " JOIN drawer ON drawer.uid = unhex(asked.value) JOIN anchor ON anchor.drawer = drawer.id"
+        " ORDER BY drawer.id, anchor.id",
         asked,
     )
     for uid, *rest in rows:
@@ -133,10 +134,11 @@ def of_versions(connection: Connection, rows: Collection[int]) -> dict[tuple[int
     """Return what those cite who state versions of facts, by (version, n)."""
     found: dict[tuple[int, int], list[Anchor]] = {}
     for version, n, *rest in connection.execute(
-        f"SELECT version, n, {_COLUMNS} FROM fact_anchor WHERE version IN (SELECT value FROM json_each(?)) ORDER BY id",
+        f"SELECT version, n, {_COLUMNS}, 'stated' FROM fact_anchor"
+        " WHERE version IN (SELECT value FROM json_each(?)) ORDER BY id",
         (json.dumps(list(rows)),),
     ):
-        found.setdefault((int(version), int(n)), []).append(_anchor(*rest, "stated"))
+        found.setdefault((int(version), int(n)), []).append(_anchor(*rest))
     return {key: tuple(cited) for key, cited in found.items()}
 
 
@@ -144,12 +146,12 @@ def of_facts(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[Anc
     """Return what facts (ids) cite, as they are believed now; those that cite nothing are absent."""
     found: dict[str, dict[Anchor, None]] = {}
     for uid, *rest in connection.execute(
-        f"SELECT asked.value, {_COLUMNS} FROM json_each(?) AS asked JOIN fact ON fact.uid = unhex(asked.value)"
-        " JOIN fact_version v ON v.fact = fact.id AND v.retired_at IS NULL"
+        f"SELECT asked.value, {_COLUMNS}, 'stated' FROM (SELECT value FROM json_each(?)) AS asked"
+        " JOIN fact ON fact.uid = unhex(asked.value) JOIN fact_version v ON v.fact = fact.id AND v.retired_at IS NULL"
         " JOIN fact_anchor cited ON cited.version = v.id ORDER BY cited.id",
         (json.dumps(sorted(set(uids))),),
     ):
-        found.setdefault(uid, {})[_anchor(*rest, "stated")] = None
+        found.setdefault(uid, {})[_anchor(*rest)] = None
     return {uid: tuple(cited) for uid, cited in found.items()}
 
 

@@ -1,0 +1,221 @@
+"""Which files drawers cite, kept up to date in the background: of notes drawer by drawer, of sessions whole.
+
+A session is read whole, since what its tools showed of a file says what was changed and spoken of later. What one may
+cite follows from truth alone; whether it stands there still is asked when a drawer is shown (`scope/freshness`).
+"""
+
+from __future__ import annotations
+
+import json
+import ntpath
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from types import ModuleType
+
+from palazzo.derive import sessions
+from palazzo.derive.citing import Citation, Reader, Told, mentions, take
+from palazzo.mining.unwanted import refusal_of_directory
+from palazzo.model import Anchor
+from palazzo.store import anchors, digests, items, places, redaction
+from palazzo.store.anchors import Cited
+from palazzo.store.changes import Change, ChangeKind
+from palazzo.store.database import Connection
+from palazzo.text import cited
+
+MOST = 32
+"""Citations of one drawer: a search through a project reads as many files at once as a host lets it."""
+_WORTH = {"stated": 0, "edited": 1, "mentioned": 2, "read": 3}
+"""What of too many is kept first."""
+_LONGEST_PATH = 400
+_NOTES = ("note", "diary", "todo", "reminder")
+
+
+class Anchoring:
+    """The consumer that keeps citations. Its things are sessions (twice their source's row id) and notes' drawers
+    (twice their row id and one), so that both are in one order.
+    """
+
+    name = "anchor"
+    version = 1
+    kinds: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
+    at_once = 8
+
+    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+        """Return the sessions and the notes' drawers that these changes are about."""
+        return _things(connection, "d.id IN (SELECT value FROM json_each(?))", [json.dumps([one.ref for one in log])])
+
+    def everything(self, connection: Connection) -> list[int]:
+        """Return all sessions, the drawers of notes, and whatever has citations."""
+        return _things(connection, "d.retired_at IS NULL OR d.id IN (SELECT drawer FROM anchor)")
+
+    def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[Cited]] | None:
+        """Read these anew."""
+        made = {thing: expected(connection, thing) for thing in things}
+        return None if all(rows == kept(connection, thing) for thing, rows in made.items()) else made
+
+    def keep(self, connection: Connection, things: Sequence[int], made: dict[int, list[Cited]]) -> None:
+        """Keep what they cite."""
+        for thing in things:
+            anchors.drop(connection, _drawers_of(connection, thing))
+            anchors.insert(connection, made[thing])
+
+
+ANCHORING = Anchoring()
+
+
+def expected(connection: Connection, thing: int) -> list[Cited]:
+    """Return what a session (or a note's drawer) cites by its words."""
+    row, is_note = divmod(thing, 2)
+    return _of_note(connection, row) if is_note else _of_session(connection, row)
+
+
+def kept(connection: Connection, thing: int) -> list[Cited]:
+    """Return what is kept of that."""
+    return anchors.of_rows(connection, _drawers_of(connection, thing))
+
+
+def _things(connection: Connection, where: str, values: Sequence[str] = ()) -> list[int]:
+    rows = connection.execute(
+        "SELECT DISTINCT CASE WHEN s.session_id <> '' THEN 2 * s.id ELSE 2 * d.id + 1 END FROM drawer d"
+        f" JOIN source s ON s.id = d.source WHERE (s.session_id <> '' OR d.kind IN {_NOTES}) AND ({where}) ORDER BY 1",
+        values,
+    )
+    return [int(thing) for (thing,) in rows]
+
+
+def _drawers_of(connection: Connection, thing: int) -> list[int]:
+    row, is_note = divmod(thing, 2)
+    if is_note:
+        return [row]
+    return [int(drawer) for (drawer,) in connection.execute("SELECT id FROM drawer WHERE source = ?", (row,))]
+
+
+# --- notes -------------------------------------------------------------------------------------------------
+
+
+def _of_note(connection: Connection, drawer: int) -> list[Cited]:
+    """What a note was given, and the files whose lines it names."""
+    found: dict[Anchor, None] = {}
+    for item, start, end, meta in connection.execute(
+        "SELECT p.item, p.start, p.end, i.meta FROM drawer_span p JOIN drawer d ON d.id = p.drawer"
+        " JOIN item i ON i.id = p.item WHERE d.id = ? AND d.retired_at IS NULL AND i.trust <> 'external' ORDER BY p.n",
+        (drawer,),
+    ):
+        found.update(dict.fromkeys(anchors.from_meta(json.loads(meta))))
+        named = mentions(items.read_texts(connection, [item])[item][start:end])
+        resolved = ((project_path(one.path, "", ()), one) for one in named)
+        found.update(
+            dict.fromkeys(Anchor(path, one.first, one.last, how="mentioned") for path, one in resolved if path)
+        )
+    stated = {(one.path, one.first, one.last) for one in found if one.how == "stated"}
+    fit = [one for one in found if one.how == "stated" or (one.path, one.first, one.last) not in stated]
+    return [Cited(drawer, one) for one in _most(fit)]
+
+
+# --- sessions ----------------------------------------------------------------------------------------------
+
+
+def _of_session(connection: Connection, source: int) -> list[Cited]:
+    digest = partial(cited.digest, redaction.fingerprint_key(connection))
+    resolve = _resolver(connection, source)
+    spans = _spans(connection, source)
+    found: dict[int, list[Citation]] = {}
+    for thread in digests.threads_of(connection, source):
+        read = sessions.thread(connection, source, thread)
+        directories = _directories(connection, source, thread)
+        told = (Told(one, directories.get(one.item, "")) for one in read.said)
+        for one in Reader(resolve, digest).citations(told):
+            spots = [spot for spot in one.spots if not read.is_forgotten([spot])]
+            if len(spots) < len(one.spots):  # what is forgotten says nothing of the file
+                one = replace(one, anchor=replace(one.anchor, digest=b"", lines=0, blob=""), whole=None)
+            for drawer in sorted({drawer for spot in spots for drawer in _showing(spans, spot)}):
+                take(found.setdefault(drawer, []), one)
+    return [Cited(drawer, one) for drawer in sorted(found) for one in _most([one.anchor for one in found[drawer]])]
+
+
+def _most(found: Iterable[Anchor]) -> list[Anchor]:
+    """The citations that are kept, in order: each once, the last ones of the kinds that say most."""
+    once = list(dict.fromkeys(found))
+    if len(once) <= MOST:
+        return once
+    best = sorted(enumerate(once), key=lambda pair: (_WORTH[pair[1].how], -pair[0]))[:MOST]
+    return [one for _, one in sorted(best)]
+
+
+def _spans(connection: Connection, source: int) -> dict[int, list[tuple[int, int, int]]]:
+    """The spans of a source's live drawers by item: from, to, drawer."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for item, start, end, drawer in connection.execute(
+        "SELECT p.item, p.start, p.end, p.drawer FROM drawer d JOIN drawer_span p ON p.drawer = d.id"
+        " WHERE d.source = ? AND d.retired_at IS NULL",
+        (source,),
+    ):
+        found.setdefault(int(item), []).append((int(start), int(end), int(drawer)))
+    return found
+
+
+def _showing(spans: dict[int, list[tuple[int, int, int]]], spot: tuple[int, int, int]) -> Iterator[int]:
+    item, low, high = spot
+    return (drawer for start, end, drawer in spans.get(item, ()) if start < high and low < end)
+
+
+def _directories(connection: Connection, source: int, thread: str) -> dict[int, str]:
+    """The directory that each message of a thread was said in: where it does not say so, that of those around it."""
+    rows = list(
+        connection.execute(
+            "SELECT id, coalesce(json_extract(meta, '$.cwd'), '') FROM item WHERE source = ? AND thread = ?"
+            " AND kind = 'message' ORDER BY ordinal, id",
+            (source, thread),
+        )
+    )
+    at = next((str(cwd) for _, cwd in rows if cwd), "")
+    found = {}
+    for row, cwd in rows:
+        at = str(cwd) or at
+        found[int(row)] = at
+    return found
+
+
+# --- names -------------------------------------------------------------------------------------------------
+
+
+def _resolver(connection: Connection, source: int) -> partial[str | None]:
+    (project,) = next(connection.execute("SELECT project FROM source WHERE id = ?", (source,)))
+    return partial(project_path, roots=tuple(places.roots_of_project(connection, project)) if project else ())
+
+
+_OF_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+
+
+def project_path(name: str, cwd: str, roots: Sequence[str]) -> str | None:
+    """Return a file's name from its project's root, as `name` calls it in the directory `cwd`, whatever the system.
+
+    None for what is in no project, and for what programs put there. Where no root holds it, `cwd` is taken for one.
+    """
+    system = ntpath if _OF_WINDOWS.match(cwd) or _OF_WINDOWS.match(name) else posixpath
+    if name.startswith("~"):
+        return None
+    if system is posixpath and "/" not in name:
+        name = name.replace("\\", "/")
+    path = str(system.normpath(system.join(cwd, name)))
+    if system.isabs(path):
+        root = _innermost(system, path, roots) or _innermost(system, path, [cwd])
+        if not root:
+            return None
+        path = path[len(root) :]
+    path = path.replace(system.sep, "/").lstrip("/")
+    parts = path.split("/")
+    if parts[0] in ("..", ".", "") or len(path) > _LONGEST_PATH or any(map(refusal_of_directory, parts[:-1])):
+        return None
+    return path
+
+
+def _innermost(system: ModuleType, path: str, directories: Iterable[str]) -> str:
+    """The longest of these directories that holds a path; empty if none does."""
+    found = (str(system.normpath(one)) for one in directories if one)
+    compared = system.normcase(path)
+    inside = [one for one in found if compared.startswith(system.normcase(one).rstrip("/\\") + system.sep)]
+    return max(inside, key=len, default="")
