@@ -85,6 +85,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
         ("branch", f"{entry.branch} {entry.commit}".strip()),
         ("standing", "" if entry.visibility == "merged" else entry.visibility),
         ("superseded", f"{entry.superseded.value or 'ended'} ({entry.superseded.by})" if entry.superseded else ""),
+        ("cites", "; ".join(filter(None, (entry.freshness if entry.citations else "", entry.cited)))),
         ("tags", ", ".join(entry.tags)),
         ("filed as", entry.filed_as),
         ("importance", "" if entry.importance is None else f"{entry.importance:g}"),

@@ -46,6 +46,8 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         hanging=len(INDENT),
     )
     superseded(screen, hit.superseded)
+    if hit.cited:
+        screen.say((f"{INDENT}{hit.cited}", "yellow"), hanging=len(INDENT))
     if explained:
         screen.say((f"{INDENT}{hit.source.uri}", "dim"), hanging=len(INDENT))
     for neighbour in hit.context:

@@ -139,6 +139,8 @@ def of_hit(hit: HitView, cwd: Path) -> Entry:
         notes.append(f"superseded on {minute(by.at)[:10]}: {by.value or 'it ended'} ({by.by})")
     if hit.label:
         notes.append(hit.label)
+    if hit.cited:
+        notes.append(hit.cited)
     if hit.state:
         notes.append(hit.state)
     return Entry(
@@ -179,6 +181,8 @@ def of_shown(shown: Shown, cwd: Path, note: str = "") -> Entry:
         notes.append(f"superseded on {minute(by.at)[:10]}: {by.value or 'it ended'} ({by.by})")
     if shown.label:
         notes.append(shown.label)
+    if shown.cited:
+        notes.append(shown.cited)
     if own := [tag for tag in shown.tags if ":" not in tag]:
         notes.append(f"tags {', '.join(own)}")
     return Entry(

@@ -76,6 +76,20 @@ class SupersededView:
     at: Micros
 
 
+@dataclass(frozen=True, slots=True)
+class CitationView:
+    """A file that words cite, as they do: lines from 1 on, 0 where all of it is meant, or nobody said which.
+
+    `now` is where the lines stand that have moved, `PATH:L1-L2`; else it is empty.
+    """
+
+    path: str
+    first: int
+    last: int
+    freshness: Freshness
+    now: str
+
+
 def superseded(connection: Connection, ids: Sequence[str], by: Micros) -> dict[str, SupersededView]:
     """Return what had superseded words of these drawers by `by`, where something had."""
     from palazzo.store import claims
@@ -112,6 +126,10 @@ class HitView:
     superseded: SupersededView | None = None
     label: str = ""
     """What is said of its branch where that is not known to be part of what is checked out: `unmerged: feature/x`."""
+    citations: tuple[CitationView, ...] = ()
+    """What it cites of the project's files, the worst first; `freshness` is said of them all."""
+    cited: Annotated[str, PERSON_ONLY] = ""
+    """What a reader should know of that: `changed since: src/a.py:10-20`."""
     state: str = ""
     """Of a to-do or a reminder: open, done or dropped."""
     tags: tuple[str, ...] = ()

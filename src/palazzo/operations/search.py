@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from palazzo.graph.whereabouts import Room, Wing
     from palazzo.operations.branches import Checkout, Standing
     from palazzo.operations.context import Context
+    from palazzo.operations.freshening import Cited
     from palazzo.palace import Palace
     from palazzo.recall.present import Hit, Neighbour, Turn
     from palazzo.recall.query import Query
@@ -113,6 +114,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     """
     from palazzo.operations.branches import Checkout, written
     from palazzo.operations.choosing import known_tags
+    from palazzo.operations.freshening import NOTHING, of_drawers
     from palazzo.operations.using import session_named
     from palazzo.recall import query
     from palazzo.recall.score import ASK_FLOOR
@@ -153,12 +155,14 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         standings = checkout.standings(written(hit.drawer) for hit in shown)
         told = superseded(connection, [hit.drawer.id for hit in shown], now if when.before is None else when.before)
         noted = labels.labels_of(connection, [hit.row for hit in shown])
+        cited = of_drawers(context, connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
     states = task_states(context, when, shown)
 
     def view(hit: Hit) -> HitView:
         uid = hit.drawer.id
         standing = standings[written(hit.drawer)]
-        return _view(hit, standing, told.get(uid), states.get(uid, ""), noted.get(hit.row, labels.NO_LABEL))
+        noted_as = noted.get(hit.row, labels.NO_LABEL)
+        return _view(hit, standing, cited.get(uid, NOTHING), told.get(uid), states.get(uid, ""), noted_as)
 
     return SearchResult(
         query=request.query,
@@ -267,10 +271,12 @@ def _answer(palace: Palace, asked: Query, checkout: Checkout) -> tuple[Answer, i
 
     Where a branch is asked for, that one is shown.
     """
+    from palazzo.operations.branches import written
+
     answer = palace.search(asked)
-    if checkout.policy != "hide" or asked.branch is not None:
+    if checkout.look is None or asked.branch is not None:
         return answer, 0
-    checkout.look([hit.drawer for hit in (*answer.hits, *answer.below)])
+    checkout.standings(written(hit.drawer) for hit in (*answer.hits, *answer.below))
     left_out = sum(checkout.is_hidden(hit.drawer) for hit in answer.hits)
     if left_out or any(checkout.is_hidden(hit.drawer) for hit in answer.below):
         answer = palace.search(replace(asked, look=checkout.look, but=checkout.is_hidden))
@@ -284,7 +290,9 @@ def _unshown(left_out: int) -> str:
     return f"{hits} left out, of branches that are not merged into what is checked out (setting branch_policy)."
 
 
-def _view(hit: Hit, standing: Standing, superseding: SupersededView | None, state: str, noted: Label) -> HitView:
+def _view(
+    hit: Hit, standing: Standing, cited: Cited, superseding: SupersededView | None, state: str, noted: Label
+) -> HitView:
     drawer = hit.drawer
     return HitView(
         id=drawer.id,
@@ -304,12 +312,14 @@ def _view(hit: Hit, standing: Standing, superseding: SupersededView | None, stat
         branch=drawer.branch,
         commit=drawer.commit,
         visibility=standing.visibility,
-        freshness="unknown",
+        freshness=cited.freshness,
         why=hit.why,
         turns=_turns(hit.turns),
         context=tuple(_neighbour(neighbour) for neighbour in hit.context),
         superseded=superseding,
         label=standing.label,
+        citations=cited.citations,
+        cited=cited.remark,
         state=state,
         tags=drawer.tags,
         filed_as=noted.filed_as,

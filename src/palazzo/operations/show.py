@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import AmbiguousId, NotFound, UsageError
-from palazzo.model import Micros, Visibility
+from palazzo.model import Freshness, Micros, Visibility
 from palazzo.operations import past
 from palazzo.operations.facts import FactView
-from palazzo.operations.hits import HitSource, SupersededView, TurnView, source_of, superseded, title_of
+from palazzo.operations.hits import CitationView, HitSource, SupersededView, TurnView, source_of, superseded, title_of
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.past import AsOf
 from palazzo.text.times import to_iso
@@ -73,6 +73,11 @@ class Shown:
     drawers: tuple[str, ...] = ()
     superseded: SupersededView | None = None
     visibility: Visibility = "merged"
+    freshness: Freshness = "unknown"
+    citations: tuple[CitationView, ...] = ()
+    """What it cites of the project's files, the worst first; `freshness` is said of them all."""
+    cited: Annotated[str, PERSON_ONLY] = ""
+    """What a reader should know of that: `changed since: src/a.py:10-20`."""
     label: str = ""
     """What is said of its branch where that is not known to be part of what is checked out: `unmerged: feature/x`."""
     filed_as: str = ""
@@ -157,7 +162,23 @@ def _read(context: Context, request: ShowRequest) -> ShowResult:
             found = _drawer(connection, row, request)
         if when.before is not None and not found.entries:
             raise _not_yet(request.id, when)
+        found = _cited(context, connection, found)
     return _labelled(context, replace(found, as_of=when.asked, note=when.note))
+
+
+def _cited(context: Context, connection: Connection, found: ShowResult) -> ShowResult:
+    """The same with how what it cites stands; a session cites too much."""
+    from palazzo.operations.freshening import first, of_drawers
+
+    if found.kind == "session":
+        return found
+    wings = {uid: entry.wing for entry in found.entries for uid in (entry.id, *entry.drawers)}
+    known = of_drawers(context, connection, wings)
+    told = [(entry, first(known, (entry.id, *entry.drawers))) for entry in found.entries]
+    entries = (
+        replace(entry, freshness=one.freshness, citations=one.citations, cited=one.remark) for entry, one in told
+    )
+    return replace(found, entries=tuple(entries))
 
 
 def _labelled(context: Context, found: ShowResult) -> ShowResult:

@@ -114,7 +114,7 @@ class Checkout:
         repository = repository_of(self._root)
         if repository is not None and repository.root == self._root:
             return Tracked(repository)
-        return "unreadable" if (self._root / ".git").is_dir() else "missing"
+        return "unreadable" if (self._root / ".git").exists() else "missing"
 
     def _at_its_place(self, anchor: Anchor) -> Standing:
         return _UNCHECKED if time.monotonic() >= self.until else self.compare(anchor, anchor.path)

@@ -1,0 +1,136 @@
+"""Whether what words cite still stands in the files of the project that is worked in, and how that is said.
+
+Words of another project are never compared: what its paths mean here nobody knows. All citations of an answer have one
+bound of time together; what it does not reach is unknown, so that an answer never waits for files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from palazzo.errors import PalaceUnusable
+from palazzo.model import Anchor, AnchorKind, Freshness
+from palazzo.operations.hits import CitationView
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.scope.freshness import Standing
+    from palazzo.store.database import Connection
+
+MOST = 8
+"""Citations that are told of one memory; what is said of it all counts every one that was compared."""
+_MOST_NAMED = 2
+_LONGEST_PATH = 120
+_FIRST: tuple[AnchorKind, ...] = ("stated", "edited", "mentioned", "read")
+"""What is compared first: what somebody stated matters most, and a session has read much that it never speaks of."""
+_WORST: tuple[Freshness, ...] = ("gone", "changed", "moved", "unknown", "fresh")
+_SAID: Mapping[Freshness, str] = {"changed": "changed since", "gone": "gone", "moved": "moved to"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What is known of all that one memory cites; `remark` is what a reader should be told of it, '' if nothing."""
+
+    freshness: Freshness = "unknown"
+    citations: tuple[CitationView, ...] = ()
+    remark: str = ""
+
+
+NOTHING = Cited()
+
+
+def of_drawers(context: Context, connection: Connection, wings: Mapping[str, str]) -> dict[str, Cited]:
+    """Return how what drawers cite stands: by id, of those of this project that cite something.
+
+    `wings` are the drawers' ids, the most important first, each with its wing.
+    """
+    from palazzo.store import anchors
+
+    own = _own(context, wings)
+    return _compared(context, connection, anchors.of_drawers(connection, own), own) if own else {}
+
+
+def of_facts(context: Context, connection: Connection, scopes: Mapping[str, str]) -> dict[str, Cited]:
+    """Return the same of facts: by id, each with the wing that it is stated in."""
+    from palazzo.store import anchors
+
+    own = _own(context, scopes)
+    return _compared(context, connection, anchors.of_facts(connection, own), own) if own else {}
+
+
+def _own(context: Context, wings: Mapping[str, str]) -> list[str]:
+    home = context.home if wings else None
+    return [uid for uid, wing in wings.items() if wing == home]
+
+
+def _compared(
+    context: Context, connection: Connection, cited: Mapping[str, Sequence[Anchor]], order: Sequence[str]
+) -> dict[str, Cited]:
+    """Compare the first citation of each memory, then the second of each, and so on while there is time."""
+    if not cited:
+        return {}
+    from palazzo.scope.freshness import Checkout
+    from palazzo.store.redaction import fingerprint_key
+
+    try:
+        key = fingerprint_key(connection)
+    except PalaceUnusable:  # without its key nothing is known again; `doctor` says so, a search need not fail for it
+        return {}
+    ranked = {uid: sorted(cited[uid], key=lambda one: _FIRST.index(one.how)) for uid in order if uid in cited}
+    turns = sorted((n, rank, uid) for rank, uid in enumerate(ranked) for n in range(len(ranked[uid])))
+    standings = Checkout(context.project_root, key).check([ranked[uid][n] for n, _, uid in turns])
+    found: dict[str, list[tuple[Anchor, Standing]]] = {}
+    for (n, _, uid), standing in zip(turns, standings, strict=True):
+        found.setdefault(uid, []).append((ranked[uid][n], standing))
+    return {uid: _told(compared) for uid, compared in found.items()}
+
+
+def _told(compared: Sequence[tuple[Anchor, Standing]]) -> Cited:
+    from palazzo.scope.freshness import worst
+
+    ordered = sorted(compared, key=lambda one: _WORST.index(one[1].freshness))
+    citations = tuple(_view(anchor, standing) for anchor, standing in ordered[:MOST])
+    return Cited(worst(standing for _, standing in compared), citations, "; ".join(_remarks(ordered)))
+
+
+def _view(anchor: Anchor, standing: Standing) -> CitationView:
+    now = _place(standing.path, standing.first, standing.last) if standing.freshness == "moved" else ""
+    return CitationView(anchor.path, max(anchor.first, 0), max(anchor.last, 0), standing.freshness, now)
+
+
+def _remarks(ordered: Sequence[tuple[Anchor, Standing]]) -> Iterator[str]:
+    """What matters to who reads the words: that lines moved only where the words may name them."""
+    named: dict[Freshness, dict[str, None]] = {"gone": {}, "changed": {}, "moved": {}}
+    for anchor, standing in ordered:
+        state = standing.freshness
+        if state == "moved":
+            if standing.path != anchor.path or anchor.how in ("stated", "mentioned"):
+                named[state][_place(standing.path, standing.first, standing.last)] = None
+        elif state in named:
+            named[state][_place(anchor.path, anchor.first, anchor.last)] = None
+    for state, places in named.items():
+        if places:
+            yield (
+                f"{_SAID[state]}: {_listed([*places])}" if state != "moved" else f"{_SAID[state]} {_listed([*places])}"
+            )
+
+
+def _listed(places: Sequence[str]) -> str:
+    more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+    return ", ".join(places[:_MOST_NAMED]) + more
+
+
+def _place(path: str, first: int, last: int) -> str:
+    """`PATH:L1-L2` on one line."""
+    shown = " ".join(path.split())
+    shown = shown if len(shown) <= _LONGEST_PATH else f"…{shown[-_LONGEST_PATH:]}"
+    if first <= 0:
+        return shown
+    return f"{shown}:{first}" if last <= first else f"{shown}:{first}-{last}"
+
+
+def first(found: Mapping[str, Cited], ids: Iterable[str]) -> Cited:
+    """Return what is known of something that several drawers tell: of the first of them that cites anything."""
+    return next((found[uid] for uid in ids if uid in found), NOTHING)
