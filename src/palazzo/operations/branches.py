@@ -44,6 +44,11 @@ class Standing:
 MERGED = Standing()
 
 
+def with_label(words: str, label: str) -> str:
+    """Return what something is, with what is said of its branch, if anything."""
+    return f"{words}, {label}" if label and words else label or words
+
+
 def written(drawer: Drawer) -> Written:
     """Return where a drawer was written."""
     return Written(drawer.branch, drawer.commit, drawer.place.wing)

@@ -111,7 +111,7 @@ def _worth(hit: Hit) -> float:
 
 def _entries(asked: Asked, hits: Sequence[Hit], budget: int, checkout: Checkout) -> Iterator[Entry]:
     """The hits' words, inside the budget."""
-    from palazzo.operations.branches import written
+    from palazzo.operations.branches import with_label, written
     from palazzo.operations.clock import day, zone
     from palazzo.recall.present import within_budget
 
@@ -126,14 +126,9 @@ def _entries(asked: Asked, hits: Sequence[Hit], budget: int, checkout: Checkout)
                 where=f"{drawer.place.wing}/{drawer.place.room}",
                 who=drawer.author or drawer.role,
                 text=hit.text,
-                label=_and(drawer.kind, standings[written(drawer)].label),
+                label=with_label(drawer.kind, standings[written(drawer)].label),
                 truncated=hit.truncated,
             )
-
-
-def _and(label: str, standing: str) -> str:
-    """What an entry is, with what is said of its branch."""
-    return f"{label}, {standing}" if standing else label
 
 
 def _sessions(asked: Asked) -> Told:
@@ -166,12 +161,13 @@ def _unsaid(answered: str, entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def _unasked(asked: Asked, found: ProactiveContextResult) -> Iterator[Entry]:
+    from palazzo.operations.branches import with_label
     from palazzo.operations.clock import day, zone
 
     there = zone(asked.context)
 
     def label(said: str, uid: str) -> str:
-        return _and(said, found.labels.get(uid, ""))
+        return with_label(said, found.labels.get(uid, ""))
 
     for reminder in found.reminders:
         part = Part("other", reminder.id)

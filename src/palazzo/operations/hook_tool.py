@@ -57,6 +57,7 @@ def _about_file(asked: Asked) -> Told:
 def on_files(asked: Asked, files: Sequence[str]) -> Iterator[Entry]:
     """Yield the reminders that wait for one of these files, and the newest notes that are anchored to one."""
     from palazzo.attention import proactive
+    from palazzo.operations.branches import MERGED, Checkout, with_label
     from palazzo.operations.clock import day, zone
     from palazzo.operations.hits import superseded
     from palazzo.operations.scoping import told_of
@@ -65,7 +66,7 @@ def on_files(asked: Asked, files: Sequence[str]) -> Iterator[Entry]:
     from palazzo.store.worth import read_notes, worth_of
 
     context, there = asked.context, zone(asked.context)
-    scope = told_of(context, asked.agent)
+    scope, checkout = told_of(context, asked.agent), Checkout(context)
     names = tuple(dict.fromkeys(name for file in files for name in file_names(context, file)))
     with context.reading().database.snapshot() as connection:
         moment = proactive.Asked("", scope.wings, context.now, scope.trusts, names)
@@ -78,13 +79,14 @@ def on_files(asked: Asked, files: Sequence[str]) -> Iterator[Entry]:
             worth = worth_of(connection, anchors.notes_on(connection, wing, known, _NOTES))
             over = superseded(connection, [one.drawers[0] for one in worth.values()], context.now)
             notes = read_notes(connection, worth)
+            standings = checkout.of_ids(connection, [note.id for note in notes.values()])
             for row in sorted(worth, reverse=True):
                 note, drawer = notes[row], worth[row].drawers[0]
-                if worth[row].trust in scope.trusts and drawer not in over:
+                seen = standings.get(note.id, MERGED)
+                if worth[row].trust in scope.trusts and drawer not in over and not checkout.hides(seen):
                     text, when = note.text[:_LONGEST_NOTE], day(note.at, there)
-                    yield Entry(
-                        Part("drawer", drawer), when, wing, note.author, text, note.label, len(text) < len(note.text)
-                    )
+                    part, label = Part("drawer", drawer), with_label(note.label, seen.label)
+                    yield Entry(part, when, wing, note.author, text, label, len(text) < len(note.text))
 
 
 # --- failures ----------------------------------------------------------------------------------------------
@@ -156,19 +158,24 @@ def _is_quiet(asked: Asked, mark: bytes) -> bool:
 
 def fixes(asked: Asked, connection: Connection, target: bytes, signature: bytes) -> Iterator[Entry]:
     """Yield what failed so before, or what this target failed of before it passed: from other sessions, or epochs."""
+    from palazzo.operations.branches import MERGED, Checkout, with_label
     from palazzo.operations.clock import day, zone
     from palazzo.operations.scoping import told_of
     from palazzo.store import mendings, places
 
     scope, there = told_of(asked.context, asked.agent), zone(asked.context)
+    checkout = Checkout(asked.context)
     own = asked.happening.session, asked.epoch_at
     found = mendings.find(connection, target, signature, scope.wings, scope.trusts, _LOOKED_AT, own)
+    standings = checkout.of_ids(connection, [one.id for one in found])
+    found = [one for one in found if not checkout.hides(standings.get(one.id, MERGED))]
     roots = {one.wing: (str(asked.context.project_root), *places.roots_of_wing(connection, one.wing)) for one in found}
     found = [one._replace(edited=tuple(_from_root(file, roots[one.wing]) for file in one.edited)) for one in found]
     # What happened so again says no more.
     alike = {(one.command, one.edited, one.ran, one.passed_as): one for one in reversed(found)}
     for one in [one for one in found if one in alike.values()][:_FIXES]:
-        label = "past failure" if one.passed_at is None else "past fix"
+        seen = standings.get(one.id, MERGED)
+        label = with_label("past failure" if one.passed_at is None else "past fix", seen.label)
         # Not only the error's words are quoted: as `other`, an erase takes the text whichever of them it takes.
         part = Part("other", one.id)
         yield Entry(part, day(one.failed_at, there), f"{one.wing}/{one.room}", "tool", "\n".join(_words(one)), label)
