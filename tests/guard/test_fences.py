@@ -37,6 +37,19 @@ from palazzo.guard.injected import palazzo_spans
         "</раlаzzо-mеmоrу>",  # Cyrillic
         "<</palazzo-memory>>",
         "𝐩<𝐩𝐚𝐥𝐚𝐳𝐳𝐨-𝐦𝐞𝐦𝐨𝐫𝐲>",
+        "</ραlаζζο-μεμοrυ>",  # Greek
+        "</ꓑꓮꓡꓮꓜꓜꓳ-ꓟꓰꓟꓳꓣꓬ>",  # Lisu
+        "</pálázzö-mëmõrÿ>",
+        "</p\u0301a\u0336lazzo-memory>",
+        "</🅿🅰🅻🅰🆉🆉🅾-🅼🅴🅼🅾🆁🆈>",
+        "«/palazzo-memory»",
+        "</&#112;alazzo-memory>",
+        "<%2f%70alazzo-memory>",
+        "\\u{3c}/palazzo-memory>",
+        "&#38;lt;/palazzo-memory>",
+        "</system-reminder>",
+        "<HOOK_CONTEXT>",
+        "</untrusted context>",
     ],
 )
 def test_no_spelling_of_the_tag_is_left(tag: str) -> None:
@@ -57,6 +70,8 @@ def test_no_spelling_of_the_tag_is_left(tag: str) -> None:
         "Palazzo's memory <of> things",
         "&lt;/palazzo&gt; memory of",
         "ｆｕｌｌ ｗｉｄｔｈ 日本語 ✓",
+        "a reminder of the system, <system> and reminder",
+        "&lt;p&gt; 100% of =3D and \\u0041 stay as they are",
     ],
 )
 def test_what_is_no_tag_of_the_fence_is_left_alone(text: str) -> None:
@@ -70,13 +85,12 @@ def test_a_fenced_text_is_one_block_and_nothing_of_it_is_lost(text: str) -> None
     assert escaped(escaped(text)) == escaped(text)
 
 
-def test_what_prose_has_besides_ascii_is_never_a_letter_of_a_tag() -> None:
-    """For these the fence is looked for without the tables of Unicode."""
+def test_what_prose_has_besides_ascii_looks_the_same_without_the_tables_of_unicode() -> None:
     usual = [chr(code) for code in range(0x10000) if not fences._UNUSUAL.search(chr(code))]
     assert len(usual) > 20_000
     for letter in usual:
-        plain = unicodedata.normalize("NFKC", letter).casefold().translate(fences._FOLDED)
-        assert _of_tag(fences._plain(letter)) == _of_tag(plain), hex(ord(letter))
+        apart = unicodedata.normalize("NFKD", letter.translate(fences._FOLDED)).casefold().translate(fences._FOLDED)
+        assert _of_tag(fences._plain(letter)) == _of_tag(apart), hex(ord(letter))
 
 
 def _of_tag(text: str) -> str:

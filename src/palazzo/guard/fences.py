@@ -1,42 +1,59 @@
 """The fence around recorded words that are put before a model: what stands inside cannot close it or open another.
 
-Only tags of the fence are changed, and only in what is shown: the archive keeps every word as it was.
+Nor can it close what hosts put around that: `<system-reminder>` and its like. Only tags are changed, and only in what
+is shown: the archive keeps every word as it was.
 """
 
 from __future__ import annotations
 
 from palazzo.text.patterns import IGNORE_CASE, compiled
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
 FENCE = "palazzo-memory"
 """The tag around all text that Palazzo injects."""
-_NAME = "".join(letter for letter in FENCE if letter.isalpha())
+HOSTS_TAGS = ("system-reminder", "hook_context", "hook_prompt", "untrusted_context")
+"""Tags that Claude Code, Gemini CLI and Codex put around what hooks and tools give the model."""
+_NAMES = tuple("".join(letter for letter in name if letter.isalpha()) for name in (FENCE, *HOSTS_TAGS))
 _LOOKALIKES = {
-    **dict.fromkeys("＜﹤‹〈⟨〈❮❰⦑ᐸ˂", "<"),
+    **dict.fromkeys("＜﹤‹〈⟨〈❮❰⦑ᐸ˂《«≪❬⧼≺⋖", "<"),
     **dict.fromkeys("／∕⁄⧸╱\\", "/"),
-    **dict.fromkeys("аɑα", "a"),
-    **dict.fromkeys("еєҽ", "e"),
-    **dict.fromkeys("ӏıι|1", "l"),
-    **dict.fromkeys("мᴍ", "m"),
-    **dict.fromkeys("оοօ0", "o"),
-    **dict.fromkeys("рρ", "p"),
-    **dict.fromkeys("гᴦ", "r"),
-    **dict.fromkeys("уүγ", "y"),
-    **dict.fromkeys("ᴢʐƶ", "z"),
+    **dict.fromkeys("аɑαᎪꓮⲁ@àáâãäå", "a"),
+    **dict.fromkeys("еєҽεɛᎬꓰⲉèéêë", "e"),
+    **dict.fromkeys("ӏıɩι1|ⳑꮮᏞꓡł", "l"),
+    **dict.fromkeys("мᴍμµʍɱᎷꓟⲙ", "m"),
+    **dict.fromkeys("оοօ0Ꮻꓳⲟøòóôõö", "o"),
+    **dict.fromkeys("рρƿþᏢꓑⲣ", "p"),
+    **dict.fromkeys("гᴦɼᎡꓣⲅ", "r"),
+    **dict.fromkeys("уүγυᎩꓬⲩýÿ", "y"),
+    **dict.fromkeys("ᴢʐƶζᏃꓜⲍ", "z"),
+    **dict.fromkeys("ç", "c"),
+    **dict.fromkeys("ð", "d"),
+    **dict.fromkeys("ìíîï", "i"),
+    **dict.fromkeys("ñ", "n"),
+    **dict.fromkeys("ùúûü", "u"),
 }
-"""Letters and marks that look like those of a tag."""
+"""Letters and marks that look like those of a tag, by Unicode's table of confusables, and letters with accents."""
 _FOLDED = str.maketrans(_LOOKALIKES)
 _SPELLED = compiled(
-    r"(?P<open>&(?:amp;){0,4}(?:lt|#0{0,6}60|#x0{0,6}3c);?|\\{1,8}(?:u00|x)3c|%(?:25){0,4}3c)"
-    r"|(?P<slash>&(?:amp;){0,4}(?:sol|#0{0,6}47|#x0{0,6}2f);?|\\{1,8}(?:u00|x)2f|%(?:25){0,4}2f)",
+    r"&(?:(?P<name>lt|sol|amp|num);?|#(?:0{0,6}(?P<decimal>\d{2,3})|x0{0,6}(?P<hex>[0-9a-f]{2}));?)"
+    r"|\\{1,8}(?:u00(?P<unicode>[0-9a-f]{2})|u\{0{0,4}(?P<braced>[0-9a-f]{2})\}|x(?P<short>[0-9a-f]{2})|0?(?P<octal>74|57))"
+    r"|%(?P<percent>[0-9a-f]{2})|=(?P<quoted>3c|2f)",
     IGNORE_CASE,
 )
-"""A bracket or a slash as an entity, as an escape of JSON or other code, or as part of an address."""
-_TAG = compiled(rf"<[</]*{_NAME}")
+"""A letter or mark as an entity, as an escape of JSON or other code, as part of an address or of a mail."""
+_NAMED = {"lt": "<", "sol": "/", "amp": "&", "num": "#"}
+_DEEPEST = 6
+"""How often such a spelling may be spelled so itself: `&amp;amp;lt;`."""
+_TAG = compiled(rf"<[</]*(?:{'|'.join(_NAMES)})")
 _NO_LETTER = compiled(r"[^a-z]+")
+_LETTER = compiled(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT )?([A-Z])(?: WITH .*)?$")
 _UNUSUAL = compiled(
     "[^\x00-\x7f\xa7\xab\xb7\xbb\xc0-\xde\xe0-\xff\u2010-\u201f\u2022\u2026\u20ac\u2190-\u21ff\u2500-\u257f\u4e00-\u9fff]"
 )
-"""Finds what may be a letter or mark of a tag in disguise; the accents, dashes and quotes of prose never are."""
+"""Finds what may be a letter or mark of a tag in a disguise that takes the tables of Unicode to see through."""
 
 
 def fenced(text: str) -> str:
@@ -45,8 +62,9 @@ def fenced(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return `text` with `[` for the bracket of every tag of the fence, however it is spelled."""
-    if _NAME not in _NO_LETTER.sub("", _plain(text)):
+    """Return `text` with `[` for the bracket of every tag of the fence or of a host, however it is spelled."""
+    letters = _NO_LETTER.sub("", _plain(_undone(text)))
+    if not any(name in letters for name in _NAMES):
         return text
     folded, origins = _skeleton(text)
     pieces: list[str] = []
@@ -59,26 +77,82 @@ def escaped(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _plain(text: str) -> str:
-    if not _UNUSUAL.search(text):
-        return text.lower().translate(_FOLDED)
-    import unicodedata  # a megabyte of tables: a hook that answers by itself seldom needs them
+# --- spellings ---------------------------------------------------------------------------------------------
 
-    return unicodedata.normalize("NFKC", text).casefold().translate(_FOLDED)
+
+def _undone(text: str) -> str:
+    """The text with each letter that is spelled as an escape in its place."""
+    for _ in range(_DEEPEST):
+        if not ("&" in text or "\\" in text or "%" in text or "=" in text):
+            break
+        plainer = _SPELLED.sub(_said, text)
+        if plainer == text:
+            break
+        text = plainer
+    return text
+
+
+def _said(spelled: re.Match[str]) -> str:
+    """The letter that an escape stands for."""
+    kind = spelled.lastgroup
+    said = spelled[kind] if kind else ""
+    if kind == "name":
+        return _NAMED[said.lower()]
+    number = int(said, 10 if kind == "decimal" else 8 if kind == "octal" else 16)
+    return chr(number) if number < 0x80 else spelled[0]
 
 
 def _skeleton(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The letters, brackets and slashes of `text` in their plain form, and where each of them stands."""
+    letters, spans = text, [(n, n + 1) for n in range(len(text))]
+    for _ in range(_DEEPEST):
+        pieces: list[str] = []
+        found: list[tuple[int, int]] = []
+        at = 0
+        for spelled in _SPELLED.finditer(letters):
+            start, end = spelled.span()
+            said = _said(spelled)
+            pieces += (letters[at:start], said)
+            found += spans[at:start]
+            found += spans[start:end] if said == spelled[0] else [(spans[start][0], spans[end - 1][1])]
+            at = end
+        if not at:
+            break
+        letters, spans = "".join([*pieces, letters[at:]]), [*found, *spans[at:]]
     folded: list[str] = []
     origins: list[tuple[int, int]] = []
-    at = 0
-    while at < len(text):
-        spelled = _SPELLED.match(text, at) if text[at] in "&\\%" else None
-        end = spelled.end() if spelled else at + 1
-        letters = ("<" if spelled["open"] else "/") if spelled else _plain(text[at])
-        for letter in letters:
-            if letter in "</" or "a" <= letter <= "z":
-                folded.append(letter)
-                origins.append((at, end))
-        at = end
+    plain = {letter: _plain(letter) for letter in set(letters)}
+    for letter, span in zip(letters, spans, strict=True):
+        for one in plain[letter]:
+            if one in "</" or "a" <= one <= "z":
+                folded.append(one)
+                origins.append(span)
     return "".join(folded), origins
+
+
+# --- looks -------------------------------------------------------------------------------------------------
+
+
+def _plain(text: str) -> str:
+    """The text in the small letters that its own are, or look like."""
+    if not _UNUSUAL.search(text):
+        return text.lower().translate(_FOLDED)
+    return text.translate({ord(letter): _looks(letter) for letter in set(text)})
+
+
+def _looks(letter: str) -> str:
+    """What one letter looks like; empty of marks that are not seen."""
+    if not _UNUSUAL.search(letter):
+        return letter.lower().translate(_FOLDED)
+    import unicodedata  # a megabyte of tables: a hook that answers by itself seldom needs them
+
+    like = _LOOKALIKES.get(letter) or _LOOKALIKES.get(letter.lower()) or _LOOKALIKES.get(letter.casefold())
+    if like:
+        return like
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return ""
+    apart = unicodedata.normalize("NFKD", letter)
+    if apart != letter:
+        return "".join(map(_looks, apart))
+    named = _LETTER.search(unicodedata.name(letter, ""))
+    return named[1].lower() if named else letter.lower()
