@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Literal
 
-from palazzo.scope import git
-from palazzo.scope.git_files import Repository, head_of
+from palazzo.scope.git_files import Repository, being_rebased, head_of, tips_of
+from palazzo.scope.history import History, UnansweredError
+from palazzo.scope.standing import Question, Visibility
+from palazzo.scope.standings_kept import kept
 
-Visibility = Literal["merged", "unmerged", "parked", "unknown"]
-"""`parked` is what was never merged of a branch that is no more; `unknown` what could not be proved, or not in time."""
+__all__ = ["MAIN_LINES", "Ancestry", "Visibility"]
 
 MAIN_LINES = ("main", "master", "trunk")
 """Branches whose words concern everybody, where it is not known at which commit they were said."""
+_PERSON_WAITS = 10.0
+"""How long a person waits for the list of a branch's commits, in seconds."""
 
 
 class Ancestry:
-    """What is known of one checkout's history. Ask many things at once: they cost one question to git together."""
+    """What is known of one checkout's history. Ask many things at once: they cost git one walk together."""
 
     def __init__(self, repository: Repository, cache: Path | None = None) -> None:
-        """`cache` is a directory where answers are kept for the next process."""
+        """`cache` is a directory where answers are kept for the next process; it need not be there."""
         self._repository = repository
-        self._cache = cache
+        self._kept = kept(repository, cache)
 
     def standings(
         self, asked: Collection[tuple[str, str]], tips: Mapping[str, str] = {}
@@ -32,17 +34,30 @@ class Ancestry:
         `tips` are the last commits that somebody knows of branches, for those that have been deleted. Takes 0.2 s at
         most; what git has not answered by then is unknown, and known when it is asked for again.
         """
-        here, _ = head_of(self._repository)
+        here, head = head_of(self._repository)
+        here = here or being_rebased(self._repository)
+        questions: dict[tuple[str, str], Question] = {}
+        ends: dict[str, tuple[str, ...]] = {}
+        for branch, commit in asked:
+            if branch in ("", here) or (not commit and branch in MAIN_LINES):
+                continue
+            if branch not in ends:
+                ends[branch] = tips_of(self._repository, branch)
+            questions[branch, commit] = Question(branch, commit, ends[branch], tips.get(branch, ""))
+        answers = self._kept.answers(self._repository, head, questions.values()) if head and questions else {}
         return {
-            (branch, commit): "merged" if branch in ("", here) or (not commit and branch in MAIN_LINES) else "unknown"
-            for branch, commit in asked
+            pair: answers.get(questions[pair], "unknown") if pair in questions else "merged"
+            for pair in dict.fromkeys(asked)
         }
 
     def commits_between(self, base: str, tip: str) -> frozenset[str] | None:
-        """Return the commits of `tip` that `base` does not have (branches or commits), or None where git cannot say."""
-        ends = [git.run(self._repository.root, "rev-parse", "--verify", "--quiet", name) for name in (base, tip)]
-        if None in ends:
+        """Return the commits of `tip` that `base` does not have, or None where git cannot say.
+
+        Both are branches (also deleted ones of which the commits are still here) or what git takes for a commit.
+        """
+        history = History(self._repository, _PERSON_WAITS)
+        try:
+            first, last = history.named(base), history.named(tip)
+            return frozenset(history.walk([first], last)) if first and last else None
+        except UnansweredError:
             return None
-        first, last = ((end or b"").decode().strip() for end in ends)
-        told = git.run(self._repository.root, "rev-list", last, f"^{first}")
-        return None if told is None else frozenset(told.decode().split())

@@ -1,0 +1,83 @@
+"""What commits change, so that two of them can be told to be the same change: as git's patch-id does, and without it.
+
+A change is known by its files and the lines it takes out and puts in, not by where they stand or by what is about them:
+what was rebased or squashed onto a main line that went on has the same lines elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+from palazzo.scope.history import HASH, History
+
+_PLAIN = ("-r", "--root", "--no-renames", "--stdin")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_OF_A_FILE = (b"diff --git ", b"old mode ", b"new mode ", b"new file mode ", b"deleted file mode ")
+
+
+def paths_changed(history: History, commits: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Return which files commits change, each against the one it is mapped to ("" for its parent).
+
+    What changes nothing is left out.
+    """
+    if not commits:
+        return {}
+    told = history.ask("diff-tree", *_PLAIN, "--raw", "-z", lines=_lines(commits))
+    found: dict[str, set[str]] = {}
+    words = iter(told.decode("utf-8", "surrogateescape").split("\0"))
+    paths: set[str] = set()
+    for word in words:
+        if word.startswith(":"):
+            paths.add(next(words, ""))
+        elif HASH.fullmatch(word.strip()):
+            paths = found.setdefault(word.strip(), set())
+    return {commit: frozenset(paths) for commit, paths in found.items()}
+
+
+def patch_ids(history: History, commits: Mapping[str, str]) -> dict[str, bytes]:
+    """Return by what to know the changes of commits, each against the one it is mapped to ("" for its parent)."""
+    if not commits:
+        return {}
+    told = history.ask("diff-tree", *_PLAIN, "-p", "-U0", "--full-index", lines=_lines(commits))
+    return _digests(told)
+
+
+def authorship(history: History, commits: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return who wrote commits, when, under which subject: amending, rebasing and picking a commit leave that be."""
+    lines = list(commits)
+    if not lines:
+        return {}
+    told = history.ask("log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%ae%x00%at%x00%s", lines=lines)
+    rows = (line.split("\0") for line in told.decode("utf-8", "surrogateescape").split("\n"))
+    return {row[0]: tuple(row[1:]) for row in rows if len(row) == 4}
+
+
+def _lines(commits: Mapping[str, str]) -> list[str]:
+    return [f"{commit} {base}".rstrip() for commit, base in commits.items()]
+
+
+def _digests(told: bytes) -> dict[str, bytes]:
+    found: dict[str, hashlib.blake2b] = {}
+    digest = hashlib.blake2b(digest_size=16)
+    out = put = 0
+    blobs = b""
+    for line in told.split(b"\n"):
+        if out and line.startswith(b"-"):
+            out -= 1
+            digest.update(line + b"\n")
+        elif put and line.startswith(b"+"):
+            put -= 1
+            digest.update(line + b"\n")
+        elif hunk := _HUNK.match(line):
+            out, put = (int(1 if count is None else count) for count in hunk.groups())
+        elif line.startswith(_OF_A_FILE):
+            digest.update(line + b"\n")
+        elif line.startswith(b"index "):
+            blobs = line
+        elif line.startswith(b"Binary files "):
+            digest.update(blobs + b"\n")
+        elif HASH.fullmatch(commit := line.decode("ascii", "replace")):
+            digest = found.setdefault(commit, hashlib.blake2b(digest_size=16))
+    return {commit: digest.digest() for commit, digest in found.items()}
