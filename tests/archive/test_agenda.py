@@ -11,6 +11,7 @@ from palazzo.archive.agenda import Agenda, agenda
 from palazzo.archive.guarding import Guard
 from palazzo.archive.notes import Note
 from palazzo.archive.tasks import Moment
+from palazzo.guard.taint import AGENT
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
 from palazzo.store import groups
@@ -29,7 +30,7 @@ def file_task(palace: Palace, kind: TaskKind, text: str, wing: str, due: int | N
 def write(palace: Palace, agent: str, text: str, project: str) -> None:
     with palace.database.snapshot() as connection:
         spelled = diaries.spelled(connection, agent)
-    note = Note(text, PLACE, spelled, "agent")
+    note = Note(text, PLACE, spelled, AGENT)
     prepared = diaries.prepare(note, diaries.GENERAL, project, palace.clock(), Guard.of(palace.database))
     with palace.database.transaction() as connection:
         notes.file(connection, prepared, palace.clock())

@@ -14,6 +14,7 @@ from palazzo.archive import door, identity
 from palazzo.archive.door import Filing, Prepared
 from palazzo.archive.guarding import Guard
 from palazzo.errors import UsageError
+from palazzo.guard.taint import PERSON, Believed
 from palazzo.model import ItemId, Micros, Part, Place, Source, Trust
 from palazzo.store.database import Connection
 
@@ -24,12 +25,15 @@ Shelf = Literal["notes", "diary", "todo", "reminder"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What to file. `label` is its kind (decision, learning, …); `about` is kept beside the words."""
+    """What to file. `label` is its kind (decision, learning, …); `about` is kept beside the words.
+
+    `whom` says whom to believe for it, and what from outside its writer had met if that is against it.
+    """
 
     text: str
     place: Place
     author: str = ""
-    trust: Trust = "user"
+    whom: Believed = PERSON
     label: str = ""
     branch: str = ""
     commit: str = ""
@@ -74,16 +78,18 @@ def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = N
         meta["label"] = note.label
     if note.anchors:
         meta["anchors"] = list(note.anchors)
+    if note.whom.tainted_by:
+        meta["tainted_by"] = list(note.whom.tainted_by)
     filing = Filing(
         id=uid,
         text=note.text,
         kind="note",
-        role="assistant" if note.trust == "agent" else "author",
+        role="assistant" if note.whom.trust == "agent" or note.whom.tainted_by else "author",
         author=note.author,
         parts=(Part("text", 0, len(note.text)),),
         ordinal=now,
         created_at=created_at if created_at is not None else now,
-        trust=note.trust,
+        trust=note.whom.trust,
         branch=note.branch,
         commit=note.commit,
         meta=meta,
@@ -113,6 +119,6 @@ def file_note(
     anchors: Sequence[str] = (),
 ) -> tuple[ItemId, int]:
     """Archive a plain note at `place`; return its id and row id."""
-    note = Note(text, place, author, trust, label, branch, commit, anchors)
+    note = Note(text, place, author, Believed(trust), label, branch, commit, anchors)
     prepared = prepare(note, now, guard, created_at)
     return prepared.id, file(connection, prepared, now)

@@ -42,5 +42,11 @@ def says_something_new(name: str) -> bool:
     return not here and _FILES.search(found["tool"].lower()) is not None
 
 
+def is_writing_tool(name: str) -> bool:
+    """Whether the tool of that name is a memory's, and files something: what it answers its caller has said."""
+    found = _match(name)
+    return found is not None and _FILES.search(found["tool"].lower()) is not None
+
+
 def _match(name: str) -> re.Match[str] | None:
     return _SERVED.fullmatch(name) or _NAMED.fullmatch(name)

@@ -29,6 +29,10 @@ class Believed:
     tainted_by: tuple[str, ...] = ()
 
 
+PERSON = Believed("user")
+AGENT = Believed("agent")
+
+
 def believed(trust: Trust, met: Sequence[str]) -> Believed:
     """Return whom to believe for one of that trust who has `met` these items from outside, in their order."""
     if trust == "user" or not met:

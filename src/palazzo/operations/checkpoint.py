@@ -14,7 +14,8 @@ from palazzo.operations.tasks import ACTOR
 if TYPE_CHECKING:
     from palazzo.archive.notes import PreparedNote
     from palazzo.graph.stating import Statement
-    from palazzo.model import Drawer, Micros, Place, Trust
+    from palazzo.guard.taint import Believed
+    from palazzo.model import Drawer, Micros, Place
     from palazzo.operations.checkpoint_document import EntryGiven, FactGiven, Given, ItemGiven
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
@@ -94,11 +95,18 @@ def checkpoint(context: Context, request: CheckpointRequest) -> CheckpointResult
     What is there already, to the word, is not filed again; what nearly is, is filed and told of. It is one change for
     'palazzo undo'.
     """
+    from palazzo.operations.tainting import whom_to_believe
+
+    return save(context, request, whom_to_believe(context))
+
+
+def save(context: Context, request: CheckpointRequest, whom: Believed) -> CheckpointResult:
+    """Save a checkpoint of somebody's of whom it is known whom to believe."""
     from palazzo.operations import checkpoint_document as document
     from palazzo.operations.background import start_embedding
 
     given = document.parts(request.document)
-    plan = _planned(context, given)
+    plan = _planned(context, given, whom)
     saved = _Saving(context, plan)
     with context.writing().database.transaction() as connection:
         saved.save(connection, given)
@@ -126,7 +134,7 @@ class _Plan:
     facts: tuple[Statement, ...]
 
 
-def _planned(context: Context, given: Given) -> _Plan:
+def _planned(context: Context, given: Given, whom: Believed) -> _Plan:
     """Read all parts and make them ready; UsageError, naming all that are wrong, before anything is written."""
     from palazzo.operations import checkpoint_document as document
 
@@ -139,11 +147,11 @@ def _planned(context: Context, given: Given) -> _Plan:
     problems.raise_any()
     stated_by = ACTOR if entry is None else entry.agent
     stated = [
-        problems.reading(given.name("fact", n), partial(_statement, context, one, stated_by))
+        problems.reading(given.name("fact", n), partial(_statement, context, one, stated_by, whom))
         for n, one in enumerate(filter(None, facts), 1)
     ]
     problems.raise_any()
-    notes = _prepared(context, [(n, one) for n, one in items if one is not None], entry)
+    notes = _prepared(context, [(n, one) for n, one in items if one is not None], entry, whom)
     return _Plan(notes, tuple(filter(None, stated)))
 
 
@@ -180,7 +188,7 @@ def _entry(value: object) -> EntryGiven:
     return entry
 
 
-def _statement(context: Context, one: FactGiven, stated_by: str) -> Statement:
+def _statement(context: Context, one: FactGiven, stated_by: str, whom: Believed) -> Statement:
     from palazzo.operations.facts import statement
 
     return statement(
@@ -192,16 +200,18 @@ def _statement(context: Context, one: FactGiven, stated_by: str) -> Statement:
         confidence=one.confidence,
         sources=one.sources,
         stated_by=stated_by,
+        whom=whom,
     )
 
 
 def _prepared(
-    context: Context, items: Sequence[tuple[int, ItemGiven]], entry: EntryGiven | None
+    context: Context, items: Sequence[tuple[int, ItemGiven]], entry: EntryGiven | None, whom: Believed
 ) -> tuple[_NoteToSave, ...]:
     """Redact and pack what is to be filed, and look what is like it: all that needs no lock."""
     from palazzo.archive import diaries, notes
     from palazzo.archive.guarding import Guard
     from palazzo.archive.notes import Note
+    from palazzo.guard.taint import AGENT, PERSON
     from palazzo.operations.remember import wing_to_file_in
     from palazzo.operations.tag import label
 
@@ -212,19 +222,19 @@ def _prepared(
     project = context.project
     found: list[_NoteToSave] = []
     author = ""
-    trust: Trust = context.trust if entry is None else "agent"
+    writer = AGENT if entry is not None and whom == PERSON else whom
     if entry is not None:
         with database.snapshot() as connection:
             author = diaries.spelled(connection, diaries.agent_name(entry.agent))
     for number, item in items:
         kind = label("The kind", item.kind) if item.kind is not None else ""
-        note = Note(item.content, _place(context, item), author, trust, kind, project.branch, project.commit)
+        note = Note(item.content, _place(context, item), author, writer, kind, project.branch, project.commit)
         tags = tuple(dict.fromkeys(label("A tag", tag) for tag in item.tags))
         found.append(_with_near(context, "item", number, notes.prepare(note, context.now, guard), tags))
     if entry is not None:
         about = wing_to_file_in(context, entry.project)
         place = diaries.place_of(author)
-        note = Note(entry.text, place, author, "agent", branch=project.branch, commit=project.commit)
+        note = Note(entry.text, place, author, writer, branch=project.branch, commit=project.commit)
         prepared = diaries.prepare(note, diaries.topic_name(entry.topic), about, context.now, guard)
         found.append(_NoteToSave("diary", 1, prepared, (), ()))
     return tuple(found)

@@ -48,18 +48,20 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     from palazzo.archive.notes import Note
     from palazzo.operations.background import start_embedding
     from palazzo.operations.remember import wing_to_file_in
+    from palazzo.operations.tainting import an_agents
     from palazzo.store import groups, places
 
     agent = diaries.agent_name(request.agent)
     topic = diaries.topic_name(request.topic)
     diaries.check_entry(request.text)
+    whom = an_agents(context)
     project = wing_to_file_in(context, request.project)
     palace = context.writing()
     with palace.database.snapshot() as connection:
         agent = diaries.spelled(connection, agent)
     place = diaries.place_of(agent)
     here = context.project
-    note = Note(request.text, place, agent, "agent", branch=here.branch, commit=here.commit)
+    note = Note(request.text, place, agent, whom, branch=here.branch, commit=here.commit)
     prepared = diaries.prepare(note, topic, project, context.now, Guard.of(palace.database))
     with palace.database.transaction() as connection:
         now = context.now

@@ -146,6 +146,7 @@ def provenance(
     from palazzo.archive.guarding import Guard
     from palazzo.guard.taint import believed
     from palazzo.operations.tainting import whom_to_believe
+    from palazzo.store import drawers as drawers_store
     from palazzo.store import items
     from palazzo.store.facts import Provenance
     from palazzo.text.names import tidy
@@ -164,7 +165,8 @@ def provenance(
             if kind == "item":
                 item = items.read_item(connection, row)
                 found.append((item.id, None, None))
-                cited += [item.id] if item.trust == "external" else []
+                drawers = reading.read_drawers(connection, drawers_store.live_drawers_of_item(connection, row))
+                cited += [item.id] if any(one.trust == "external" for one in drawers.values()) else []
             else:
                 drawer = reading.read_drawer(connection, row)
                 found.extend((span.item, span.start, span.end) for span in drawer.spans)

@@ -42,10 +42,12 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     from palazzo.operations.facts import change, triple, views
     from palazzo.operations.facts import provenance as provenance_of
     from palazzo.operations.kg_suggest import follow_claims
+    from palazzo.operations.tainting import whom_to_believe
 
+    whom = whom_to_believe(context)
     database = context.writing().database
     follow_claims(context)  # what was forgotten since is no suggestion any more
-    (speaker,) = provenance_of(context, request.stated_by, ())
+    (speaker,) = provenance_of(context, request.stated_by, (), whom)
     with database.snapshot() as connection:
         chosen = choose(connection, request.ids)
     stated = [

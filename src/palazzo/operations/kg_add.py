@@ -59,7 +59,9 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.facts import change, statement, views
+    from palazzo.operations.tainting import whom_to_believe
 
+    whom = whom_to_believe(context)
     stated = statement(
         context,
         (request.subject, request.predicate, request.object),
@@ -69,6 +71,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
         confidence=request.confidence,
         sources=request.sources,
         stated_by=request.stated_by,
+        whom=whom,
     )
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg add", about=stated.triple)

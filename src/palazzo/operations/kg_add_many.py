@@ -13,6 +13,7 @@ from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.graph.stating import Statement
+    from palazzo.guard.taint import Believed
     from palazzo.operations.context import Context
 
 _HOLD = 0.02
@@ -63,11 +64,14 @@ def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
 
     All of them are one change, which 'palazzo undo' takes back.
     """
+    from palazzo.operations.tainting import whom_to_believe
+
+    whom = whom_to_believe(context)
     stated: list[Statement] = []
     failed: list[LineError] = []
     for number, line in _lines(request.facts):
         try:
-            stated.append(_statement(context, line))
+            stated.append(_statement(context, line, whom))
         except UsageError as error:
             failed.append(LineError(number, str(error)))
     counts, ids, conflicts = _add(context, stated)
@@ -106,7 +110,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _statement(context: Context, line: str) -> Statement:
+def _statement(context: Context, line: str, whom: Believed) -> Statement:
     from palazzo.operations.facts import statement
 
     told = _object(line)
@@ -125,6 +129,7 @@ def _statement(context: Context, line: str) -> Statement:
         confidence=confidence,
         sources=sources,
         stated_by=_text(told, "stated_by") or ACTOR,
+        whom=whom,
     )
 
 

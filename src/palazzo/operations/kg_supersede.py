@@ -48,14 +48,16 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     from palazzo.graph.beliefs import Beliefs
     from palazzo.graph.naming import entity_name
     from palazzo.operations.facts import change, moment, now_in, provenance, triple, views
+    from palazzo.operations.tainting import whom_to_believe
     from palazzo.text.times import parse_start, to_iso
 
+    whom = whom_to_believe(context)
     now = now_in(context)
     at = moment("--at", request.at, parse_start, now) or now
     entity_name("new object", request.new)
     what = triple(context, request.subject, request.predicate, request.old, request.wing)
     successor = triple(context, request.subject, request.predicate, request.new, request.wing)
-    said_by = provenance(context, request.stated_by, request.sources)
+    said_by = provenance(context, request.stated_by, request.sources, whom)
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg supersede", about=what)
         done = stating.supersede(changing, what, successor.object, at, said_by)

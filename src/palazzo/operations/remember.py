@@ -93,16 +93,18 @@ def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, 
     """The note, its tags, and when it was said; UsageError for what cannot be filed, before anything is written."""
     from palazzo.archive.notes import Note, check_note
     from palazzo.model import Place
+    from palazzo.operations.tainting import whom_to_believe
 
     check_note(request.text)
     kind = label("--kind", request.kind) if request.kind is not None else ""
     tags = tuple(dict.fromkeys(label("--tag", tag) for tag in request.tags))
     anchors = tuple(_anchor(context, anchor) for anchor in request.anchors)
+    whom = whom_to_believe(context)
     by, about, at = speaker(request.by), _about(request), _said_at(context, request.at)
     wing = wing_to_file_in(context, request.wing)
     place = Place(*where_it_leads(context, wing, room_to_file_in(context, request.room, request.text)))
     project = context.project
-    note = Note(request.text, place, by, context.trust, kind, project.branch, project.commit, anchors, about=about)
+    note = Note(request.text, place, by, whom, kind, project.branch, project.commit, anchors, about=about)
     return note, tags, at
 
 

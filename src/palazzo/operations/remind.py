@@ -53,12 +53,14 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
     from palazzo.model import Place
     from palazzo.operations.clock import day_and_time, zone
     from palazzo.operations.remember import wing_to_file_in
+    from palazzo.operations.tainting import whom_to_believe
     from palazzo.operations.tasks import check_text, file_task, reminder_view, speaker
 
     check_text("reminder", request.text)
     if request.at is None and request.file is None and request.topic is None:
         raise UsageError("Say when to remind: --at a time, --on-file a path, or --on-topic some words.")
     by = speaker(request.by)
+    whom = whom_to_believe(context)
     at = _moment(context, request.at)
     topic = _topic(context, request.topic)
     wing = wing_to_file_in(context, request.wing)
@@ -69,7 +71,7 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
         request.text,
         Place(wing, tasks.ROOMS["reminder"]),
         author=by,
-        trust=context.trust,
+        whom=whom,
         branch=project.branch,
         commit=project.commit,
         shelf="reminder",

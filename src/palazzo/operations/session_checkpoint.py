@@ -52,7 +52,8 @@ class SessionCheckpointResult:
 
 def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> SessionCheckpointResult:
     """Enter what is new of a session's digest in its agent's diary."""
-    from palazzo.operations.checkpoint import CheckpointRequest, checkpoint
+    from palazzo.guard.taint import AGENT
+    from palazzo.operations.checkpoint import CheckpointRequest, save
     from palazzo.operations.digest import DigestRequest, digest
     from palazzo.text.times import parse_timestamp
 
@@ -69,7 +70,7 @@ def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> S
         return SessionCheckpointResult(None)
     entry = {"agent": request.agent, "entry": _text(found, lines), "topic": TOPIC}
     about = {} if found.wing is None else {"project": found.wing}
-    saved = checkpoint(context, CheckpointRequest(json.dumps({"diary": {**entry, **about}})))
+    saved = save(context, CheckpointRequest(json.dumps({"diary": {**entry, **about}})), AGENT)
     return SessionCheckpointResult(next((one.id for one in saved.added), None))
 
 

@@ -1,15 +1,201 @@
-"""Whom to believe for what a caller writes on purpose. (Stands in; the session's taint follows.)"""
+"""Whether the session in which a caller writes has met words from outside: `guard/taint` says what follows from it.
+
+What a session has met is in the archive, so what is new in its transcript is taken in first. The session is the one
+that the caller's host names. Where it names none, or one that ended before another began here, every session counts
+that has gone on in this project lately: whoever calls is one of them. A session that nobody knows has met nothing.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from palazzo.guard.taint import Believed, is_agents
+from palazzo.guard.taint import AGENT, PERSON, Believed, believed, from_outside, is_agents
+from palazzo.model import Micros, Trust
 
 if TYPE_CHECKING:
+    from palazzo.mining.histories import History
     from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.tainted import Outsider
+
+LATELY = Micros(4 * 3_600_000_000)
+"""For how long after its last message a session may still be the caller's."""
+_READING = 1.0
+"""Seconds after which no further transcript is begun to be read."""
+_ENTRIES = 50_000
+"""Files of histories that are looked at, to find those that have changed lately."""
+_SESSIONS = 200
+_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+
+
+def speaks(context: Context) -> Trust:
+    """Return whether a person or an agent calls: what is typed in a shell of an agent's, an agent has typed."""
+    return "agent" if context.trust == "user" and is_agents(context.variables) else context.trust
 
 
 def whom_to_believe(context: Context) -> Believed:
-    """Return whom to believe for what this caller states."""
-    return Believed("agent" if context.trust == "user" and is_agents(context.variables) else context.trust)
+    """Return whom to believe for what this caller writes, and what from outside it has met if that is less."""
+    trust = speaks(context)
+    if trust == "user" or not context.has_palace:
+        return Believed(trust)
+    return believed(trust, _met(context))
+
+
+def an_agents(context: Context) -> Believed:
+    """Return whom to believe for what is an agent's whoever types it: an entry of its diary."""
+    whom = whom_to_believe(context)
+    return AGENT if whom == PERSON else whom
+
+
+def _met(context: Context) -> list[str]:
+    from palazzo.operations.using import SESSION, session_named
+
+    named = session_named(context)
+    if not context.is_off:
+        _take_in_what_is_new(context, named)
+    with context.reading().database.snapshot() as connection:
+        sources = _sources(context, connection, named, is_certain=bool(context.variables.get(SESSION)))
+        return met_in(connection, sources) if sources else []
+
+
+def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
+    """Return the ids of the items from outside that sessions have met: by a tool, or from the memory."""
+    from palazzo.store import tainted
+
+    told = tainted.outsiders_called(connection, _told_by_memory(connection, sources))
+    return origins([*tainted.outsiders(connection, sources), *told])
+
+
+def origins(found: Sequence[Outsider]) -> list[str]:
+    """Return the ids of those items that came from outside themselves, not those that were said after them.
+
+    A note counts by itself: it stands for what its writer had met.
+    """
+    from palazzo.store.tainted import WRITTEN
+
+    return list(dict.fromkeys(one.uid for one in found if one.kind in WRITTEN or _is_origin(one)))
+
+
+def _is_origin(one: Outsider) -> bool:
+    """Whether it says itself that it is from outside, or is what a tool put out that `derive` knows to be."""
+    is_output = any(part.kind in ("tool_result", "attachment") for part in one.parts)
+    return bool(from_outside(one.trust, one.parts, one.size)) or (one.kind == "tool" and is_output)
+
+
+def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset[str]:
+    """The ids in what a memory answered these sessions: among them may be some of what came from outside."""
+    from palazzo.derive.memory_calls import answers_of_memory
+    from palazzo.guard.memory_tools import is_memory_tool, is_writing_tool
+    from palazzo.store import tainted
+
+    rows = tainted.tool_rows(connection, sources)
+    answered = answers_of_memory(rows)
+    found: set[str] = set()
+    for text, parts in rows:
+        for part in parts:
+            asked = is_memory_tool(part.name) and not is_writing_tool(part.name)
+            if part.kind == "tool_result" and (asked or part.call in answered):
+                found.update(_ID.findall(text, part.start, part.end))
+    return frozenset(found)
+
+
+# --- which sessions ----------------------------------------------------------------------------------------
+
+
+def _sources(context: Context, connection: Connection, named: str, *, is_certain: bool) -> list[int]:
+    """The sources of the sessions of which one is the caller's."""
+    from palazzo.store import tainted
+
+    own = tainted.of_session(connection, named) if named else []
+    if named and is_certain:
+        return own
+    project = context.project.identity
+    others = tainted.stretches(connection, tainted.sessions_of_project(connection, project, _SESSIONS))
+    lately = [one for one in others if one.last >= context.now - LATELY and one.source not in own]
+    ended = max((one.last for one in tainted.stretches(connection, own)), default=None)
+    # A host that goes on with another session leaves the former one's name in the variables of its servers.
+    return [*own, *(one.source for one in lately if ended is None or one.first > ended)]
+
+
+# --- what is new in their transcripts ----------------------------------------------------------------------
+
+
+def _take_in_what_is_new(context: Context, named: str) -> None:
+    """Read on in the transcripts that may be the caller's, as far as that is quickly done."""
+    from dataclasses import replace
+
+    from palazzo.mining.mine import mine
+    from palazzo.operations.watched import Watched, what_changed
+
+    histories = _histories(context)
+    found = [path for history in histories for path in _changed(context, history, named)]
+    with context.reading().database.snapshot() as connection:
+        changed = [path for path in found if not _is_read(connection, path)]
+    if not changed:
+        return
+    told, context.on_writing = context.on_writing, None  # what a session said is kept whatever comes of this call
+    try:
+        palace, began = context.writing(), time.monotonic()
+        for request in what_changed(context, Watched(histories), changed):
+            if time.monotonic() - began > _READING:
+                break
+            mine(palace.database, palace.clock, replace(request, wanted=replace(request.wanted, least_messages=0)))
+    finally:
+        context.on_writing = told
+
+
+def _histories(context: Context) -> tuple[History, ...]:
+    """The histories of hosts that are read here: of others nobody said that they may be."""
+    from palazzo.operations.watched import histories_here
+    from palazzo.store import hook_sessions
+
+    with context.reading().database.snapshot() as connection:
+        hooked = hook_sessions.hosts(connection)
+    known = histories_here(context, only_known=True)
+    return known + tuple(one for one in histories_here(context) if one.host in hooked and one not in known)
+
+
+def _changed(context: Context, history: History, named: str) -> Iterator[Path]:
+    """The files of a history that have changed lately: those of the session that is named, where files have names."""
+    after = (context.now - LATELY) / 1_000_000
+    if not history.path.is_dir():
+        if _changed_at(history.path) >= after or _changed_at(Path(f"{history.path}-wal")) >= after:
+            yield history.path
+        return
+    files = list(_files(history.path))
+    own = [path for path in files if named and named in str(path.relative_to(history.path))]
+    yield from own or (path for path in files if _changed_at(path) >= after)
+
+
+def _is_read(connection: Connection, path: Path) -> bool:
+    """Whether a file is as it was when it was read."""
+    from palazzo.store import sources
+
+    state = sources.read_file_state(connection, path.as_uri())
+    try:
+        found = path.stat()
+    except OSError:
+        return True
+    return state is not None and (state.size, state.mtime) == (found.st_size, found.st_mtime_ns)
+
+
+def _files(directory: Path) -> Iterator[Path]:
+    left = _ENTRIES
+    for folder, _, names in os.walk(directory):
+        for name in names[:left]:
+            yield Path(folder, name)
+        left -= len(names)
+        if left <= 0:
+            return
+
+
+def _changed_at(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

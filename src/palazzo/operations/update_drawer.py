@@ -12,7 +12,8 @@ from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
     from palazzo.archive.notes import Note, PreparedNote
-    from palazzo.model import Drawer, Micros, Place, Trust
+    from palazzo.guard.taint import Believed
+    from palazzo.model import Drawer, Micros, Place
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
@@ -127,8 +128,9 @@ def _replaced(
     from palazzo.operations.background import start_embedding
     from palazzo.store import groups
 
+    whom = _whom(context, drawers)
     database = context.writing().database
-    prepared = notes.prepare(_note(context, request, drawers, place), context.now, Guard.of(database))
+    prepared = notes.prepare(_note(context, request, drawers, place, whom), context.now, Guard.of(database))
     with database.transaction() as connection:
         now = context.now
         change = identity.new_id(now)
@@ -144,7 +146,9 @@ def _replaced(
     return UpdateDrawerResult(new[0], prepared.id, new, replaced, place.wing, place.room, change)
 
 
-def _note(context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place) -> Note:
+def _note(
+    context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place, whom: Believed
+) -> Note:
     """The new words, with what was said beside the old."""
     from palazzo.archive.notes import Note
     from palazzo.operations.tasks import speaker
@@ -161,7 +165,7 @@ def _note(context: Context, request: UpdateDrawerRequest, drawers: Sequence[Draw
         request.text or "",
         place,
         speaker(request.by),
-        _trust(context, drawers),
+        whom,
         str(meta.get("label", "")),
         context.project.branch,
         context.project.commit,
@@ -169,13 +173,21 @@ def _note(context: Context, request: UpdateDrawerRequest, drawers: Sequence[Draw
     )
 
 
-def _trust(context: Context, drawers: Sequence[Drawer]) -> Trust:
+def _whom(context: Context, drawers: Sequence[Drawer]) -> Believed:
     """A person's words are a person's; what an agent says instead is trusted no more than what it read."""
+    from palazzo.guard.taint import believed
+    from palazzo.operations.tainting import whom_to_believe
     from palazzo.settings.keys import TRUSTS
+    from palazzo.store import tainted
 
-    if context.trust == "user":
-        return "user"
-    return max((context.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
+    whom = whom_to_believe(context)
+    if whom.trust == "user":
+        return whom
+    read = [span.item for drawer in drawers if drawer.trust == "external" for span in drawer.spans]
+    with context.reading().database.snapshot() as connection:
+        met = [uid for item in dict.fromkeys(read) for uid in tainted.taint_of(connection, item) or (item,)]
+    trust = max((whom.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
+    return believed(trust, [*whom.tainted_by, *met])
 
 
 def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:

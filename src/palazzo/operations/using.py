@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SESSION = "PALAZZO_SESSION"
 """The variable that names the caller's session, which a face sets where a client tells of it."""
-_NAMED_BY = (SESSION, "CLAUDE_CODE_SESSION_ID")
+_NAMED_BY = (SESSION, "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID")
 _AT_ONCE = 5_000
 """Messages that are looked through at once; what is more, the next time."""
 _PROMPTS = 3

@@ -54,6 +54,11 @@ def with_agents(connection: Connection, session: HookSession) -> list[HookSessio
     return [_session(row) for row in rows]
 
 
+def hosts(connection: Connection) -> frozenset[str]:
+    """Return the hosts of which a hook was ever heard."""
+    return frozenset(str(host) for (host,) in connection.execute("SELECT DISTINCT host FROM hook_session"))
+
+
 def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[HookSession]:
     """Return the sessions whose id begins so, the one heard last first."""
     rows = connection.execute(

@@ -1,0 +1,177 @@
+"""What is believed no more than words from outside: what of it sessions have met, what was written on purpose.
+
+A drawer says whom to believe for its words (`derive` has found that, and a person's approval counts there); a fact says
+it of each who states it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from palazzo.model import Micros, Part, Trust
+from palazzo.store.database import Connection
+from palazzo.store.drawers import REPLACED
+from palazzo.store.items import decode_text, load_parts
+
+WRITTEN = ("note", "diary", "todo", "reminder")
+"""Kinds of drawers that somebody wrote on purpose."""
+
+
+class Outsider(NamedTuple):
+    """An item that has a part in a drawer that is not believed: that drawer's kind, and the item's parts."""
+
+    row: int
+    uid: str
+    kind: str
+    trust: Trust
+    parts: tuple[Part, ...]
+    size: int
+
+
+def outsiders(connection: Connection, sources: Iterable[int]) -> list[Outsider]:
+    """Return such items that sources hold or repeat, in their order; also those that were forgotten."""
+    rows = connection.execute(
+        f"{_OUTSIDERS} AND (d.source IN (SELECT value FROM json_each(?1)) OR s.item IN (SELECT item FROM repetition"
+        " WHERE source IN (SELECT value FROM json_each(?1)))) ORDER BY item.id",
+        (json.dumps([*sources]),),
+    )
+    return [_outsider(row) for row in rows]
+
+
+def outsiders_called(connection: Connection, uids: Iterable[str]) -> list[Outsider]:
+    """Return such items that have one of these ids, or whose drawers have."""
+    rows = connection.execute(
+        "WITH asked(uid) AS (SELECT unhex(value) FROM json_each(?))"
+        f" {_OUTSIDERS} AND (d.uid IN (SELECT uid FROM asked) OR item.uid IN (SELECT uid FROM asked)) ORDER BY item.id",
+        (json.dumps([*uids]),),
+    )
+    return [_outsider(row) for row in rows]
+
+
+_OUTSIDERS = (
+    "SELECT DISTINCT item.id, item.uid, d.kind, item.trust, item.parts, s.end FROM drawer d"
+    " JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
+    f" WHERE d.trust = 'external' AND coalesce(d.retired_why, '') <> '{REPLACED}'"
+)
+
+
+def _outsider(row: tuple[Any, ...]) -> Outsider:
+    own, uid, kind, trust, parts, end = row
+    return Outsider(int(own), bytes(uid).hex(), kind, trust, load_parts(parts), int(end))
+
+
+def tool_rows(connection: Connection, sources: Iterable[int]) -> list[tuple[str, tuple[Part, ...]]]:
+    """Return the text and the parts of each message of sources that has a tool's call or output, in order."""
+    rows = connection.execute(
+        "SELECT text, text_codec, parts FROM item WHERE source IN (SELECT value FROM json_each(?))"
+        " AND kind = 'message' AND parts LIKE '%\"tool_%' ORDER BY id",
+        (json.dumps([*sources]),),
+    )
+    return [(decode_text(text, codec), load_parts(parts)) for text, codec, parts in rows]
+
+
+def taint_of(connection: Connection, item: str) -> tuple[str, ...]:
+    """Return the ids of the items that tainted a note; none where it is untainted, or no note."""
+    rows = connection.execute(
+        "SELECT json_extract(meta, '$.tainted_by') FROM item WHERE uid = ?", (bytes.fromhex(item),)
+    )
+    return next((tuple(json.loads(told)) for (told,) in rows if told), ())
+
+
+# --- sessions ----------------------------------------------------------------------------------------------
+
+
+class Stretch(NamedTuple):
+    """A source of a session, and when its first and its last message came about."""
+
+    source: int
+    first: Micros
+    last: Micros
+
+
+def of_session(connection: Connection, session: str) -> list[int]:
+    """Return the sources of a session and of its sub-agents."""
+    rows = connection.execute(
+        "SELECT id FROM source WHERE session_id = ?1 AND ?1 <> ''"
+        " UNION ALL SELECT id FROM source WHERE session_id > ?1 || '/' AND session_id < ?1 || '0'",  # `0` follows `/`
+        (session,),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def stretches(connection: Connection, sources: Sequence[int]) -> list[Stretch]:
+    """Return when sources began and ended; those in which nothing was said are left out."""
+    rows = connection.execute(
+        "SELECT source, first, last FROM (SELECT value AS source,"
+        " (SELECT created_at FROM item WHERE source = value AND kind = 'message' ORDER BY id LIMIT 1) AS first,"
+        " (SELECT created_at FROM item WHERE source = value AND kind = 'message' ORDER BY id DESC LIMIT 1) AS last"
+        " FROM json_each(?)) WHERE first IS NOT NULL",
+        (json.dumps([*sources]),),
+    )
+    return [Stretch(int(source), Micros(first), Micros(last)) for source, first, last in rows]
+
+
+def sessions_of_project(connection: Connection, project: str, at_most: int) -> list[int]:
+    """Return the sources of a project's sessions that became known last."""
+    rows = connection.execute(
+        "SELECT id FROM source WHERE project = ? AND session_id <> '' ORDER BY id DESC LIMIT ?", (project, at_most)
+    )
+    return [int(row) for (row,) in rows]
+
+
+# --- what waits to be judged -------------------------------------------------------------------------------
+
+
+class Written(NamedTuple):
+    """A live drawer that somebody wrote on purpose and that is not believed: its item, and what tainted that."""
+
+    drawer: str
+    item: str
+    tainted_by: tuple[str, ...]
+
+
+def written(connection: Connection, at_most: int = -1) -> list[Written]:
+    """Return what was written on purpose and is not believed, the newest first."""
+    rows = connection.execute(
+        "SELECT d.uid, item.uid, coalesce(json_extract(item.meta, '$.tainted_by'), '[]') FROM drawer d"
+        " JOIN drawer_span s ON s.drawer = d.id AND s.n = 0 JOIN item ON item.id = s.item"
+        f" WHERE d.trust = 'external' AND d.retired_at IS NULL AND d.kind IN ({_marks(WRITTEN)})"
+        " ORDER BY d.id DESC LIMIT ?",
+        (*WRITTEN, at_most),
+    )
+    return [Written(bytes(uid).hex(), bytes(item).hex(), tuple(json.loads(met))) for uid, item, met in rows]
+
+
+def count_written(connection: Connection) -> int:
+    """Return how many live drawers that were written on purpose are not believed."""
+    rows = connection.execute(
+        f"SELECT count(*) FROM drawer WHERE trust = 'external' AND retired_at IS NULL AND kind IN ({_marks(WRITTEN)})",
+        WRITTEN,
+    )
+    return int(next(rows)[0])
+
+
+def count_facts(connection: Connection) -> int:
+    """Return how many facts are believed by nobody else than what came from outside."""
+    rows = connection.execute(
+        "SELECT count(*) FROM fact_version v WHERE v.retired_at IS NULL"
+        " AND v.id IN (SELECT version FROM fact_source WHERE trust = 'external')"
+        " AND NOT EXISTS (SELECT 1 FROM fact_source s WHERE s.version = v.id AND s.trust <> 'external')"
+    )
+    return int(next(rows)[0])
+
+
+def captured(connection: Connection, at_most: int) -> list[int]:
+    """Return the row ids of live drawers that are not believed and that nobody wrote on purpose, the newest first."""
+    rows = connection.execute(
+        "SELECT id FROM drawer WHERE trust = 'external' AND retired_at IS NULL"
+        f" AND kind NOT IN ({_marks(WRITTEN)}) ORDER BY id DESC LIMIT ?",
+        (*WRITTEN, at_most),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
