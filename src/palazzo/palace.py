@@ -23,7 +23,7 @@ from palazzo import undo
 from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
 from palazzo.archive.erasing import Found, Wanted
 from palazzo.archive.guarding import Guard
-from palazzo.derive import claiming, embed, follow, lagging, mending, naming, rebuild, retired, summing
+from palazzo.derive import anchoring, claiming, embed, follow, lagging, mending, naming, rebuild, retired, summing
 from palazzo.derive.cut import Cutter
 from palazzo.derive.lagging import Made
 from palazzo.embed import Embedder
@@ -187,6 +187,10 @@ class Palace:
     def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
         """Take in what failed in sessions, and what mended it, since the last call."""
         self._follow(mending.MENDING, stop=stop)
+
+    def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
+        """Take in which files drawers cite, since the last call."""
+        self._follow(anchoring.ANCHORING, stop=stop)
 
     def know_people(self, names: Iterable[str]) -> None:
         """Know people by their full names, so that mentions of them are found."""

@@ -83,6 +83,7 @@ def _follow_sessions(context: Context, until: float = float("inf")) -> None:
 
     palace = context.writing()
     palace.follow_failures(stop)
+    palace.follow_anchors(stop)
     palace.follow_digests(stop=stop)
     palace.follow_mentions(context.settings.flag("entities"), stop)
 

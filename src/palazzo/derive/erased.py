@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from palazzo.derive import retired
 from palazzo.derive.indexing import reindex
 from palazzo.derive.making import text_hash
-from palazzo.store import changes, claims, drawers, items, keywords, mendings, mentions, vectors
+from palazzo.store import anchors, changes, claims, drawers, items, keywords, mendings, mentions, vectors
 from palazzo.store.database import Connection
 
 
@@ -30,6 +30,7 @@ def refresh(connection: Connection, rows: Iterable[int]) -> None:
         retired.redo(connection, touched)
     claims.drop(connection, touched)
     mentions.drop(connection, touched)
+    anchors.drop_beside(connection, touched)
     mendings.drop(connection, items_touched)
     changes.append(connection, "drawer~", touched)
     vectors.delete_orphans(connection)

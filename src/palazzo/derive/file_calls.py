@@ -288,7 +288,7 @@ def shown(reading: Reading, tool: str, result: str) -> Shown | None:
     lines = _numbered(body, _LISTED if wrapped or tool == "view" else None)
     if lines is None and not wrapped and (is_command or tool in _PLAIN):
         lines = _plain(reading, body)
-    if not lines:
+    if not lines or not lines[1]:
         return None
     first, told = lines
     asked = reading.limit

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from palazzo.derive import cut, embed, lagging, material, retired
+from palazzo.derive.anchoring import ANCHORING
 from palazzo.derive.claiming import Claiming
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
@@ -50,6 +51,7 @@ def rebuild(database: Database, what: Derived, progress: Progress | None = None)
         lagging.make_anew(database, SUMMING)
         lagging.make_anew(database, MENDING)
         lagging.make_anew(database, NAMING)
+        lagging.make_anew(database, ANCHORING)
     if what == "all":
         with database.transaction() as connection:
             ledger.count_anew(connection)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from palazzo.archive import chain
-from palazzo.derive import claiming, expected, lagging, mending, naming, retired, summing
+from palazzo.derive import anchoring, claiming, expected, lagging, mending, naming, retired, summing
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
 from palazzo.model import Micros
 from palazzo.store import (
+    anchors,
     arrangement,
     claims,
     digests,
@@ -71,6 +72,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield _checked(checked, "mentions", _mentions)
         yield _checked(checked, "digests", _digests)
         yield _checked(checked, "failures", _failures)
+        yield _checked(checked, "anchors", _anchors)
         yield _checked(checked, "vectors", _vectors)
         yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
 
@@ -271,6 +273,24 @@ def _failures(connection: Connection) -> Finding:
     if wrong:
         return False, f"{len(wrong)} of {len(chosen)} sessions have other failures than their words call for"
     return True, f"{mendings.count(connection):,} failures; {len(chosen)} sessions read anew, all the same"
+
+
+def _anchors(connection: Connection) -> Finding:
+    """What a sample of sessions and notes cites is what is kept of them."""
+    if not lagging.is_followed(connection, anchoring.ANCHORING):
+        return True, "none kept yet"
+    if lagging.behind(connection, anchoring.ANCHORING):
+        return True, "not compared: sessions and notes are still to be read"
+    things = anchoring.ANCHORING.everything(connection)
+    chosen = things[:: max(1, len(things) // DIGESTS_SAMPLE)]
+    wrong = [one for one in chosen if anchoring.expected(connection, one) != anchoring.kept(connection, one)]
+    strays = anchors.strays(connection)
+    if wrong or strays:
+        return False, (
+            f"{strays:,} belong to no live drawer, and {len(wrong)} of {len(chosen)} sessions and notes cite other"
+            " files than their words call for"
+        )
+    return True, f"{anchors.count(connection):,} citations; {len(chosen)} sessions and notes read anew, all the same"
 
 
 def _vectors(connection: Connection) -> Finding:

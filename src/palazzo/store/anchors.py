@@ -70,6 +70,19 @@ def drop(connection: Connection, drawers: Iterable[int]) -> None:
     connection.executemany("DELETE FROM anchor WHERE drawer = ?", ((drawer,) for drawer in drawers))
 
 
+def drop_beside(connection: Connection, drawers: Iterable[int]) -> None:
+    """Keep nothing any more of what these drawers cite, nor, of those of a session, the others of it.
+
+    What one shows of a file may be known from another.
+    """
+    connection.execute(
+        "DELETE FROM anchor WHERE drawer IN (WITH touched AS (SELECT value AS id FROM json_each(?))"
+        " SELECT id FROM touched UNION SELECT id FROM drawer WHERE source IN (SELECT s.id FROM touched"
+        " JOIN drawer d ON d.id = touched.id JOIN source s ON s.id = d.source WHERE s.session_id <> ''))",
+        (json.dumps(list(drawers)),),
+    )
+
+
 def of_rows(connection: Connection, drawers: Collection[int]) -> list[Cited]:
     """Return what drawers (row ids) cite, as it is kept, in its order."""
     rows = connection.execute(
