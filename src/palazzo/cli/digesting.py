@@ -1,4 +1,4 @@
-"""Showing digests."""
+"""Showing digests, and what was learned on a branch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from palazzo.cli.screen import INDENT, count
 
 if TYPE_CHECKING:
     from palazzo.cli.screen import Screen
+    from palazzo.operations.diff import DiffResult
     from palazzo.operations.digest import DigestLineView, DigestResult
 
 HEADINGS = {
@@ -42,6 +43,11 @@ def digest(screen: Screen, result: DigestResult) -> None:
         screen.say((said, "dim"))
     else:
         screen.say(("Nothing was found to digest in it.", "dim"))
+
+
+def diff(screen: Screen, result: DiffResult) -> None:
+    """Show the text as it goes into a pull request, and nothing else."""
+    screen.exact(result.text.rstrip("\n"), indent="")
 
 
 def _line(screen: Screen, line: DigestLineView) -> None:

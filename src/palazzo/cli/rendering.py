@@ -21,6 +21,7 @@ RENDERERS = {
     "proactive_context": "palazzo.cli.telling:proactive_context",
     "context_summary": "palazzo.cli.telling:context_summary",
     "digest": "palazzo.cli.digesting:digest",
+    "diff": "palazzo.cli.digesting:diff",
     "init": "palazzo.cli.filing:init",
     "install": "palazzo.cli.installing:install",
     "uninstall": "palazzo.cli.installing:uninstall",

@@ -15,7 +15,18 @@ SHORT, LONG = 4, 2
 a laptop. Two long ones let a `verify` go on beside a `mine`."""
 _TAKES_LONG = frozenset(
     [
-        *("verify", "doctor", "audit", "bench", "digest", "kg_suggest", "kg_conflicts", "restore_session", "undo"),
+        *(
+            "verify",
+            "doctor",
+            "audit",
+            "bench",
+            "diff",
+            "digest",
+            "kg_suggest",
+            "kg_conflicts",
+            "restore_session",
+            "undo",
+        ),
         "session_checkpoint",
     ]
 )

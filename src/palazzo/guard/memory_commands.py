@@ -24,6 +24,7 @@ _TELLING = frozenset(
         "proactive-context",
         "context-summary",
         "digest",
+        "diff",
         "reminders",
         "why",
     ]

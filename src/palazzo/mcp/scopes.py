@@ -13,8 +13,8 @@ from palazzo.store.tokens import SCOPES, TokenScope
 
 READING = frozenset(
     {
-        "audit", "check_duplicate", "context_summary", "diary_handoff", "diary_read", "digest", "doctor", "graph_stats",
-        "instructions", "kg_conflicts", "kg_query", "kg_stats", "kg_suggest", "kg_timeline", "list_agents",
+        "audit", "check_duplicate", "context_summary", "diary_handoff", "diary_read", "diff", "digest", "doctor",
+        "graph_stats", "instructions", "kg_conflicts", "kg_query", "kg_stats", "kg_suggest", "kg_timeline", "list_agents",
         "list_drawers", "memory_stats", "proactive_context", "room_list", "search", "show", "status", "taxonomy",
         "todo_list", "traverse", "tunnel_find", "tunnel_follow", "tunnel_list", "wake_up", "why", "wing_list",
     }

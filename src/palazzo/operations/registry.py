@@ -23,6 +23,7 @@ MODULES = {
     "proactive_context": "palazzo.operations.proactive_context",
     "context_summary": "palazzo.operations.context_summary",
     "digest": "palazzo.operations.digest",
+    "diff": "palazzo.operations.diff",
     "remember": "palazzo.operations.remember",
     "update_drawer": "palazzo.operations.update_drawer",
     "forget": "palazzo.operations.forget",

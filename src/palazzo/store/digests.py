@@ -105,6 +105,16 @@ def decisions(connection: Connection, wing: str, limit: int = 100) -> list[Diges
     return _of_wing(connection, wing, "decided", limit)
 
 
+def of_items(connection: Connection, rows: Iterable[int], kind: str) -> list[DigestLine]:
+    """Return the lines of a kind that these items say, oldest first; not what sub-agents said."""
+    return _read(
+        connection,
+        "l.item IN (SELECT value FROM json_each(?1)) AND l.kind = ?2 AND i.thread = ''"
+        " ORDER BY l.said_at, l.source, l.n",
+        (json.dumps(sorted(set(rows))), kind),
+    )
+
+
 def _of_wing(connection: Connection, wing: str, kind: str, limit: int) -> list[DigestLine]:
     return _read(
         connection,

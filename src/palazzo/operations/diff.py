@@ -1,0 +1,213 @@
+"""diff: what was learned on a branch, as text for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.digests import DigestLine
+    from palazzo.store.learned import Filed
+
+_MOST = 200
+_NAMED = 8
+"""Branches that are named where one is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRequest:
+    """Between which branches, where, and how much."""
+
+    branches: Annotated[
+        str, About("The branch it is to be merged into and the branch: main..feature.", positional=True, metavar="A..B")
+    ]
+    wing: Annotated[str | None, About("The wing to look in; the project's if left out.")] = None
+    limit: Annotated[int, About("How many of each kind at most, the newest.")] = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedView:
+    """Something learned: the words, who said so when, and by which id `palazzo show` shows it."""
+
+    id: str
+    at: Micros
+    by: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What was learned, by kind, oldest first. `more` is how many were left out, of all kinds together."""
+
+    decisions: tuple[LearnedView, ...] = ()
+    learnings: tuple[LearnedView, ...] = ()
+    fixes: tuple[LearnedView, ...] = ()
+    facts: tuple[LearnedView, ...] = ()
+    notes: tuple[LearnedView, ...] = ()
+    todos: tuple[LearnedView, ...] = ()
+    threads: tuple[LearnedView, ...] = ()
+    sessions: tuple[LearnedView, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DiffResult:
+    """What was learned on `tip` that `base` does not have, and the same as Markdown.
+
+    `commits` is how many commits it has beyond `base`; null where git did not say: then the branch's name alone told
+    what is of it, as `note` says.
+    """
+
+    wing: str
+    base: str
+    tip: str
+    commits: int | None
+    learned: Learned
+    note: str
+    text: str
+
+
+def diff(context: Context, request: DiffRequest) -> DiffResult:
+    """List what was learned on a branch that another does not have yet, as Markdown for a pull request.
+
+    Decisions, learnings, fixes, facts, notes, what is left to do and open, and the sessions: in the words in which they
+    were said, by the commits that the branch has beyond the other and by its name. What strangers said is left out.
+    """
+    from palazzo.operations.clock import day, zone
+    from palazzo.operations.diff_text import markdown
+    from palazzo.operations.search import check_place
+    from palazzo.scope.branch_range import plain_name
+    from palazzo.scope.git_files import repository_of
+
+    base, tip = _ends(request.branches)
+    if not 1 <= request.limit <= _MOST:
+        raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")
+    palace = context.reading()
+    with palace.database.snapshot() as connection:
+        named, _ = check_place(connection, request.wing, None, context.notice)
+    wing = named or context.home
+    if wing is None:
+        raise NotFound("The palace holds nothing of a project here: change to its directory, or name its --wing.")
+    palace.follow_digests(lambda done, size: context.report("digesting sessions", done, size))
+    repository = repository_of(context.cwd) if wing == context.home else None
+    base_name, tip_name = plain_name(repository, base), plain_name(repository, tip)
+    with palace.database.snapshot() as connection:
+        filed, commits, note = _filed(connection, context, wing, (base, tip), tip_name)
+        learned = _learned(connection, filed, request.limit, context.now)
+    if note:
+        context.notice(f"{note[0].upper()}{note[1:]}")
+    there = zone(context)
+    text = markdown(base_name, tip_name, learned, lambda at: day(at, there))
+    return DiffResult(wing, base_name, tip_name, commits, learned, note, text)
+
+
+def _ends(branches: str) -> tuple[str, str]:
+    """The two branches; what is left out is what is checked out."""
+    base, dots, tip = branches.strip().partition("..")
+    if not dots or tip.startswith(".") or not (base or tip):
+        raise UsageError(f"'{branches}' names no two branches: write them as main..feature.")
+    return base or "HEAD", tip or "HEAD"
+
+
+# --- what is of the branch ---------------------------------------------------------------------------------
+
+
+def _filed(
+    connection: Connection, context: Context, wing: str, ends: tuple[str, str], name: str
+) -> tuple[list[Filed], int | None, str]:
+    """What was filed on the way from one to the other, how many commits that was, and what is to be said of it."""
+    from palazzo.scope.branch_range import branch_range
+    from palazzo.scope.git_files import repository_of
+    from palazzo.store import learned
+
+    base, tip = ends
+    repository = repository_of(context.cwd) if wing == context.home else None
+    at = learned.commits_of(connection, wing, name)
+    found = None if repository is None else branch_range(repository, base, tip, at)
+    if found is not None and found.has_base and found.has_tip:
+        filed = learned.filed_there(connection, wing, name, found.commits)
+        return [one for one in filed if found.is_news(one.commit, one.branch == name)], len(found.commits), ""
+    filed = learned.filed_there(connection, wing, name, ())
+    if found is not None and not found.has_base:
+        raise NotFound(f"git knows no branch '{base}' here; write what it is to be merged into first, as in main..feature.")
+    if not filed and (found is None or not found.has_tip):
+        known = ", ".join(learned.branches_of(connection, wing)[:_NAMED])
+        raise NotFound(f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {known}' if known else ''}.")
+    why = "git has no such branch any more" if found is not None else "git did not say what it has"
+    return filed, None, f"{why}, so this is all that was written on '{name}', by its name."
+
+
+# --- what was learned --------------------------------------------------------------------------------------
+
+
+def _learned(connection: Connection, filed: Sequence[Filed], limit: int, now: Micros) -> Learned:
+    from palazzo.store import digests, learned, tasks
+
+    items = [one.item for one in filed]
+    decided, learnings, notes = _notes(connection, filed, now)
+    decided += [_line(one) for one in digests.of_items(connection, items, "decided")]
+    todos = [task for task in tasks.of_items(connection, dict.fromkeys(items)) if task.state == "open"]
+    every = {
+        "decisions": decided,
+        "learnings": learnings,
+        "fixes": [_line(one) for one in digests.of_items(connection, items, "fixed")],
+        "facts": list(_facts(connection, items)),
+        "notes": notes,
+        "todos": [LearnedView(task.uid, task.created_at, task.author, task.text) for task in todos],
+        "threads": [_line(one) for one in digests.of_items(connection, items, "open")],
+        "sessions": [
+            LearnedView(one.session, one.last, "", one.title) for one in learned.sessions_among(connection, items)
+        ],
+    }
+    kept = {name: tuple(sorted(some, key=lambda one: one.at)[-limit:]) for name, some in every.items()}
+    more = sum(map(len, every.values())) - sum(map(len, kept.values()))
+    return Learned(**kept, more=more)
+
+
+def _notes(
+    connection: Connection, filed: Iterable[Filed], now: Micros
+) -> tuple[list[LearnedView], list[LearnedView], list[LearnedView]]:
+    """Decisions, what was learned, and other notes; not those that something has superseded."""
+    from palazzo.operations.context_summary import LEARNINGS
+    from palazzo.operations.hits import superseded
+    from palazzo.store.worth import read_notes, worth_of
+
+    items = {one.item for one in filed if one.kind == "note"}
+    worth = worth_of(connection, items)
+    over = superseded(connection, [uid for one in worth.values() for uid in one.drawers], now)
+    found: tuple[list[LearnedView], list[LearnedView], list[LearnedView]] = [], [], []
+    for row, note in read_notes(connection, worth).items():
+        if not over.keys() & set(worth[row].drawers):
+            kind = 0 if note.label == "decision" else 1 if note.label in LEARNINGS else 2
+            found[kind].append(LearnedView(note.id, note.at, note.author, note.text))
+    return found
+
+
+def _facts(connection: Connection, items: Iterable[int]) -> Iterator[LearnedView]:
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.store import facts, learned
+
+    versions = [facts.read_version(connection, row) for row in learned.versions_stated(connection, items)]
+    standing = [one for one in versions if one.superseded_by is None]
+    for fact in Beliefs(connection).tell(standing):
+        if fact.trust != "external":
+            speakers = ", ".join(dict.fromkeys(one.stated_by for one in fact.provenance))
+            yield LearnedView(fact.id, fact.recorded_at, speakers, f"{fact.subject} {fact.predicate} {fact.object}")
+
+
+def _line(line: DigestLine) -> LearnedView:
+    words = line.cited.text if line.about is None else f"{line.cited.text} (to: {line.about.text})"
+    return LearnedView(line.cited.item, line.said_at, "agent" if line.role == "assistant" else line.role, words)
+
+
+KINDS = tuple(field.name for field in fields(Learned) if field.name != "more")
+"""The kinds of what is learned, in the order in which they are told."""
+
+OPERATION = Operation("diff", DiffRequest, DiffResult, diff)
