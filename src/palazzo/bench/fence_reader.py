@@ -49,8 +49,11 @@ def escapes(answer: str) -> Iterator[tuple[str, str]]:
     In JSON all strings are looked at: one that has recorded words is a fenced text, or a value that holds no tag.
     """
     value = _parsed(answer)
-    for text in [answer] if value is None else list(_strings(value)):
-        yield from _text_escapes(text)
+    if value is None:
+        yield from _text_escapes(answer)
+        return
+    for text in _strings(value):
+        yield from _value_escapes(text)
 
 
 def words_in(answer: str) -> set[str]:
@@ -58,13 +61,16 @@ def words_in(answer: str) -> set[str]:
     return set(_WORD.findall(answer))
 
 
+def _value_escapes(text: str) -> Iterator[tuple[str, str]]:
+    """What came out of a value in JSON: of a text with a fence as of any, else its tags. A value has no entries."""
+    if OPEN in text and CLOSE in text and text.startswith(OPEN):
+        yield from _text_escapes(text)
+    elif _WORD.search(text):
+        yield from _tags(text)
+
+
 def _text_escapes(text: str) -> Iterator[tuple[str, str]]:
     if not _WORD.search(text):
-        return
-    inner = _parsed(text)
-    if inner is not None:  # a document in JSON as a text block
-        for one in _strings(inner):
-            yield from _text_escapes(one)
         return
     at, end = text.find(OPEN), text.rfind(CLOSE)
     if at < 0 or end < at:

@@ -16,6 +16,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from palazzo.errors import NoSuchPlace, PalaceMissing, PalazzoError
+from palazzo.guard.fences import FENCE, escaped, fenced
 from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
 from palazzo.mcp.clients import host_of
 from palazzo.mcp.reporting import Reports, reporting
@@ -90,7 +91,7 @@ async def _answered(context: Context, tool: Tool, given: Given, reports: Reports
     except NoSuchPlace as error:
         if tool.nowhere is None:
             return Refused(in_arguments(tool, str(error)), error)
-        return _with_remarks(tool.nowhere(given), [*reports.notices, in_arguments(tool, str(error))])
+        return _with_remarks(shown(tool, tool.nowhere(given)), [*reports.notices, in_arguments(tool, str(error))])
     except PalazzoError as error:
         return Refused(in_arguments(tool, str(error)), error)
     except Stopped:
@@ -124,7 +125,32 @@ async def _carried_out(context: Context, tool: Tool, given: Given, reports: Repo
             results.append(await _of_nothing(error, asked))
             if _NOTHING_KEPT not in reports.notices:
                 reports.notice(_NOTHING_KEPT)
-    return tool.answer(results if tool.steps is not None else results[0], given)
+    return shown(tool, tool.answer(results if tool.steps is not None else results[0], given))
+
+
+def shown(tool: Tool, answered: Answer) -> Answer:
+    """Return an answer as a model may be shown it: no recorded word in it is a tag of the fence, and text is in one.
+
+    What a tool says of itself alone needs none: its notice, or the line that says what it wrote.
+    """
+    fields = unforged(answered.structured)
+    document = None if answered.document is None else unforged(answered.document)
+    text = answered.text
+    if text and not text.startswith(f"<{FENCE}>\n"):
+        is_own = text == answered.structured.get("notice") or not (tool.hints.reads or "\n" in text)
+        text = escaped(text) if is_own else fenced(text)
+    return Answer(fields, text, answered.failed, document)
+
+
+def unforged(value: Any) -> Any:
+    """Return `value`, which is to be JSON, with every tag of the fence in its texts escaped."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, Mapping):
+        return {unforged(name): unforged(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [unforged(one) for one in value]
+    return value
 
 
 async def _of_nothing(error: PalaceMissing, asked: Asked) -> Any:
@@ -146,7 +172,8 @@ def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None) -> Su
 def _with_remarks(answered: Answer, notices: Sequence[str]) -> Answer:
     if not notices:
         return answered
-    told = {**answered.structured, "remarks": list(notices)}
+    notices = [escaped(one) for one in notices]
+    told = {**answered.structured, "remarks": notices}
     if answered.document is not None:
         return replace(answered, structured=told)
     return Answer(told, "\n".join((answered.readable, *notices)), answered.failed)
@@ -154,7 +181,7 @@ def _with_remarks(answered: Answer, notices: Sequence[str]) -> Answer:
 
 def in_arguments(tool: Tool, sentence: str) -> str:
     """Return an error's sentence with the tool's arguments in place of the command line's options."""
-    return _OPTION.sub(lambda found: tool.names_of_options.get(found[0], found[0]), sentence)
+    return escaped(_OPTION.sub(lambda found: tool.names_of_options.get(found[0], found[0]), sentence))
 
 
 def whole(value: Any) -> Any:

@@ -10,6 +10,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from palazzo.errors import PalaceMissing
+from palazzo.guard.fences import escaped
 from palazzo.mcp.answering import Context, Refused, answer, page, whole
 from palazzo.mcp.tools import Answer, Tool
 from palazzo.mcp.toolsets.filed import LIST_DRAWERS
@@ -94,7 +95,7 @@ async def read(context: Context, params: types.ReadResourceRequestParams) -> typ
 def _resource(kind: str, name: str, holds: str) -> types.Resource:
     return types.Resource(
         uri=f"palazzo://{kind}/{quote(whole(name), safe='')}",
-        name=f"{kind} {whole(name)}",
+        name=f"{kind} {escaped(whole(name))}",
         description=holds,
         mime_type=_PLAIN,
     )

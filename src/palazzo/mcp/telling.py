@@ -74,7 +74,7 @@ class Entry:
     def lines(self) -> str:
         """The same for reading. The words are indented, so that none of them looks like the head of an entry."""
         head = " · ".join(filter(None, (f"[{self.id}]", self.when, self.where, self.who, self.trust)))
-        words = "\n".join(f"  {line}" if line.strip() else "" for line in self.text.rstrip("\n").split("\n"))
+        words = "\n".join(f"  {line}" if line.strip() else "" for line in self.text.rstrip("\n").splitlines())
         return "\n".join(filter(None, (head, self.note and f"  ({self.note})", words)))
 
 

@@ -44,7 +44,7 @@ def line(told: Mapping[str, Any]) -> str:
     """Return a memory as a line of its own, its words indented below."""
     score = "" if told.get("score") is None else f"{told['score']:.2f}"
     head = (f"[{told['id']}]", told["type"], (told["created_at"] or "")[:16], told["trust"], *told["tags"], score)
-    words = "\n".join(f"  {words}" if words.strip() else "" for words in str(told["content"]).rstrip("\n").split("\n"))
+    words = "\n".join(f"  {words}" if words.strip() else "" for words in str(told["content"]).rstrip("\n").splitlines())
     cut = "\n  (a part of it: get_memory shows the memory)" if told.get("truncated") else ""
     return f"{' · '.join(filter(None, head))}\n{words}{cut}"
 
