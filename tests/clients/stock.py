@@ -52,6 +52,7 @@ GIVEN: Mapping[str, Any] = {
     "object": "berth {n}",
     "old": "berth {n}",
     "new": "berth {n} b",
+    "branches": "main..cranes",
 }
 """What an argument of that name is given; `{n}` is new each time, what else stands in braces is made for the call."""
 OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {

@@ -49,6 +49,11 @@ def with_label(words: str, label: str) -> str:
     return f"{words}, {label}" if label and words else label or words
 
 
+def shown_name(branch: str) -> str:
+    """Return a branch's name as it is told, on one line: transcripts name branches that git would not have."""
+    return " ".join("".join(one if one.isprintable() else " " for one in branch).split())[:_LONGEST_NAME]
+
+
 def written(drawer: Drawer) -> Written:
     """Return where a drawer was written."""
     return Written(drawer.branch, drawer.commit, drawer.place.wing)
@@ -127,8 +132,7 @@ class Checkout:
     def _standing(self, branch: str, seen: Visibility) -> Standing:
         if seen == "merged":
             return MERGED
-        name = " ".join(branch.split())[:_LONGEST_NAME]
-        return Standing(seen, "" if self.policy == "ignore" else f"{_WORDS[seen]}: {name}")
+        return Standing(seen, "" if self.policy == "ignore" else f"{_WORDS[seen]}: {shown_name(branch)}")
 
     def _by_name(self, one: Written) -> Visibility | None:
         """What the names alone decide; None where git is to be asked."""

@@ -12,6 +12,7 @@ from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.scope.git_files import Repository
     from palazzo.store.database import Connection
     from palazzo.store.digests import DigestLine
     from palazzo.store.learned import Filed
@@ -62,10 +63,10 @@ class DiffResult:
     """What was learned on `tip` that `base` does not have, and the same as Markdown.
 
     `commits` is how many commits it has beyond `base`; null where git did not say: then the branch's name alone told
-    what is of it, as `note` says.
+    what is of it, as `note` says. `wing` is null where the palace holds nothing of the project.
     """
 
-    wing: str
+    wing: str | None
     base: str
     tip: str
     commits: int | None
@@ -93,18 +94,17 @@ def diff(context: Context, request: DiffRequest) -> DiffResult:
     with palace.database.snapshot() as connection:
         named, _ = check_place(connection, request.wing, None, context.notice)
     wing = named or context.home
-    if wing is None:
-        raise NotFound("The palace holds nothing of a project here: change to its directory, or name its --wing.")
     palace.follow_digests(lambda done, size: context.report("digesting sessions", done, size))
-    repository = repository_of(context.cwd) if wing == context.home else None
+    repository = repository_of(context.cwd) if wing is not None and wing == context.home else None
     base_name, tip_name = plain_name(repository, base), plain_name(repository, tip)
     with palace.database.snapshot() as connection:
-        filed, commits, note = _filed(connection, context, wing, (base, tip), tip_name)
+        filed: list[Filed] = []
+        commits, note = None, "The palace holds nothing of a project here."
+        if wing is not None:
+            filed, commits, note = _filed(connection, repository, wing, (base, tip), tip_name)
         learned = _learned(connection, filed, request.limit, context.now)
-    if note:
-        context.notice(f"{note[0].upper()}{note[1:]}")
     there = zone(context)
-    text = markdown(base_name, tip_name, learned, lambda at: day(at, there))
+    text = markdown(base_name, tip_name, learned, note, lambda at: day(at, there))
     return DiffResult(wing, base_name, tip_name, commits, learned, note, text)
 
 
@@ -120,15 +120,14 @@ def _ends(branches: str) -> tuple[str, str]:
 
 
 def _filed(
-    connection: Connection, context: Context, wing: str, ends: tuple[str, str], name: str
+    connection: Connection, repository: Repository | None, wing: str, ends: tuple[str, str], name: str
 ) -> tuple[list[Filed], int | None, str]:
     """What was filed on the way from one to the other, how many commits that was, and what is to be said of it."""
+    from palazzo.operations.branches import shown_name
     from palazzo.scope.branch_range import branch_range
-    from palazzo.scope.git_files import repository_of
     from palazzo.store import learned
 
     base, tip = ends
-    repository = repository_of(context.cwd) if wing == context.home else None
     at = learned.commits_of(connection, wing, name)
     found = None if repository is None else branch_range(repository, base, tip, at)
     if found is not None and found.has_base and found.has_tip:
@@ -136,11 +135,13 @@ def _filed(
         return [one for one in filed if found.is_news(one.commit, one.branch == name)], len(found.commits), ""
     filed = learned.filed_there(connection, wing, name, ())
     if found is not None and not found.has_base:
-        raise NotFound(f"git knows no branch '{base}' here; write what it is to be merged into first, as in main..feature.")
+        raise NotFound(
+            f"git knows no branch '{base}' here; write what it is to be merged into first, as in main..feature."
+        )
     if not filed and (found is None or not found.has_tip):
-        known = ", ".join(learned.branches_of(connection, wing)[:_NAMED])
-        raise NotFound(f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {known}' if known else ''}.")
-    why = "git has no such branch any more" if found is not None else "git did not say what it has"
+        known = ", ".join(map(shown_name, learned.branches_of(connection, wing)[:_NAMED]))
+        return [], None, f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {known}' if known else ''}."
+    why = "Git has no such branch any more" if found is not None else "Git did not say what it has"
     return filed, None, f"{why}, so this is all that was written on '{name}', by its name."
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from palazzo.operations.branches import shown_name
+
 if TYPE_CHECKING:
     from palazzo.model import Micros
     from palazzo.operations.diff import Learned, LearnedView
@@ -33,15 +35,21 @@ _ACTS = re.compile(r"(?<![\w`])(?:@[\w][\w/-]*|(?:[\w.-]+/[\w.-]+)?#\d+|GH-\d+)"
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*[^\s.,;:!?)\]}'\"]|\bwww\.\S*[^\s.,;:!?)\]}'\"]", re.IGNORECASE)
 
 
-def markdown(base: str, tip: str, learned: Learned, day: Callable[[Micros], str]) -> str:
-    """Return the text; of what is long the beginning. `day` tells a date."""
-    lines = [f"## Learned on {inert(tip)}", ""]
+def markdown(base: str, tip: str, learned: Learned, note: str, day: Callable[[Micros], str]) -> str:
+    """Return the text; of what is long the beginning. `note` says how it was found, if that is to be said.
+
+    `day` tells a date.
+    """
+    lines = [f"## Learned on {inert(shown_name(tip))}", ""]
+    if note:
+        lines += [inert(note), ""]
+    empty = len(lines)
     for name, title in TITLES.items():
         entries: Sequence[LearnedView] = getattr(learned, name)
         if entries:
             lines += [f"### {title}", "", *(_entry(name, one, day) for one in entries), ""]
-    if len(lines) == 2:
-        lines += [f"Nothing was recorded there that {inert(base)} does not have.", ""]
+    if len(lines) == empty:
+        lines += [f"Nothing was recorded there that {inert(shown_name(base))} does not have.", ""]
     if learned.more:
         lines += [f"{learned.more:,} more are not listed.", ""]
     return "\n".join(lines)

@@ -14,6 +14,7 @@ FULL = (
     recalling.PROACTIVE_CONTEXT_IN_FULL,
     keeping.DIARY_WRITE_IN_FULL,
     recalling.DIARY_READ_IN_FULL,
+    recalling.DIFF,
     facts.KG_QUERY_IN_FULL,
     facts.KG_ADD_IN_FULL,
     facts.KG_END,

@@ -13,7 +13,9 @@ from palazzo.mcp.telling import ENTRIES, LIST, NOTICE, TEXT, Entry, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Tool
 from palazzo.mcp.toolsets.facts import counted, fact_line, told_fact
 from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
+from palazzo.operations.branches import shown_name
 from palazzo.operations.diary_read import DiaryReadResult
+from palazzo.operations.diff import DiffResult
 from palazzo.operations.proactive_context import ProactiveContextResult, ThreadView
 from palazzo.operations.search import SearchResult
 from palazzo.operations.show import ShowResult
@@ -160,6 +162,26 @@ READ = Tool(
 )
 
 READ_IN_FULL = READ.widened(Argument("as_of", "As it was then."))
+
+
+# --- diff --------------------------------------------------------------------------------------------------
+
+
+def _learned(result: DiffResult, given: Given) -> Answer:
+    learned = f"what was learned on {shown_name(result.tip)} that {shown_name(result.base)} does not have."
+    notice = f"{NOTICE}: {learned}"
+    text = result.text[: telling.MOST]
+    return Answer({"notice": notice, "text": text}, fenced(f"{notice}\n\n{text}"))
+
+
+DIFF = Tool(
+    name="diff",
+    operation="diff",
+    description="What was learned on a branch that another does not have: Markdown for a pull request.",
+    arguments=(Argument("branches", "main..feature: what it is merged into, and the branch."), Argument("wing")),
+    answer=_learned,
+    output=shape(notice=TEXT, text=TEXT),
+)
 
 
 # --- wake_up -----------------------------------------------------------------------------------------------
