@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
+
+GIT = shutil.which("git") or "git"
+"""Found before a test puts something in its way."""
 
 
 class Checkout:
@@ -21,7 +25,7 @@ class Checkout:
             environment |= {f"GIT_{who}_NAME": "A", f"GIT_{who}_EMAIL": "a@example.com"}
             environment |= {f"GIT_{who}_DATE": f"{self.now} +0000"}
         environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
-        asked = ["git", "-c", "protocol.file.allow=always", "-c", "advice.detachedHead=false", *arguments]
+        asked = [GIT, "-c", "protocol.file.allow=always", "-c", "advice.detachedHead=false", *arguments]
         done = subprocess.run(asked, cwd=self.root, env=environment, check=check, capture_output=True)
         return done.stdout.decode("utf-8", "surrogateescape").strip()
 

@@ -12,6 +12,7 @@ from palazzo.archive import door, heard
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard
 from palazzo.feeders import Identity, Message, Row, Unreadable
+from palazzo.mining.commits import Commits
 from palazzo.mining.files import Standing
 from palazzo.mining.filings import Clockwork, filing_of
 from palazzo.mining.placing import Placing
@@ -58,13 +59,14 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A conversation that is about to be filed: what it is, where it goes, and its rows."""
+    """A conversation that is about to be filed: what it is, where it goes, where it was held, and its rows."""
 
     source: Source
     identity: Identity
     place: Place
     project: ProjectIdentity | None
     is_known: bool
+    directory: str
     rows: Iterator[Row]
 
     def standing(self, so_far: Standing, brought: bool) -> Standing:
@@ -110,7 +112,7 @@ def open_session(
     named = title or _first_line(guard.without_erased(spoken))  # before it is cut off in the middle of such words
     source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
     source = guard.source(source)
-    return Opened(source, identity, place, project, known is not None, chain(ahead, rows))
+    return Opened(source, identity, place, project, known is not None, directory, chain(ahead, rows))
 
 
 def file_session(
@@ -129,13 +131,13 @@ def file_session(
     Each batch and what `reached` says of it commit together; `committed` is told of items as they are safe.
     """
     began = clock()
-    clockwork = Clockwork(modified_at)
+    clockwork, commits = Clockwork(modified_at), Commits()
     source, guard = opened.source, Guard.of(database)
     end = None
     for batch in _batches(opened.rows):
         end = batch[-1].position + len(batch[-1].raw)
         source = guard.source(_titled(source, batch))
-        filings = [_filing(feeder, opened, row, clockwork, taken) for row in batch]
+        filings = [_filing(feeder, opened, row, clockwork, commits, taken) for row in batch]
         bad = [isinstance(row.content, Unreadable) for row in batch]
         prepared = door.prepare(filings, guard)
         with database.transaction() as connection:
@@ -171,10 +173,11 @@ def note_reached(database: Database, opened: Opened, end: int, reached: Reached)
         sources.write_file_state(connection, reached(row, end))
 
 
-def _filing(feeder: Format, opened: Opened, row: Row, clockwork: Clockwork, taken: Taken) -> Filing:
+def _filing(feeder: Format, opened: Opened, row: Row, clockwork: Clockwork, commits: Commits, taken: Taken) -> Filing:
     if isinstance(row.content, Unreadable):
         taken.skipped.append(Skipped(f"{opened.source.uri}#at={row.position}", row.content.reason))
-    return filing_of(feeder.kind, feeder.version, opened.identity, row, clockwork)
+    filing = filing_of(feeder.kind, feeder.version, opened.identity, row, clockwork)
+    return commits.stated(filing, row.content, opened.directory) if isinstance(row.content, Message) else filing
 
 
 def _count_drawers(database: Database, source: Source, since: Micros) -> int:

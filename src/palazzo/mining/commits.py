@@ -1,0 +1,43 @@
+"""Which commit was checked out when a message was written: transcripts mostly say the branch alone.
+
+The log of the checkout's own head tells, where the session's directory is still there and the log reaches back so far.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from palazzo.archive import door
+from palazzo.archive.door import Filing
+from palazzo.feeders import Message
+from palazzo.scope.git_files import repository_of
+from palazzo.scope.head_log import HeadLog, head_log
+
+
+class Commits:
+    """Finds commits for the messages of one session; reads the log of each directory once."""
+
+    def __init__(self) -> None:
+        self._logs: dict[str, HeadLog] = {}
+
+    def stated(self, filing: Filing, message: Message, directory: str) -> Filing:
+        """Return the filing with the commit at its time, where nothing states it; `directory` is the session's."""
+        if filing.commit or message.created_at is None:
+            return filing
+        commit = self._log(message.cwd or directory).commit_at(message.created_at, filing.branch)
+        return door.with_origin(filing, filing.branch, commit) if commit else filing
+
+    def _log(self, directory: str) -> HeadLog:
+        if directory not in self._logs:
+            self._logs[directory] = _log_at(Path(directory)) if directory else HeadLog()
+        return self._logs[directory]
+
+
+def _log_at(directory: Path) -> HeadLog:
+    """The log of a directory that is there. Above one that is gone there may be another checkout."""
+    try:
+        where = directory.resolve()
+        repository = repository_of(where) if directory.is_absolute() and where.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # no path, or a circle of links
+        return HeadLog()
+    return HeadLog() if repository is None else head_log(repository)
