@@ -31,6 +31,7 @@ from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import groups, past, places, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
+from palazzo.store.anchors import named
 from palazzo.store.database import Connection, Database
 from palazzo.store.groups import Group
 from palazzo.store.opening import CACHE_MB, Mode
@@ -247,7 +248,10 @@ class Palace:
         branch: str = "",
         commit: str = "",
     ) -> Remembered:
-        """File a note and return its id; when this returns, the note is on disk."""
+        """File a note and return its id; when this returns, the note is on disk.
+
+        `anchors` are files it is about, from the project's root: `PATH` or `PATH:L1-L2`.
+        """
         notes.check_note(text)
         guard = Guard.of(self.database)
         with self.database.transaction() as connection:
@@ -265,7 +269,7 @@ class Palace:
                 label=label,
                 branch=branch,
                 commit=commit,
-                anchors=anchors,
+                anchors=[named(one) for one in anchors],
             )
             groups.add(connection, group, "note", [row])
             groups.count(connection, group, 1)

@@ -22,7 +22,7 @@ def test_a_note_is_filed_in_the_projects_wing_and_found(palazzo: Command, shop: 
 def test_an_anchor_is_kept_from_the_projects_root(
     palazzo: Command, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (home / "shop" / "docs" / "a.py").write_text("x = 1\n")
+    (home / "shop" / "docs" / "a.py").write_text("x = 1\n" * 7)
     monkeypatch.chdir(home / "shop" / "docs")
     note = palazzo.json("remember", "About a.py.", "--anchor", "a.py:L3-L7")
     assert note["wing"] == "shop"

@@ -47,7 +47,7 @@ def clock() -> Clock:
 def context(tmp_path: Path, clock: Clock) -> Iterator[Context]:
     project = tmp_path / "api"
     (project / "src").mkdir(parents=True)
-    (project / "src" / "cart.py").write_text("total = 0\n")
+    (project / "src" / "cart.py").write_text("total = 0\n" * 9)
     variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "TZ": "UTC", "PALAZZO_MIN_MESSAGES": "1"}
     with Context(tmp_path / "palace.db", project, variables, clock=clock) as opened:
         remember(opened, RememberRequest("The api has a timeout of two seconds."))  # the palace knows the project

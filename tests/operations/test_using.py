@@ -127,7 +127,7 @@ def test_a_prompt_that_asks_for_the_past_gets_what_was_used_with_what_its_sessio
 
 def test_a_file_that_a_memory_is_anchored_to_is_touched(context: Context, session: Session) -> None:
     (context.cwd / "src").mkdir()
-    (context.cwd / "src" / "retry.py").touch()
+    (context.cwd / "src" / "retry.py").write_text("retries = 3\n" * 9)
     remember(context, RememberRequest(DECISION, anchors=("src/retry.py:3-9",)))
     hook(context, PROMPT)
     session.called("Bash", command="sed -n '1,20p' src/other.py src/retry.py")

@@ -15,7 +15,8 @@ from palazzo.archive.door import Filing, Prepared
 from palazzo.archive.guarding import Guard
 from palazzo.errors import UsageError
 from palazzo.guard.taint import PERSON, Believed
-from palazzo.model import ItemId, Micros, Part, Place, Source, Trust
+from palazzo.model import Anchor, ItemId, Micros, Part, Place, Source, Trust
+from palazzo.store import anchors as anchors_store
 from palazzo.store.database import Connection
 
 LARGEST_NOTE = 1_000_000
@@ -37,7 +38,7 @@ class Note:
     label: str = ""
     branch: str = ""
     commit: str = ""
-    anchors: Sequence[str] = ()
+    anchors: Sequence[Anchor] = ()
     shelf: Shelf = "notes"
     about: Mapping[str, object] = field(default_factory=dict)
 
@@ -76,8 +77,7 @@ def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = N
         meta["shelf"] = note.shelf
     if note.label:
         meta["label"] = note.label
-    if note.anchors:
-        meta["anchors"] = list(note.anchors)
+    meta.update(anchors_store.to_meta(note.anchors))
     if note.whom.tainted_by:
         meta["tainted_by"] = list(note.whom.tainted_by)
     filing = Filing(
@@ -116,7 +116,7 @@ def file_note(
     created_at: Micros | None = None,
     branch: str = "",
     commit: str = "",
-    anchors: Sequence[str] = (),
+    anchors: Sequence[Anchor] = (),
 ) -> tuple[ItemId, int]:
     """Archive a plain note at `place`; return its id and row id."""
     note = Note(text, place, author, Believed(trust), label, branch, commit, anchors)

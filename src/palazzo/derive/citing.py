@@ -227,9 +227,9 @@ class Reader:
         return Anchor(path, first, last, self.digest(compared) if compared else b"", len(compared), blob, how)
 
 
-def blob_of(text: str) -> str:
+def blob_of(text: str | bytes) -> str:
     """Return the id that git gives a file of this text."""
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 

@@ -5,10 +5,11 @@ Times of belief are whole milliseconds, as they are printed, and never go back, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from palazzo.archive import identity
-from palazzo.model import Micros
+from palazzo.model import Anchor, Micros
 from palazzo.store import entities, facts, groups, predicates, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.facts import Provenance, Version
@@ -41,6 +42,9 @@ class Change:
         """Return words as they may be kept: what was erased, also a moment ago, is not taken in again."""
         return tombstones.title(self.connection, words)
 
+    def _kept(self, cited: Sequence[Anchor]) -> tuple[Anchor, ...]:
+        return tuple(replace(one, path=self.kept(one.path)) for one in cited)
+
     def entity(self, name: str) -> int:
         """Return the row id of the entity of exactly that name, adding it when it is new."""
         name = self.kept(name)
@@ -66,7 +70,7 @@ class Change:
         superseded_by: int | None = None,
     ) -> Version:
         """Record a version of a fact."""
-        sources = [one._replace(stated_by=self.kept(one.stated_by)) for one in sources]
+        sources = [one._replace(stated_by=self.kept(one.stated_by), anchors=self._kept(one.anchors)) for one in sources]
         row = facts.record(self.connection, fact, self.now, valid_from, valid_to, confidence, superseded_by, sources)
         self.did("fact+", row)
         return facts.read_version(self.connection, row)

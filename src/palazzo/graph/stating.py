@@ -155,10 +155,19 @@ def _bettered(change: Change, version: Version, statement: Statement) -> tuple[V
     if not changed:
         return version, ()
     change.retire(version)
+    stated = _joined(sources, more)
     return (
-        change.record(version.fact, start, version.valid_to, confidence, (*sources, *more), version.superseded_by),
+        change.record(version.fact, start, version.valid_to, confidence, stated, version.superseded_by),
         tuple(changed),
     )
+
+
+def _joined(sources: tuple[Provenance, ...], more: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
+    """Those who state a fact, each once with all that it cites."""
+    joined = {one[:6]: one for one in sources}
+    for one in more:
+        joined[one[:6]] = one.instead_of(joined.get(one[:6], one))
+    return tuple(joined.values())
 
 
 def _closed(change: Change, version: Version, at: Micros) -> Version:

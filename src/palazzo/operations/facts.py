@@ -29,6 +29,7 @@ class ProvenanceView:
     """Who stated a fact; and the item that says it, with the stretch of it (null: all of it).
 
     `tainted_by` are items from outside that an agent had met that stated it, for which its `trust` is external.
+    `anchors` are files that it cites: `PATH` or `PATH:L1-L2`.
     """
 
     stated_by: str
@@ -37,6 +38,7 @@ class ProvenanceView:
     end: int | None
     trust: str
     tainted_by: tuple[str, ...]
+    anchors: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ def views(beliefs: Beliefs, versions: Sequence[Version], moment: Micros) -> tupl
 
 
 def _view(fact: Fact, current: bool) -> FactView:
+    from palazzo.store.anchors import name_of
+
     return FactView(
         id=fact.id,
         subject=fact.subject,
@@ -83,7 +87,7 @@ def _view(fact: Fact, current: bool) -> FactView:
         retired_at=iso(fact.retired_at),
         superseded_by=fact.superseded_by,
         trust=fact.trust,
-        provenance=tuple(ProvenanceView(*one) for one in fact.provenance),
+        provenance=tuple(ProvenanceView(*one[:-1], tuple(map(name_of, one.anchors))) for one in fact.provenance),
     )
 
 
@@ -188,9 +192,11 @@ def statement(
     sources: Sequence[str],
     stated_by: str,
     whom: Believed | None = None,
+    anchors: Sequence[str] = (),
 ) -> Statement:
     """Return a fact as it is to be stated. Raises UsageError; nothing is written."""
     from palazzo.graph.stating import Statement
+    from palazzo.operations import citing
     from palazzo.text.times import parse_end, parse_start
 
     now = now_in(context)
@@ -202,8 +208,10 @@ def statement(
         raise UsageError(
             f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
         )
+    cited = citing.anchors(context, anchors)
     what = triple(context, *said, wing)
-    return Statement(what, provenance(context, stated_by, sources, whom), start, end, confidence)
+    stated = (one._replace(anchors=cited) for one in provenance(context, stated_by, sources, whom))
+    return Statement(what, tuple(stated), start, end, confidence)
 
 
 def change(

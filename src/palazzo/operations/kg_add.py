@@ -35,6 +35,14 @@ class KgAddRequest:
         About("A drawer or item that says so; may be given several times.", option="--source", metavar="ID"),
     ] = ()
     stated_by: Annotated[str, About("Who says so.", option="--by", metavar="NAME")] = ACTOR
+    anchors: Annotated[
+        tuple[str, ...],
+        About(
+            "A file that shows it, and its lines; may be given several times.",
+            option="--anchor",
+            metavar="PATH[:L1-L2]",
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
         sources=request.sources,
         stated_by=request.stated_by,
         whom=whom,
+        anchors=request.anchors,
     )
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg add", about=stated.triple)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from palazzo.errors import NotFound, UsageError
+from palazzo.errors import UsageError
 from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.tag import label
@@ -27,7 +25,6 @@ LARGEST_METADATA = 20_000
 """Characters of JSON that may stand beside a note."""
 DEEPEST_METADATA = 50
 """Levels that it may be nested in: SQLite reads a thousand, Python's reader as many as its stack has."""
-_LINES = re.compile(r":L?(\d+)(?:-L?(\d+))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +90,19 @@ def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, 
     """The note, its tags, and when it was said; UsageError for what cannot be filed, before anything is written."""
     from palazzo.archive.notes import Note, check_note
     from palazzo.model import Place
+    from palazzo.operations.citing import anchors
     from palazzo.operations.tainting import whom_to_believe
 
     check_note(request.text)
     kind = label("--kind", request.kind) if request.kind is not None else ""
     tags = tuple(dict.fromkeys(label("--tag", tag) for tag in request.tags))
-    anchors = tuple(_anchor(context, anchor) for anchor in request.anchors)
+    cited = anchors(context, request.anchors)
     whom = whom_to_believe(context)
     by, about, at = speaker(request.by), _about(request), _said_at(context, request.at)
     wing = wing_to_file_in(context, request.wing)
     place = Place(*where_it_leads(context, wing, room_to_file_in(context, request.room, request.text)))
     project = context.project
-    note = Note(request.text, place, by, whom, kind, project.branch, project.commit, anchors, about=about)
+    note = Note(request.text, place, by, whom, kind, project.branch, project.commit, cited, about=about)
     return note, tags, at
 
 
@@ -229,20 +227,6 @@ def place_name(option: str, name: str) -> str:
     if any(mark in name for mark in "/\\"):  # what a path would become is nowhere that anybody meant
         raise UsageError(f"{option}: '{name}' is a path; give a name of letters, digits, - and _.")
     return kept
-
-
-def _anchor(context: Context, said: str) -> str:
-    """`PATH[:L1-L2]` with the path from the project's root, wherever it was given from."""
-    lines = _LINES.search(said)
-    named = said[: lines.start()] if lines else said
-    path = (context.cwd / Path(named).expanduser()).absolute()
-    if not path.exists():
-        raise NotFound(f"--anchor: {named} does not exist.")
-    if lines and lines[2] and int(lines[2]) < int(lines[1]):
-        raise UsageError(f"--anchor: the lines of '{said}' are inverted.")
-    root = context.project_root
-    known = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
-    return f"{known}:{lines[1]}-{lines[2] or lines[1]}" if lines else known
 
 
 OPERATION = Operation("remember", RememberRequest, RememberResult, remember, writes=True)

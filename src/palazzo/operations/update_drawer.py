@@ -159,7 +159,8 @@ def _note(
     with context.reading().database.snapshot() as connection:
         row = items.known_items(connection, [uid])[uid]
         meta = items.read_item(connection, row).meta if first.kind == "note" else {}
-    about: dict[str, object] = {name: meta[name] for name in ("importance", "metadata", "anchors") if name in meta}
+    kept = ("importance", "metadata", "anchors", "cited")
+    about: dict[str, object] = {name: meta[name] for name in kept if name in meta}
     about["replaces"] = [drawer.id for drawer in drawers]
     return Note(
         request.text or "",

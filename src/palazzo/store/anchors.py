@@ -1,8 +1,9 @@
 """The files that drawers and facts cite.
 
 Those of drawers are derived (`derive/anchoring`), but what a note was given stands in the note itself (`item.meta`):
-`anchors` names files as they were given (`PATH` or `PATH:L1-L2`), `cited` is beside it, of each the number of lines,
-their digest and the file's blob, as they were then. Those of facts are truth, and belong to who stated the fact.
+`anchors` names files (`PATH` or `PATH:L1-L2`), `cited` is beside it, of each the number of lines, their digest and the
+file's blob, as they were then: the latter two as numbers, so that the door takes neither for a secret. Those of facts
+are truth, and belong to who stated the fact.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from palazzo.model import Anchor
 from palazzo.store.database import Connection
+from palazzo.text.cited import DIGEST_BYTES
 
 _COLUMNS = "path, first, last, digest, lines, blob"
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)-(?P<last>\d+)", re.DOTALL)
@@ -33,8 +36,11 @@ def to_meta(given: Sequence[Anchor]) -> dict[str, object]:
     """Return what is kept in a note of the files that it was given."""
     if not given:
         return {}
-    names = [f"{one.path}:{one.first}-{one.last}" if one.first else one.path for one in given]
-    return {"anchors": names, "cited": [[one.lines, one.digest.hex(), one.blob] for one in given]}
+    names = [name_of(one) for one in given]
+    return {
+        "anchors": names,
+        "cited": [[one.lines, int.from_bytes(one.digest), int(one.blob or "0", 16)] for one in given],
+    }
 
 
 def from_meta(meta: Mapping[str, object]) -> tuple[Anchor, ...]:
@@ -42,16 +48,29 @@ def from_meta(meta: Mapping[str, object]) -> tuple[Anchor, ...]:
     names, seen = meta.get("anchors"), meta.get("cited")
     if not isinstance(names, list):
         return ()
-    beside = seen if isinstance(seen, list) and len(seen) == len(names) else [(0, "", "")] * len(names)
-    return tuple(_given(str(name), *what) for name, what in zip(names, beside, strict=True))
+    beside = seen if isinstance(seen, list) and len(seen) == len(names) else [(0, 0, 0)] * len(names)
+    return tuple(
+        replace(
+            named(str(name)), lines=lines, digest=(digest and digest.to_bytes(DIGEST_BYTES)) or b"", blob=_blob(blob)
+        )
+        for name, (lines, digest, blob) in zip(names, beside, strict=True)
+    )
 
 
-def _given(name: str, lines: int, digest: str, blob: str) -> Anchor:
+def name_of(cited: Anchor) -> str:
+    """Return `PATH` or `PATH:L1-L2`."""
+    return f"{cited.path}:{cited.first}-{cited.last}" if cited.first > 0 else cited.path
+
+
+def named(name: str) -> Anchor:
+    """Return what `PATH` or `PATH:L1-L2` names."""
     placed = _LINES.fullmatch(name)
-    if placed is None:
-        return Anchor(name, 0, 0, bytes.fromhex(digest), lines, blob)
-    first, last = int(placed["first"]), int(placed["last"])
-    return Anchor(placed["path"], first, last, bytes.fromhex(digest), lines, blob)
+    return Anchor(placed["path"], int(placed["first"]), int(placed["last"])) if placed else Anchor(name)
+
+
+def _blob(number: int) -> str:
+    """A blob's id: SHA-1's, or, where it has more digits, SHA-256's."""
+    return f"{number:0{40 if number >> 160 == 0 else 64}x}" if number else ""
 
 
 # --- of drawers --------------------------------------------------------------------------------------------

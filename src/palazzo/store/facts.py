@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from palazzo.model import Micros, Trust
+from palazzo.model import Anchor, Micros, Trust
 from palazzo.settings.keys import TRUSTS
-from palazzo.store import changes
+from palazzo.store import anchors, changes
 from palazzo.store.database import Connection, Value
 from palazzo.text.names import fold
 
@@ -30,7 +30,8 @@ _LIVE = "v.recorded_at <= ?1 AND (v.retired_at IS NULL OR v.retired_at > ?1)"
 class Provenance(NamedTuple):
     """Who stated a fact; where it is written, if anywhere: an item, and a stretch of it unless it is all of it.
 
-    `trust` is whom to believe for that; `tainted_by` are items from outside that who stated it had met.
+    `trust` is whom to believe for that; `tainted_by` are items from outside that who stated it had met. `anchors` are
+    files that it cites.
     """
 
     stated_by: str
@@ -39,10 +40,17 @@ class Provenance(NamedTuple):
     end: int | None = None
     trust: Trust = "user"
     tainted_by: tuple[str, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
 
     def says(self, other: Provenance) -> bool:
         """Whether it says all that another says, and is to be believed no less."""
-        return self[:4] == other[:4] and TRUSTS.index(self.trust) <= TRUSTS.index(other.trust)
+        is_believed = TRUSTS.index(self.trust) <= TRUSTS.index(other.trust)
+        return self[:4] == other[:4] and is_believed and {*other.anchors} <= {*self.anchors}
+
+    def instead_of(self, former: Provenance) -> Provenance:
+        """Return what is kept where the same says so once more: what it cites as it is now, and what else it cited."""
+        cited = {(one.path, one.first, one.last): one for one in (*former.anchors, *self.anchors)}
+        return self._replace(anchors=tuple(cited.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +111,14 @@ def record(
         " VALUES(?, ?, ?, ?, ?, ?) RETURNING id",
         (fact, valid_from, valid_to, confidence, superseded_by, at),
     )
-    row = int(next(rows)[0])
+    row, given = int(next(rows)[0]), [*sources]
     connection.executemany(
         "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by)"
         " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-        ((row, n, *_stored(one)) for n, one in enumerate(sources)),
+        ((row, n, *_stored(one)) for n, one in enumerate(given)),
     )
+    for n, one in enumerate(given):
+        anchors.insert_of_fact(connection, row, n, one.anchors)
     changes.append(connection, "fact", [fact])
     return row
 
@@ -195,13 +205,15 @@ def sources_of(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[P
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
         marks = ",".join("?" * len(part))
-        for version, by, item, begin, end, trust, tainted_by in connection.execute(
-            "SELECT version, stated_by, item_uid, start, end, trust, tainted_by FROM fact_source"
+        cited = anchors.of_versions(connection, part)
+        for version, n, by, item, begin, end, trust, tainted_by in connection.execute(
+            "SELECT version, n, stated_by, item_uid, start, end, trust, tainted_by FROM fact_source"
             f" WHERE version IN ({marks}) ORDER BY version, n",
             part,
         ):
             uid = None if item is None else bytes(item).hex()
-            found[int(version)].append(Provenance(by, uid, begin, end, trust, tuple(json.loads(tainted_by))))
+            tainted, files = tuple(json.loads(tainted_by)), cited.get((int(version), int(n)), ())
+            found[int(version)].append(Provenance(by, uid, begin, end, trust, tainted, files))
     return {row: tuple(sources) for row, sources in found.items()}
 
 
