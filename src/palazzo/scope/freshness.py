@@ -30,7 +30,7 @@ from palazzo.text.cited import Finder, lines_of, says_enough, says_plenty
 
 WITHIN = 0.025
 """Seconds that all citations of an answer may take."""
-LARGEST, LARGEST_SEARCHED = 2 * 1024 * 1024, 512 * 1024
+LARGEST, LARGEST_SEARCHED = 2 * 1024 * 1024, 384 * 1024
 """Bytes of a file that is hashed whole, and of one in which lines are looked for: so that a citation takes 5 ms at most
 (`benchmarks/freshness.py`)."""
 _MOST_PLACES, _MOST_LIKE_IT = 50, 8
@@ -269,7 +269,7 @@ class _Elsewhere:
     def _renamed(self, anchor: Anchor, path: str) -> Standing:
         """How it stands in its file, which has another name. What nobody saw of the file has moved with it."""
         found = self._checkout.compare(anchor, path)
-        unseen = found.freshness == "unknown" and found.is_checked
+        unseen = found == replace(_UNKNOWN, path=path) and not anchor.digest
         return replace(found, freshness="moved", path=path) if found.freshness in _HAS or unseen else found
 
     def _having(self, anchor: Anchor, paths: Iterable[str]) -> Standing | None:
@@ -279,7 +279,7 @@ class _Elsewhere:
         return replace(found[0], freshness="moved") if len(found) == 1 else None
 
     def _untracked(self, anchor: Anchor, untracked: Sequence[str] | None) -> Standing:
-        """A file that git does not know of yet and that has the cited words, of the same name first; else gone."""
+        """A file that git does not track and that has the cited words, those of the same name first; else gone."""
         if untracked is None:
             return _UNCHECKED
         for path in sorted(untracked, key=lambda path: (_name(path) != _name(anchor.path), path))[:_UNTRACKED]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar, cast
 
 from palazzo.scope import git
@@ -30,6 +30,10 @@ _STALE = 10.0
 """Seconds for which files that git does not track are taken to be where they were: nothing says that they moved."""
 _RENAMES = 8
 """How often a file may have been renamed to be followed."""
+_COMPARED, _LONGEST = 200, 512 * 1024
+"""Files that git does not track, and their bytes at most, that one that it misses is compared with."""
+_ALIKE = 0.5
+"""git's own measure of a renamed file (`-M`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +92,38 @@ class Tracked:
         return _answers.get(("untracked", *self._state), lambda: _untracked(self._root), until, _STALE)
 
     def renamed(self, path: str, until: float) -> str | None:
-        """Return what a file is called now that is not there any more: "" if that is not recorded, None if not known.
+        """Return what a file is called now that is not there any more: "" if nobody can say, None if not known yet.
 
-        What is recorded is told by git's own measure: a file that was deleted, and one that was added by the same
-        commit (or is about to be) and is alike by half at least.
+        It is told by git's own measure: a file that was deleted, and one that was added by the same commit (or is about
+        to be) and is alike by half at least. What git was not told of is measured alike.
         """
-        return _answers.get(("renamed", *self._state, path), lambda: _renamed(self._root, path), until)
+        return _answers.get(("renamed", *self._state, path), lambda: self._follow(path), until, _STALE)
+
+    def _follow(self, path: str) -> str | None:
+        """Follow a file through what was committed, what is staged, and what nobody told git."""
+        seen = [path]
+        while len(seen) <= _RENAMES:
+            to = self._followed(seen[-1])
+            if to is None:
+                return None
+            if not to or to in seen:
+                break
+            seen.append(to)
+            if (self._root / to).exists():
+                break
+        return seen[-1] if len(seen) > 1 else ""
+
+    def _followed(self, path: str) -> str | None:
+        until = time.monotonic() + PATIENCE
+        listing = self.listing(until)
+        if listing is None:
+            return None
+        entry = listing.entry(path)
+        if entry is not None:
+            untracked = self.untracked(until)
+            return None if untracked is None else _renamed_untold(self._root, path, entry[1], untracked)
+        staged = _answers.get(("staged", *self._state), lambda: _renames(self._root, "diff", "--cached", "HEAD"), until)
+        return None if staged is None else staged.get(path) or _renamed_by_commit(self._root, path)
 
 
 def _index_of(repository: Repository) -> tuple[int, ...]:
@@ -117,24 +147,6 @@ def _untracked(root: Path) -> tuple[str, ...] | None:
 # --- renames -----------------------------------------------------------------------------------------------
 
 
-def _renamed(root: Path, path: str) -> str | None:
-    """Follow a file through what is staged and what was committed."""
-    staged = _renames(root, "diff", "--cached", "HEAD")
-    if staged is None:
-        return None
-    seen = [path]
-    while len(seen) <= _RENAMES:
-        to = staged.get(seen[-1]) or _renamed_by_commit(root, seen[-1])
-        if to is None:
-            return None
-        if not to or to in seen:
-            break
-        seen.append(to)
-        if (root / to).exists():
-            break
-    return seen[-1] if len(seen) > 1 else ""
-
-
 def _renamed_by_commit(root: Path, path: str) -> str | None:
     """What the last commit that took a file away called it; "" where none did, or it is gone for good."""
     last = ("log", "-1", "--no-renames", "--diff-filter=D", "--format=%H", "--", path)
@@ -146,6 +158,28 @@ def _renamed_by_commit(root: Path, path: str) -> str | None:
         return ""
     renames = _renames(root, "diff-tree", "-r", "--root", "--no-commit-id", commit)
     return None if renames is None else renames.get(path, "")
+
+
+def _renamed_untold(root: Path, path: str, blob: str, untracked: Sequence[str]) -> str:
+    """The file beside the tracked ones that is most like one of those that is not there; "" where none is."""
+    suffix = PurePosixPath(path).suffix
+    likely = [name for name in untracked if PurePosixPath(name).suffix == suffix][:_COMPARED]
+    content = git.run(root, "cat-file", "blob", blob, within=PATIENCE) if likely else None
+    if content is None:
+        return ""
+    best = max(((_likeness(content, root / name), name) for name in likely), default=(0.0, ""))
+    return best[1] if best[0] >= _ALIKE else ""
+
+
+def _likeness(content: bytes, file: Path) -> float:
+    """The share of the longer one's lines that both have."""
+    try:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > _LONGEST:
+            return 0.0
+        own, other = Counter(content.split(b"\n")), Counter(file.read_bytes().split(b"\n"))
+    except OSError:
+        return 0.0
+    return (own & other).total() / max(own.total(), other.total())
 
 
 def _renames(root: Path, command: str, *rest: str) -> dict[str, str] | None:
@@ -162,9 +196,10 @@ def _renames(root: Path, command: str, *rest: str) -> dict[str, str] | None:
 class _Answer(Generic[T]):
     """What somebody asked, and what was said once `there` is set."""
 
-    def __init__(self, question: Callable[[], T | None]) -> None:
+    def __init__(self, question: Callable[[], T | None], before: T | None = None) -> None:
+        """`before` is what was said until there is an answer."""
         self.there, self.at = threading.Event(), 0.0
-        self.said: T | None = None
+        self.said = before
         self._question = question
 
     def find(self) -> None:
@@ -190,17 +225,18 @@ class _Answers:
     def get(
         self, key: Hashable, question: Callable[[], T | None], until: float, lasting: float = float("inf")
     ) -> T | None:
+        """Return what was said; an old answer where there is no new one in time, None where there is none at all."""
         with self._lock:
-            known = self._known.get(key)
+            known = before = self._known.get(key)
             if known is None or known.is_old(lasting):
-                known = _Answer(question)
+                known = _Answer(question, None if before is None else before.said)
                 self._known[key] = known
                 threading.Thread(target=known.find, name="palazzo-tracked", daemon=True).start()
                 while len(self._known) > _KEPT:
                     self._known.popitem(last=False)
             self._known.move_to_end(key)
         known.there.wait(max(0.0, until - time.monotonic()))
-        return cast("T | None", known.said) if known.there.is_set() else None
+        return cast("T | None", known.said)
 
 
 _answers = _Answers()

@@ -53,14 +53,14 @@ class Finder:
     """Finds cited lines in one file by their digests. Made once for a file, it is asked for many."""
 
     def __init__(self, key: bytes, lines: Sequence[str]) -> None:
-        self._key, self._lines = key, _encoded(lines)
+        self._key, self._lines = key, lines
         self._ends: list[int] = []
 
     def stands_at(self, first: int, cited: bytes, count: int) -> bool:
         """Whether the `count` lines from `first` (0 is the file's first) on are those."""
-        there = self._lines[first : first + count]
-        if not 0 < count == len(there) or first < 0:
+        if count < 1 or not 0 <= first <= len(self._lines) - count:
             return False
+        there = _encoded(self._lines[first : first + count])
         return _digest(self._key, there, _ends(self._key, [there[0], there[-1]])) == cited
 
     def places(self, cited: bytes, count: int, most: int = 50) -> list[int] | None:
@@ -69,7 +69,7 @@ class Finder:
         None where so much looks like them that it would take long to compare.
         """
         if not self._ends:
-            self._ends = _ends(self._key, self._lines)
+            self._ends = _ends(self._key, _encoded(self._lines))
         head, tail = int.from_bytes(cited[:_END]), int.from_bytes(cited[_END : 2 * _END])
         ends, at, compared = self._ends, -1, 0
         found: list[int] = []
