@@ -10,7 +10,7 @@ from palazzo.palace import Palace
 from palazzo.store import keywords
 from palazzo.store.database import Connection
 
-DERIVED = ("drawer", "drawer_span", "drawer_tag", "passage", "pending", "vector", "past", "cursor")
+DERIVED = ("drawer", "drawer_span", "drawer_tag", "passage", "pending", "vector", "past", "outside", "cursor")
 """Tables that can be emptied without losing a word."""
 
 
@@ -42,6 +42,9 @@ def derived(palace: Palace) -> dict[str, Any]:
             "passages": _of_live(connection, "SELECT d.uid, p.item, p.start, p.end, p.hash FROM passage p"),
             "tags": _of_live(connection, "SELECT d.uid, p.tag FROM drawer_tag p"),
             "spans": _of_live(connection, "SELECT d.uid, p.n, p.item, p.start, p.end FROM drawer_span p"),
+            "outside": sorted(
+                connection.execute("SELECT i.uid, o.start, o.kind FROM outside o JOIN item i ON i.id = o.item")
+            ),
         }
 
 

@@ -254,11 +254,14 @@ def test_words_that_another_wrote_in_the_persons_place_are_not_the_persons(palac
     assert [drawer.trust for drawer in drawers(palace)] == [trust]
 
 
-def test_one_part_from_outside_makes_the_whole_exchange_external(palace: Palace) -> None:
+def test_one_part_from_outside_stands_apart_with_what_follows_it(palace: Palace) -> None:
     text = "Mine. Theirs."
     parts = [Part("text", 0, 5), Part("text", 6, 13, trust="external")]
     file_rows(palace, [said(0, "user", text, parts), said(1, "assistant", "Noted.")])
-    assert [(drawer.text, drawer.trust) for drawer in drawers(palace)] == [("Mine. Theirs.\n\nNoted.", "external")]
+    assert [(drawer.text, drawer.trust) for drawer in drawers(palace)] == [
+        ("Mine.", "user"),
+        ("Theirs.\n\nNoted.", "external"),
+    ]
 
 
 def test_what_a_tool_printed_is_never_worth_more_than_its_row(palace: Palace) -> None:

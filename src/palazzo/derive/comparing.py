@@ -107,7 +107,8 @@ class Comparison:
 
     def _adjust(self, known: Known, row: DrawerRow) -> None:
         """Bring a drawer that is there up to date: its room, tags, title, trust, and whether it is retired."""
-        if known.trust != row.trust:
+        believed = known.trust != row.trust
+        if believed:
             drawers.set_trust(self._connection, known.row, row.trust)
         tagged = known.tags != row.tags
         if tagged:
@@ -126,8 +127,9 @@ class Comparison:
             drawers.revive(self._connection, known.row)
             self._show(known.row)
             changes.append(self._connection, "drawer+", [known.row])
-        elif moved:
-            self._show(known.row)
+        elif moved or believed:
+            if moved:
+                self._show(known.row)
             changes.append(self._connection, "drawer~", [known.row])
 
     def _mend(self, known: Known, row: DrawerRow, passages: Sequence[PassageRow]) -> None:

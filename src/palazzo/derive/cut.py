@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from palazzo.derive import cutting, material
+from palazzo.derive import cutting, exposing, material
 from palazzo.derive.carrying import load_version
 from palazzo.derive.comparing import Comparison
 from palazzo.derive.erased import refresh
@@ -21,6 +21,7 @@ from palazzo.store import acts, drawers, items, sources
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection
 from palazzo.store.drawers import LEFT_OUT, REPLACED, Known
+from palazzo.store.outside import Thread
 from palazzo.text.formats import document_kind
 
 
@@ -28,7 +29,7 @@ class Cutter:
     """Cuts items into drawers; see the module."""
 
     name = "cut"
-    version = 5
+    version = 6
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
     def apply(self, connection: Connection, log: list[Change]) -> None:
@@ -96,7 +97,9 @@ def recut_items(connection: Connection, erased: Sequence[int]) -> None:
         rows, until = material.segment(connection, source, thread, ordinal)
         if rows and (source, thread, rows[0][2]) not in done:
             done.add((source, thread, rows[0][2]))
-            _recut_rows(connection, source, thread, rows, until)
+            changed = _recut_rows(connection, source, thread, rows, until)
+            if changed and until is not None:
+                recut_thread(connection, source, thread, until)
     for source in touched.documents:
         recut_document(connection, source)
     for item in touched.notes:
@@ -110,16 +113,21 @@ def recut_between(connection: Connection, source: int, thread: str, start: int, 
         _recut_rows(connection, source, thread, rows, until)
 
 
-def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence[ThreadRow], until: int | None) -> None:
+def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence[ThreadRow], until: int | None) -> bool:
+    """Cut these rows again; return whether later ones are to be believed otherwise than before."""
     start = rows[0][2]
-    cut_items, on = material.load(connection, [row for row, _, _ in rows])
+    unmarked, on = material.load_unmarked(connection, [row for row, _, _ in rows])
+    settled = exposing.settle(connection, Thread(source, thread), unmarked, until)
     work = Comparison(connection, source, on, drawers.drawers_between(connection, source, thread, start, until))
     turn = drawers.last_turn_before(connection, source, thread, start)
-    for segment in cutting.segments(cut_items):
+    for segment in cutting.segments(settled.said):
         turn += segment[0].role == "user"
         for draft in cutting.cut_segment(segment):
             work.keep(replace(draft, number=turn), f"turn {turn}")
-    work.finish(cut_items[-1].filed.recorded_at)
+    work.finish(unmarked[-1].filed.recorded_at)
+    for other, ordinal in settled.following:
+        recut_thread(connection, *other, ordinal)
+    return settled.changed
 
 
 def recut_document(connection: Connection, source: int, whole: bool = False) -> None:

@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from palazzo.derive import cutting
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, Filed
-from palazzo.store import acts, items
+from palazzo.model import Micros, Standing
+from palazzo.store import acts, items, outside
 from palazzo.store.database import Connection
+from palazzo.store.outside import Thread
 
-_NO_END = (1 << 63) - 1
+_BEFORE_ALL, _NO_END = -(1 << 63), (1 << 63) - 1
 
 ThreadRow = tuple[int, str, int]
 """An item's row id, role and ordinal."""
 
 
+class Moment(NamedTuple):
+    """Where in a thread, and when."""
+
+    ordinal: int
+    at: Micros
+
+
 def load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], ActsOnItems]:
+    """Return the items of these row ids, with holes where words were forgotten, and the acts on them.
+
+    What is believed as little as words from outside is marked.
+    """
+    loaded, on = load_unmarked(connection, rows)
+    return marked(loaded, outside.beginnings(connection, rows)), on
+
+
+def marked(loaded: Sequence[CutItem], beginnings: Mapping[int, frozenset[int]]) -> list[CutItem]:
+    """Return the items with where what is from outside begins in them."""
+    return [replace(item, outside=beginnings[item.row]) if item.row in beginnings else item for item in loaded]
+
+
+def load_unmarked(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], ActsOnItems]:
     """Return the items of these row ids, with holes where words were forgotten, and the acts on them."""
     loaded = [_load_one(connection, row) for row in rows]
     on = ActsOnItems(acts.acts_on(connection, [item.uid for item in loaded]))
@@ -58,6 +82,65 @@ def segment_ordinals(connection: Connection, source: int, thread: str) -> list[i
     """Return the ordinals at which the segments of a thread begin."""
     rows = thread_rows(connection, source, thread, -1)
     return [rows[start][2] for start in _segment_starts([role for _, role, _ in rows])]
+
+
+_BY_A_PERSON = "role = 'user' AND standing = 'said' AND trust = 'user' AND instr(parts, '\"agent\"]') = 0"
+"""What a person says, not an agent in a person's place (`tainting.is_human`)."""
+
+
+def human_before(connection: Connection, thread: Thread, ordinal: int) -> Moment:
+    """Return where and when a person last spoke in a thread before the ordinal; before all where nobody did."""
+    rows = connection.execute(
+        "SELECT ordinal, created_at FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message'"
+        f" AND {_BY_A_PERSON} ORDER BY ordinal DESC LIMIT 1",
+        (*thread, ordinal),
+    )
+    return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_BEFORE_ALL, Micros(_BEFORE_ALL)))
+
+
+def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
+    """Return where and when a person last spoke in a thread up to that time; before all where nobody did."""
+    rows = connection.execute(
+        "SELECT ordinal, created_at FROM item WHERE source = ? AND thread = ? AND created_at <= ? AND kind = 'message'"
+        f" AND {_BY_A_PERSON} ORDER BY ordinal DESC LIMIT 1",
+        (*thread, at),
+    )
+    return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_BEFORE_ALL, Micros(_BEFORE_ALL)))
+
+
+def has_begun(connection: Connection, thread: Thread, ordinal: int) -> bool:
+    """Whether anything was said in a thread before the ordinal."""
+    rows = connection.execute(
+        "SELECT 1 FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message' AND standing = 'said'"
+        " LIMIT 1",
+        (*thread, ordinal),
+    )
+    return next(iter(rows), None) is not None
+
+
+def first_since(connection: Connection, thread: Thread, at: Micros) -> int | None:
+    """Return the ordinal of the first thing that was said in a thread at that time or later."""
+    rows = connection.execute(
+        "SELECT min(ordinal) FROM item WHERE source = ? AND thread = ? AND kind = 'message' AND standing = 'said'"
+        " AND created_at >= ?",
+        (*thread, at),
+    )
+    (first,) = next(iter(rows))
+    return None if first is None else int(first)
+
+
+def beside(
+    connection: Connection, thread: Thread, start: int | None, until: int | None
+) -> Iterator[tuple[int, Standing]]:
+    """Yield the rows of a stretch that nobody said and an agent was shown: summaries, notices, files from outside."""
+    rows = connection.execute(
+        "SELECT id, standing FROM item WHERE source = ? AND thread = ? AND ordinal >= ? AND ordinal < ?"
+        " AND kind = 'message' AND standing <> 'said'"
+        " AND (standing = 'summary' OR role = 'user' OR trust = 'external' OR instr(parts, '\"external\"]') > 0)",
+        (*thread, _BEFORE_ALL if start is None else start, _NO_END if until is None else until),
+    )
+    for row, standing in rows:
+        yield int(row), standing
 
 
 def _human_before(connection: Connection, source: int, thread: str, ordinal: int) -> int:

@@ -20,7 +20,7 @@ class Mending(OfSessions):
     """The consumer that keeps failures."""
 
     name = "mending"
-    version = 3
+    version = 4
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions, and what has failures."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from palazzo.derive import material
-from palazzo.derive.cutting import CutItem, without
+from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.cutting import CutItem, CutSpan, belief, without
 from palazzo.derive.digest_turns import Said
 from palazzo.derive.memory_calls import answers_of_memory
 from palazzo.derive.telling import told_ranges
@@ -32,14 +33,16 @@ class Session:
 class OfSessions:
     """What consumers have in common that read a session anew when it has grown, or words of it went."""
 
-    kinds: tuple[ChangeKind, ...] = ("item", "act", "erased", "reset")
+    kinds: tuple[ChangeKind, ...] = ("item", "act", "erased", "drawer~", "reset")
     at_once = 1
 
     def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
         """Return the sessions that these changes are about."""
         items = {change.ref for change in log if change.kind in ("item", "erased")}
         acts = {change.ref for change in log if change.kind == "act"}
-        return sorted({*digests.sessions_of(connection, items), *digests.sessions_of_acts(connection, acts)})
+        cut = {change.ref for change in log if change.kind == "drawer~"}  # they are believed otherwise, say
+        found = (digests.sessions_of, items), (digests.sessions_of_acts, acts), (digests.sessions_of_drawers, cut)
+        return sorted({source for sessions, refs in found for source in sessions(connection, refs)})
 
 
 def session(connection: Connection, source: int, with_outside: bool = False) -> Session:
@@ -58,24 +61,27 @@ def thread(connection: Connection, source: int, name: str) -> Session:
 
 def _read(connection: Connection, source: int, threads: Sequence[str], with_outside: bool) -> Session:
     rows = [row for one in threads for row, _, _ in material.thread_rows(connection, source, one, -1)]
-    loaded, _ = material.load(connection, rows)
+    loaded, on = material.load(connection, rows)
     answered = answers_of_memory((item.text, item.parts) for item in loaded)
-    said = [
-        Said(item.row, item.role, item.text, tuple(_said(item, with_outside, answered)))
+    every = (
+        Said(item.row, item.role, item.text, tuple(_said(item, on, with_outside, answered)))
         for item in loaded
         if with_outside or item.trust != "external"
-    ]
+    )
+    said = [one for one in every if one.parts]  # of which nothing is left says nothing
     times = {item.row: Micros(item.filed.created_at) for item in loaded}
     return Session(said, times, {item.row: item.holes for item in loaded})
 
 
-def _said(item: CutItem, with_outside: bool, answered: Set[str]) -> Iterator[Part]:
+def _said(item: CutItem, on: ActsOnItems, with_outside: bool, answered: Set[str]) -> Iterator[Part]:
     """Yield the parts of an item without what nobody said in them; of a result that is one stretch.
 
-    `answered`: calls whose results are a memory's.
+    What was said under the influence of words from outside is from outside, unless a person approved it. `answered`:
+    calls whose results are a memory's.
     """
     for one in item.parts or (Part("text", 0, len(item.text)),):
-        outside = "external" in (one.trust, item.trust)
+        tainted = belief(item, one).is_outside and not on.approves([CutSpan(item, one.start, one.end)])
+        outside = tainted or "external" in (one.trust, item.trust)
         if (outside and not with_outside) or (one.kind == "tool_result" and one.call in answered):
             continue
         part = replace(one, trust="external") if outside else one

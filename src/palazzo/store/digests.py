@@ -200,6 +200,16 @@ def sessions_of_acts(connection: Connection, rows: Iterable[int]) -> list[int]:
     return [int(row) for (row,) in found]
 
 
+def sessions_of_drawers(connection: Connection, rows: Iterable[int]) -> list[int]:
+    """Return the sources of these drawers that are sessions."""
+    found = connection.execute(
+        "SELECT DISTINCT s.id FROM drawer d JOIN source s ON s.id = d.source"
+        " WHERE d.id IN (SELECT value FROM json_each(?)) AND s.session_id <> '' ORDER BY 1",
+        (json.dumps(list(rows)),),
+    )
+    return [int(row) for (row,) in found]
+
+
 def all_sessions(connection: Connection) -> list[int]:
     """Return the sources that are sessions, and those that have lines."""
     found = connection.execute(

@@ -134,6 +134,39 @@ def reports(connection: Connection, thread: Thread, since: Micros) -> int | None
     return None if first is None else int(first)
 
 
+def family(connection: Connection, session: str) -> dict[int, tuple[str, str]]:
+    """Return the sources of a session and of its sub-agents, each with its own session's id and its kind."""
+    rows = connection.execute(
+        "SELECT id, session_id, kind FROM source WHERE session_id <> ''"
+        " AND (session_id = ?1 OR (session_id > ?1 || '/' AND session_id < ?1 || '0'))",  # 0 comes after the stroke
+        (session,),
+    )
+    return {int(row): (str(own), str(kind)) for row, own, kind in rows}
+
+
+def sources_of(connection: Connection, sessions: Iterable[str]) -> list[int]:
+    """Return the sources of the sessions with these ids."""
+    rows = connection.execute(
+        "SELECT id FROM source WHERE session_id <> '' AND session_id IN (SELECT value FROM json_each(?)) ORDER BY id",
+        (json.dumps([*sessions]),),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def threads(connection: Connection, sources: Iterable[int]) -> list[Thread]:
+    """Return the threads of these sources in which something was said."""
+    found = []
+    for source in sources:
+        rows = connection.execute(
+            "WITH RECURSIVE one(name) AS (SELECT min(thread) FROM item WHERE source = ?1 UNION ALL SELECT"
+            " (SELECT min(thread) FROM item WHERE source = ?1 AND thread > name) FROM one WHERE name IS NOT NULL)"
+            " SELECT name FROM one WHERE name IS NOT NULL",
+            (source,),
+        )
+        found += [Thread(source, str(name)) for (name,) in rows]
+    return found
+
+
 def count(connection: Connection) -> int:
     """Return how many marks are kept."""
     return int(next(connection.execute("SELECT count(*) FROM outside"))[0])

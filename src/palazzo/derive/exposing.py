@@ -1,0 +1,224 @@
+"""Keeping the marks of what came from outside (`store/outside`) true to the archive.
+
+They are made before a stretch of a thread is cut, in the same transaction. What other threads' marks follow from these
+(a sub-agent's report, a file that was brought in) is told, so that those are cut again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from palazzo.archive.heard import KIND as HEARD
+from palazzo.derive import cutting, material
+from palazzo.derive.cutting import CutItem
+from palazzo.derive.tainting import Row, Tainting
+from palazzo.model import Micros
+from palazzo.store import outside, redaction, sources
+from palazzo.store.database import Connection
+from palazzo.store.outside import Mark, Thread
+
+_EVER = Micros(-(1 << 62))
+_NAME_BYTES = 12
+
+
+class Settled(NamedTuple):
+    """What came of making the marks of a stretch.
+
+    `said` is what was said in it, with what follows from the marks; `changed` says whether later rows of the thread may
+    depend on marks that are others than before, `following` are the threads elsewhere that do, each from an ordinal on.
+    """
+
+    said: list[CutItem]
+    changed: bool
+    following: list[tuple[Thread, int]]
+
+
+def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> Settled:
+    """Make the marks of a stretch of a thread: of what was `said` in it before the ordinal `until`, and beside that."""
+    around = _Around(connection, thread, said[0].ordinal)
+    rows = _with_what_stands_beside(connection, thread, said, until)
+    wanted, there = _compared(connection, around, rows, said)
+    outside.replace(connection, thread.source, there, wanted)
+    marked = material.marked(said, outside.beginnings(connection, [item.row for item in said]))
+    times = {row.item.row: row.item.filed.created_at for row in rows}
+    since: dict[str, Micros] = {}
+    for mark in wanted ^ there:
+        if mark.kind in ("met", "fetched"):
+            at = Micros(times[mark.item])
+            since[mark.kind] = min(at, since.get(mark.kind, at))
+    return Settled(marked, bool(since), around.following(since))
+
+
+def differing(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> int:
+    """Return how many marks of a stretch are not as they should be, given those before it and elsewhere."""
+    rows = _with_what_stands_beside(connection, thread, said, until)
+    wanted, there = _compared(connection, _Around(connection, thread, said[0].ordinal), rows, said)
+    return len(wanted ^ there)
+
+
+def _compared(
+    connection: Connection, around: _Around, rows: Sequence[Row], said: Sequence[CutItem]
+) -> tuple[set[Mark], set[Mark]]:
+    """Return the marks that these rows should have, and those that they have."""
+    thread, start = around.thread, around.start
+    human = material.human_before(connection, thread, start)
+    work = Tainting(
+        around,
+        tainted=outside.has_met(connection, thread, human.ordinal, start),
+        met=outside.has_met(connection, thread, high=start),
+        since=human.at,
+        begins=not material.has_begun(connection, thread, start),
+    )
+    begins = {segment[0].row for segment in cutting.segments(said)}
+    wanted: set[Mark] = set()
+    for n, row in enumerate(rows):
+        if n == 0 or row.item.row in begins:
+            work.begin_segment()
+        wanted.update(work.take(row))
+    return wanted, outside.of_items(connection, [row.item.row for row in rows])
+
+
+def _with_what_stands_beside(
+    connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None
+) -> list[Row]:
+    """Return what was said in order, with the summaries, notices and files that a host put between."""
+    start = said[0].ordinal if material.has_begun(connection, thread, said[0].ordinal) else None
+    beside = dict(material.beside(connection, thread, start, until))
+    loaded, _ = material.load_unmarked(connection, list(beside))
+    rows = [*(Row(item, "said") for item in said), *(Row(item, beside[item.row]) for item in loaded)]
+    return sorted(rows, key=lambda row: (row.item.ordinal, row.item.row))
+
+
+class _Around:
+    """What the marks of a stretch depend on besides its rows: see `tainting.Around`."""
+
+    def __init__(self, connection: Connection, thread: Thread, start: int) -> None:
+        self._connection, self.thread, self.start = connection, thread, start
+
+    def hashed(self, name: str) -> bytes:
+        return hmac.digest(self._key, b"outside\0" + name.encode("utf-8", "surrogatepass"), hashlib.sha256)[
+            :_NAME_BYTES
+        ]
+
+    def fetched(self, row: CutItem) -> frozenset[bytes]:
+        return frozenset(
+            name
+            for thread, ordinal, at, name in self._fetched
+            if (ordinal < self.start if thread == self.thread else at <= row.filed.created_at)
+        )
+
+    def is_awaited(self, call: bytes) -> bool:
+        return outside.is_awaited(self._connection, self.thread.source, call)
+
+    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool:
+        named = [one for one in self._agents(ids) if one != self.thread]
+        if named:
+            return outside.met_in(self._connection, named, _EVER, until)
+        return outside.met_in(self._connection, self._workers, since, until)
+
+    def was_led_astray(self, row: CutItem) -> bool:
+        at = Micros(row.filed.created_at - 1)  # the task was given before; what is reported of it comes later
+        return any(
+            outside.met_in(self._connection, [parent], material.human_until(self._connection, parent, at).at, at)
+            for parent in self._parents
+        )
+
+    def heard(self, row: CutItem, since: Micros) -> bool:
+        if self._kind != HEARD:
+            return False
+        at = Micros(row.filed.created_at)
+        transcripts = [one for one in self._family if one.source != self.thread.source and one.name == ""]
+        spoke = (material.human_until(self._connection, one, at).at for one in transcripts)
+        return outside.met_in(self._connection, transcripts, max((since, *spoke)), at)
+
+    def following(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
+        """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when."""
+        found: dict[Thread, int] = {}
+
+        def note(thread: Thread, ordinal: int | None) -> None:
+            if ordinal is not None and thread != self.thread:
+                found[thread] = min(ordinal, found.get(thread, ordinal))
+
+        if "met" in since:
+            for name in self._names:
+                for thread, ordinal, at in outside.reporting(self._connection, self.hashed(name)):
+                    note(thread, ordinal if at >= since["met"] else None)
+            for parent in self._parents:
+                note(parent, outside.reports(self._connection, parent, since["met"]))
+            for worker in [*self._workers, *(one for one in self._family if self._is_heard(one))]:
+                note(worker, material.first_since(self._connection, worker, since["met"]))
+        if "fetched" in since:
+            for thread in self._family:
+                note(thread, material.first_since(self._connection, thread, since["fetched"]))
+        return list(found.items())
+
+    @cached_property
+    def _key(self) -> bytes:
+        return redaction.fingerprint_key(self._connection)
+
+    @cached_property
+    def _fetched(self) -> list[tuple[Thread, int, Micros, bytes]]:
+        return outside.fetched(self._connection, list(self._kinds))
+
+    @cached_property
+    def _session(self) -> str:
+        return sources.read_source(self._connection, self.thread.source).session_id
+
+    @cached_property
+    def _root(self) -> str:
+        """The session that all work for: of a sub-agent's, what its id begins with."""
+        return self._session.partition("/")[0]
+
+    @cached_property
+    def _kinds(self) -> dict[int, tuple[str, str]]:
+        """The sources of the session and of its sub-agents, each with its session's id and kind."""
+        own = {self.thread.source: (self._session, "")}
+        return {**own, **outside.family(self._connection, self._root)} if self._root else own
+
+    @property
+    def _kind(self) -> str:
+        return self._kinds[self.thread.source][1]
+
+    def _is_heard(self, thread: Thread) -> bool:
+        return self._kinds[thread.source][1] == HEARD
+
+    @cached_property
+    def _family(self) -> list[Thread]:
+        return outside.threads(self._connection, list(self._kinds))
+
+    @property
+    def _names(self) -> set[str]:
+        """What this thread's agent may be called where it reports."""
+        last = self._session.rpartition("/")[2]
+        names = {self.thread.name} if self.thread.name else {last, last.removeprefix("agent-")}
+        return names - {""}
+
+    @cached_property
+    def _is_worker(self) -> bool:
+        return bool(self.thread.name) or "/" in self._session
+
+    @cached_property
+    def _workers(self) -> list[Thread]:
+        """The threads of sub-agents of this one, as far as where they lie says so."""
+        if self._is_worker:
+            return []
+        return [one for one in self._family if one.name or "/" in self._kinds[one.source][0]]
+
+    @cached_property
+    def _parents(self) -> list[Thread]:
+        """The threads for which this one's agent works."""
+        found = []
+        if self._is_worker:
+            found = [one for one in self._family if not one.name and self._kinds[one.source][0] == self._root]
+        for name in self._names:
+            found += [thread for thread, _, _ in outside.reporting(self._connection, self.hashed(name))]
+        return [one for one in dict.fromkeys(found) if one != self.thread]
+
+    def _agents(self, ids: frozenset[str]) -> list[Thread]:
+        sessions = [form for one in ids for form in (one, f"{self._root}/{one}", f"{self._root}/agent-{one}")]
+        own = [one for one in self._family if one.source == self.thread.source and one.name in ids]
+        return [*own, *outside.threads(self._connection, outside.sources_of(self._connection, sessions))]

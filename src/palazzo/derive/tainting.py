@@ -1,0 +1,234 @@
+"""What of a session came from outside, and what was said under its influence. Pure functions; no storage.
+
+    a person speaks       a turn begins: nothing from outside is before the agent
+    words from outside    a tool's output that says so; a file that a network command brought in, when it is read;
+                          what a sub-agent reports that had met such words; a summary of a session that had; the task
+                          that such an agent gives to another; recorded words from outside that a memory hands back
+    from then on          what the agent says and calls for is tainted, and what its calls print
+
+A row does not depend on later ones, and on those before its stretch only by what `Around` tells. So a session that is
+taken in piece by piece is marked as one that is taken in at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from palazzo.derive import digest_work as work
+from palazzo.derive.cutting import CutItem, belief
+from palazzo.derive.memory_calls import asks_in_shell
+from palazzo.derive.targets import is_edit
+from palazzo.guard.fetching import fetched, named, saved, written
+from palazzo.guard.memory_tools import is_memory_tool
+from palazzo.guard.trust import is_shell
+from palazzo.model import Micros, Part, Standing
+from palazzo.store.outside import Mark
+
+_AGENTS = frozenset(
+    (
+        *("agent", "task", "subagent", "subtask", "spawnagent", "waitagent", "wait", "sendinput", "sendmessage"),
+        *("resumeagent", "closeagent", "taskoutput", "agentoutput", "agentoutputtool", "delegate", "delegatetask"),
+        *("runsubagent", "dispatchagent"),
+    )
+)
+"""Tools whose results are what another agent reports, by letters and digits alone."""
+_NOTIFIES = re.compile(r"<(?:task-notification|subagent_notification)>")
+"""How a host hands on what an agent reports that worked in the background."""
+_ID = re.compile(r"\b(?=[\w-]{0,63}\d)[A-Za-z0-9_][\w-]{6,63}\b")
+_MOST_IDS = 64
+_LONGEST_REPORT = 200_000
+_SEARCHES = re.compile(r"(?:^|[\s;&|(])(?:git\s+grep|e?f?grep|rg|ag|ack|findstr|select-string)\b", re.IGNORECASE)
+_SEARCHERS = frozenset({"grep", "searchfilecontent", "search", "ripgrep"})
+_LONGEST_CALL = 4_000
+_LOOKS_AT_NOTHING = re.compile(r"todo|plan|question|^skill|^toolsearch")
+"""Tools that are told of files, and read none; by letters and digits alone, beside those that edit."""
+_LABELLED = re.compile(
+    r"trust\W{1,8}external\b| · external\b|^\s*[0-9a-f]{6,32}\b[^\n]{0,400}  external\b", re.MULTILINE
+)
+"""How Palazzo's answers label recorded words from outside (`mcp/telling`, `cli/hits`)."""
+
+
+class Row(NamedTuple):
+    """A row of a thread, and how it stands in it."""
+
+    item: CutItem
+    standing: Standing
+
+
+class _Call(NamedTuple):
+    """What a call's result is to be taken for."""
+
+    tainted: bool
+    looks: bool
+    searches: bool
+    remembers: bool
+
+
+class Around(Protocol):
+    """What a row's marks depend on besides the rows before it in its stretch."""
+
+    def hashed(self, name: str) -> bytes:
+        """Return what a name is kept as."""
+        ...
+
+    def fetched(self, row: CutItem) -> frozenset[bytes]:
+        """Return the files from outside that were there before the stretch, or elsewhere before the row's time."""
+        ...
+
+    def is_awaited(self, call: bytes) -> bool:
+        """Whether a call of an earlier stretch looked into such a file."""
+        ...
+
+    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool:
+        """Whether a sub-agent of one of these ids had met words from outside `until` then.
+
+        Where none of the ids is one's, whether any had that worked for this thread `since`.
+        """
+        ...
+
+    def was_led_astray(self, row: CutItem) -> bool:
+        """Whether an agent that had met words from outside gave the task with which a thread begins."""
+        ...
+
+    def heard(self, row: CutItem, since: Micros) -> bool:
+        """Whether the transcript of a session of which only a hook told met words from outside in this turn."""
+        ...
+
+
+def is_human(item: CutItem) -> bool:
+    """Whether a person speaks, not an agent in a person's place."""
+    return item.role == "user" and item.trust == "user" and all(part.trust != "agent" for part in item.parts)
+
+
+def parts_of(item: CutItem) -> tuple[Part, ...]:
+    """Return the parts of an item; of one without, its whole text as one."""
+    return item.parts or (Part("text", 0, len(item.text)),)
+
+
+class Tainting:
+    """Marks the rows of a thread, one after the other.
+
+    `tainted`: whether words from outside are before the agent where it begins; `met`: whether they ever were; `since`:
+    when a person last spoke.
+    """
+
+    def __init__(self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool) -> None:
+        self._around, self.tainted, self.met, self.since, self._begins = around, tainted, met, since, begins
+        self._fetched: set[bytes] = set()
+        self._awaited: set[str] = set()
+        self._calls: dict[str, _Call] = {}
+        """By id, those of this segment."""
+
+    def begin_segment(self) -> None:
+        """Know no calls of the segment before: a result that comes after its end is for itself."""
+        self._calls = {}
+
+    def take(self, row: Row) -> Iterator[Mark]:
+        """Yield the marks of the next row."""
+        yield from self._row(row)
+        self._begins = self._begins and row.standing != "said"
+
+    def _row(self, row: Row) -> Iterator[Mark]:
+        item = row.item
+        if row.standing == "summary":
+            if self.met:
+                yield self._meets(item, 0)
+            return
+        if row.standing == "said" and is_human(item):
+            self.tainted, self.since = False, Micros(item.filed.created_at)
+        elif self._begins and (row.standing, item.role) == ("said", "user") and self._around.was_led_astray(item):
+            yield self._meets(item, parts_of(item)[0].start)
+        if row.standing == "meta" and item.role == "user" and _NOTIFIES.search(item.text):
+            yield from self._report(item, Part("text", 0, len(item.text)))
+            return
+        if item.role == "assistant" and not self.tainted and self._around.heard(item, self.since):
+            self.tainted = True
+        for part in parts_of(item):
+            yield from self._part(item, part)
+
+    def _part(self, item: CutItem, part: Part) -> Iterator[Mark]:
+        if belief(item, part).is_outside:
+            yield self._meets(item, part.start)
+            if part.kind == "tool_result":
+                yield from self._brought(item, part, saved(item.text[part.start : part.end]))
+        elif part.kind == "tool_call":
+            yield from self._call(item, part)
+        elif part.kind == "tool_result":
+            yield from self._result(item, part)
+        elif self.tainted and belief(item, part).trust != "user":
+            yield Mark(item.row, part.start, "tainted")
+
+    def _call(self, item: CutItem, part: Part) -> Iterator[Mark]:
+        if self.tainted:
+            yield Mark(item.row, part.start, "tainted")
+        place = work.command_place(item.text, part.start, part.end) if is_shell(part.name) else None
+        command = item.text[slice(*place)] if place else ""
+        looks = self._looks(item, part, command)
+        if command:
+            yield from self._brought(item, part, fetched(command) | (written(command) if looks else frozenset()))
+        if looks and part.call:
+            self._awaited.add(part.call)
+            yield Mark(item.row, part.start, "awaited", self._around.hashed(part.call))
+        remembers = is_memory_tool(part.name) or (bool(command) and asks_in_shell(item.text, part))
+        self._calls[part.call] = _Call(self.tainted, looks, _searches(part.name, command), remembers)
+
+    def _looks(self, item: CutItem, part: Part, command: str) -> bool:
+        """Whether a call names a file that was brought in from outside."""
+        there = self._there(item)
+        if not there or is_edit(part.name) or _LOOKS_AT_NOTHING.search(_plain(part.name)):
+            return False
+        words = command or item.text[part.start : part.end]
+        return any(self._around.hashed(name) in there for name in named(words[:_LONGEST_CALL]))
+
+    def _there(self, item: CutItem) -> frozenset[bytes]:
+        return self._around.fetched(item) | self._fetched
+
+    def _result(self, item: CutItem, part: Part) -> Iterator[Mark]:
+        call = self._calls.get(part.call) if part.call else None
+        if call is None:
+            looks = part.call in self._awaited or (bool(part.call) and self._is_awaited(part.call))
+            call = _Call(self.tainted, looks, _searches(part.name, ""), is_memory_tool(part.name))
+        words = item.text[part.start : part.end]
+        looks, tainted = call.looks, call.tainted
+        if not looks and call.searches and (there := self._there(item)):
+            looks = any(self._around.hashed(name) in there for name in named(words))
+        if looks or (call.remembers and _LABELLED.search(words)):
+            yield self._meets(item, part.start)
+        elif _plain(part.name) in _AGENTS:
+            yield from self._report(item, part, tainted)
+        elif tainted:
+            yield Mark(item.row, part.start, "tainted")
+
+    def _is_awaited(self, call: str) -> bool:
+        return self._around.is_awaited(self._around.hashed(call))
+
+    def _report(self, item: CutItem, part: Part, tainted: bool = False) -> Iterator[Mark]:
+        words = item.text[part.start : part.end][-_LONGEST_REPORT:]
+        ids = frozenset(list(dict.fromkeys(reversed(_ID.findall(words))))[:_MOST_IDS]) | {part.call} - {""}
+        yield from (Mark(item.row, part.start, "reported", self._around.hashed(one)) for one in ids)
+        yield Mark(item.row, part.start, "reported")
+        if self._around.reported(ids, self.since, Micros(item.filed.created_at)):
+            yield self._meets(item, part.start)
+        elif tainted:
+            yield Mark(item.row, part.start, "tainted")
+
+    def _brought(self, item: CutItem, part: Part, names: frozenset[str]) -> Iterator[Mark]:
+        for name in sorted(names):
+            one = self._around.hashed(name)
+            self._fetched.add(one)
+            yield Mark(item.row, part.start, "fetched", one)
+
+    def _meets(self, item: CutItem, start: int) -> Mark:
+        self.tainted = self.met = True
+        return Mark(item.row, start, "met")
+
+
+def _searches(tool: str, command: str) -> bool:
+    """Whether what is printed are lines of files that nobody named."""
+    return _plain(tool) in _SEARCHERS or _SEARCHES.search(command) is not None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
