@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import NotFound, UsageError
-from palazzo.model import Micros
+from palazzo.model import MAIN_LINES, Micros
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -132,7 +132,9 @@ def _filed(
     found = None if repository is None else branch_range(repository, base, tip, at)
     if found is not None and found.has_base and found.has_tip:
         filed = learned.filed_there(connection, wing, name, found.commits)
-        return [one for one in filed if found.is_news(one.commit, one.branch == name)], len(found.commits), ""
+        is_main = name in MAIN_LINES
+        news = [one for one in filed if found.is_news(one.commit, one.branch == name, is_main)]
+        return news, len(found.commits), ""
     filed = learned.filed_there(connection, wing, name, ())
     if found is not None and not found.has_base:
         raise NotFound(

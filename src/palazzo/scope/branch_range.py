@@ -26,16 +26,16 @@ class BranchRange:
     has_base: bool = False
     has_tip: bool = False
 
-    def is_news(self, commit: str, on_branch: bool) -> bool:
+    def is_news(self, commit: str, on_branch: bool, is_main: bool = False) -> bool:
         """Whether what was said at a commit ('' where that is not known) is of the range.
 
-        `on_branch` says that it was said on the branch itself. Commits that history has lost (amended, rebased) count
-        by that alone.
+        `on_branch` says that it was said on the branch itself; commits that history has lost (amended, rebased) count
+        by that alone. What was said where the two parted is the branch's, unless that is itself the main line.
         """
         if commit in self.commits:
             return True
         if commit in self.forks:
-            return on_branch and bool(self.commits)
+            return on_branch and bool(self.commits) and not is_main
         return on_branch and commit not in self.said_before
 
 

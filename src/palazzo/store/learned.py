@@ -58,7 +58,7 @@ def branches_of(connection: Connection, wing: str) -> list[str]:
     """Return the branches on which words of a wing were written, those first on which any were last."""
     rows = connection.execute(
         "SELECT branch FROM drawer WHERE room IN (SELECT value FROM json_each(?1)) AND retired_at IS NULL"
-        " AND branch <> '' GROUP BY branch ORDER BY max(created_at) DESC",
+        " AND branch <> '' GROUP BY branch ORDER BY max(created_at) DESC, branch",
         (json.dumps([*(places.scope(connection, wing, None).rooms or ())]),),
     )
     return [str(branch) for (branch,) in rows]
