@@ -149,7 +149,7 @@ def test_a_fact_that_is_stated_again_cites_its_file_as_it_is_now(context: Contex
 
 def test_a_fact_that_ends_keeps_what_it_cites_and_one_that_is_taken_back_cites_nothing(context: Context) -> None:
     added = state(context, "src/cart.py:4")
-    kg_end(context, KgEndRequest("cart", "rounds", "half up"))
+    kg_end(context, KgEndRequest("cart", "rounds", "half up", wing="shop"))
     assert len(of_fact(context, added.id)) == 1
     undo(context, UndoRequest())
     undo(context, UndoRequest())

@@ -43,7 +43,14 @@ _USED = tuple(
         *("operations.hook_in_view", "operations.recent", "feeders.registry"),
         *("operations.proactive_context", "operations.scoping", "operations.watched", "attention.gathering"),
         *("mining.mine", "store.transcripts", "derive.summing", "recall.search"),
-        *("operations.hook_tool", "derive.mending", "derive.targets", "store.mendings", "store.anchors"),
+        *(
+            "operations.hook_tool",
+            "operations.hook_files",
+            "derive.mending",
+            "derive.targets",
+            "store.mendings",
+            "store.anchors",
+        ),
     )
 )
 _AGAIN_AFTER = 2.0

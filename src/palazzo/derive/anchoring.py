@@ -38,7 +38,7 @@ class Anchoring:
     (twice their row id and one), so that both are in one order.
     """
 
-    name = "anchor"
+    name = anchors.CONSUMER
     version = 1
     kinds: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
     at_once = 8

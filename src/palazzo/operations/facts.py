@@ -197,6 +197,7 @@ def statement(
     """Return a fact as it is to be stated. Raises UsageError; nothing is written."""
     from palazzo.graph.stating import Statement
     from palazzo.operations import citing
+    from palazzo.operations.remember import wing_to_file_in
     from palazzo.text.times import parse_end, parse_start
 
     now = now_in(context)
@@ -209,6 +210,8 @@ def statement(
             f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
         )
     cited = citing.anchors(context, anchors)
+    if cited and wing is None:  # elsewhere its path would be another file's
+        wing = wing_to_file_in(context, None)
     what = triple(context, *said, wing)
     stated = (one._replace(anchors=cited) for one in provenance(context, stated_by, sources, whom))
     return Statement(what, tuple(stated), start, end, confidence)

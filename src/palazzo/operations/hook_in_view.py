@@ -28,7 +28,7 @@ def in_view(asked: Asked, last: Recent, budget: int) -> list[Entry]:
     found = fixes_in_view(asked, last, budget)
     files = list(dict.fromkeys([*files_in(asked.happening.prompt), *last.files]))
     if files:
-        from palazzo.operations.hook_tool import on_files
+        from palazzo.operations.hook_files import on_files
 
         found += shares.within(on_files(asked, files), int(budget * shares.NOTES))
     return found

@@ -62,7 +62,8 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
     """State a fact; stating it again changes nothing, or makes it better.
 
     Better is an earlier start, more confidence, or one more who says so. Without --to the fact holds until it is ended;
-    without --from it is not known since when. Facts hold everywhere unless --wing says where.
+    without --from it is not known since when. Facts hold everywhere unless --wing says where; those that are given a
+    file hold in the project.
     """
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from palazzo.model import Anchor
+from palazzo.store import changes
 from palazzo.store.database import Connection
 from palazzo.text.cited import DIGEST_BYTES
 
+CONSUMER = "anchor"
+"""Who keeps what drawers cite (`derive/anchoring`)."""
+_IN_WING = "JOIN room r ON r.id = d.room JOIN wing w ON w.id = r.wing"
 _COLUMNS = "path, first, last, digest, lines, blob"
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)-(?P<last>\d+)", re.DOTALL)
 
@@ -198,19 +202,68 @@ def _anchor(path: str, first: int, last: int, digest: bytes, lines: int, blob: b
 # --- by file -----------------------------------------------------------------------------------------------
 
 
-def notes_on(connection: Connection, wing: str, names: list[str], limit: int) -> list[int]:
-    """Return the row ids of a wing's notes that are anchored to a file by one of these names, newest first."""
+def notes_on(connection: Connection, wing: str, names: Sequence[str], limit: int) -> list[int]:
+    """Return the row ids of a wing's notes that cite a file by one of these names, newest first.
+
+    Those that were filed a moment ago are found by what they were given.
+    """
     rows = connection.execute(
-        "SELECT DISTINCT item.id FROM source CROSS JOIN item ON item.source = source.id AND item.thread = ''"
-        " JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing,"
-        " json_each(item.meta, '$.anchors') AS anchor"
-        " WHERE source.kind = 'note' AND source.key LIKE '[\"notes\"%' AND wing.name = ?1"
-        " AND item.meta LIKE '%\"anchors\"%'"
-        " AND EXISTS (SELECT 1 FROM json_each(?2) AS named WHERE anchor.value = named.value"
-        " OR (substr(anchor.value, 1, length(named.value) + 1) = named.value || ':'"
-        " AND substr(anchor.value, length(named.value) + 2) GLOB '[0-9]*'))"
-        " ORDER BY item.created_at DESC, item.id DESC LIMIT ?3",
-        (wing, json.dumps(names), limit),
+        "SELECT DISTINCT i.created_at, i.id FROM anchor a JOIN drawer d ON d.id = a.drawer AND d.kind = 'note'"
+        f" AND d.retired_at IS NULL {_IN_WING} JOIN drawer_span p ON p.drawer = d.id JOIN item i ON i.id = p.item"
+        " WHERE w.name = ?1 AND a.path IN (SELECT value FROM json_each(?2)) ORDER BY 1 DESC, 2 DESC LIMIT ?3",
+        (wing, json.dumps(list(names)), limit),
+    )
+    found = {(int(at), int(row)) for at, row in rows} | set(_not_read_yet(connection, wing, names))
+    return [row for _, row in sorted(found, reverse=True)[:limit]]
+
+
+def _not_read_yet(connection: Connection, wing: str, names: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yield (when, row id) of notes that were given such a file, and are still to be read for what they cite."""
+    version, seq = changes.cursor(connection, CONSUMER)
+    if version and not changes.cursor(connection, f"{CONSUMER}/anew")[0]:
+        some = "(SELECT ref AS id FROM change WHERE seq > ?2 AND kind = 'drawer+')"
+    else:
+        some = "(SELECT id FROM drawer WHERE kind = 'note' AND ?2 IS NOT NULL)"
+    for at, row, meta in connection.execute(
+        f"SELECT DISTINCT i.created_at, i.id, i.meta FROM {some} AS new CROSS JOIN drawer d ON d.id = new.id AND d.kind = 'note'"
+        f" AND d.retired_at IS NULL {_IN_WING} JOIN drawer_span p ON p.drawer = d.id JOIN item i ON i.id = p.item"
+        " WHERE w.name = ?1 AND i.meta LIKE '%\"anchors\"%'",
+        (wing, seq),
+    ):
+        if any(one.path in names for one in from_meta(json.loads(meta))):
+            yield int(at), int(row)
+
+
+def said_of(
+    connection: Connection,
+    wing: str,
+    names: Collection[str],
+    trusts: Collection[str],
+    but: tuple[str, int],
+    limit: int,
+) -> list[int]:
+    """Return the drawers (row ids) of a wing in which somebody spoke of such a file or of its changes, newest first.
+
+    Left out is what was said in the session `but` and by its sub-agents, since that moment.
+    """
+    rows = connection.execute(
+        "SELECT DISTINCT d.created_at, d.id FROM anchor a JOIN drawer d ON d.id = a.drawer AND d.kind = 'exchange'"
+        f" AND d.retired_at IS NULL {_IN_WING} JOIN source s ON s.id = d.source"
+        " WHERE w.name = ?1 AND a.path IN (SELECT value FROM json_each(?2)) AND a.how IN ('mentioned', 'edited')"
+        " AND d.trust IN (SELECT value FROM json_each(?3)) AND NOT (d.created_at >= ?5 AND (s.session_id = ?4"
+        " OR substr(s.session_id, 1, length(?4) + 1) = ?4 || '/')) ORDER BY 1 DESC, 2 DESC LIMIT ?6",
+        (wing, json.dumps(list(names)), json.dumps(list(trusts)), *but, limit),
+    )
+    return [int(row) for _, row in rows]
+
+
+def facts_on(connection: Connection, wing: str, names: Collection[str], limit: int) -> list[int]:
+    """Return the versions (row ids) of a wing's facts that are believed now and cite such a file, newest first."""
+    rows = connection.execute(
+        "SELECT DISTINCT v.id FROM fact_anchor c JOIN fact_version v ON v.id = c.version AND v.retired_at IS NULL"
+        " JOIN fact f ON f.id = v.fact JOIN wing w ON w.id = f.wing"
+        " WHERE w.name = ?1 AND c.path IN (SELECT value FROM json_each(?2)) ORDER BY 1 DESC LIMIT ?3",
+        (wing, json.dumps(list(names)), limit),
     )
     return [int(row) for (row,) in rows]
 
