@@ -48,10 +48,8 @@ _START_AGAIN = 1.0
 """Seconds after which another is started if none has taken the lock: the one before may have lost a race, or died."""
 _PASSED = (
     *("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "OPENCODE_DB"),
-    *("CLAUDE_CODE_SESSION_ID", "MEMPAL_DIR", "MEMPALACE_AGENT_NAME"),
-    # By which a shell is an agent's: `guard/taint` reads them.
-    *("CLAUDECODE", "OPENCODE", "PI_SESSION_ID", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT", "AI_AGENT"),
-    *("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_CI"),
+    *("CLAUDE_CODE_SESSION_ID", "MEMPAL_DIR", "MEMPALACE_AGENT_NAME", "CLAUDECODE", "OPENCODE", "AI_AGENT"),
+    *("PI_SESSION_ID", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI"),
 )
 _PASSED_FROM = (
     *("PALAZZO_", "XDG_", "LC_", "CLAUDE_CONFIG_", "CODEX_HOME", "PI_CODING_AGENT_", "GEMINI_CLI_HOME"),

@@ -80,9 +80,9 @@ def test_forgetting_asks_and_says_no_for_nobody(palazzo: Command, shop: Path) ->
 
 def test_what_is_forgotten_is_not_found_but_its_id_resolves(palazzo: Command, shop: Path) -> None:
     hit = palazzo.json("search", "grey cat")["hits"][0]["id"]
-    assert palazzo.json("forget", hit[:10], "--dry-run") == {"forgotten": [hit], "dry_run": True}
+    assert palazzo.json("forget", hit[:10], "--dry-run") == {"forgotten": [hit], "facts": [], "dry_run": True}
     assert palazzo.json("search", "grey cat")["hits"]
-    assert palazzo.json("forget", hit[:10], "--yes") == {"forgotten": [hit], "dry_run": False}
+    assert palazzo.json("forget", hit[:10], "--yes") == {"forgotten": [hit], "facts": [], "dry_run": False}
     assert palazzo.json("search", "grey cat")["hits"] == []
     assert palazzo.json("show", hit)["entries"][0]["retired_at"]
     ran = palazzo("forget", hit, "--yes")

@@ -89,7 +89,8 @@ def remember(screen: Screen, result: RememberResult) -> None:
 def forget(screen: Screen, result: ForgetResult) -> None:
     """Show what was forgotten, or would be."""
     verb = "would be forgotten" if result.dry_run else "forgotten"
-    screen.say((f"{count(len(result.forgotten), 'drawer')} {verb}", "bold"))
+    facts = f" and {count(len(result.facts), 'fact')}" if result.facts else ""
+    screen.say((f"{count(len(result.forgotten), 'drawer')}{facts} {verb}", "bold"))
     for drawer, text in result.sample:
         screen.say((f"{INDENT}{drawer}  ", "dim"), text)
     if len(result.forgotten) > len(result.sample):

@@ -256,6 +256,7 @@ def _aside(fact: FactView) -> str:
         f"by {', '.join(speakers)}",
         count(cited, "source") if cited else "",
         "superseded" if fact.superseded_by else "",
+        "external" if fact.trust == "external" else "",
     ]
     return ", ".join(part for part in parts if part)
 

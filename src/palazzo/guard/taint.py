@@ -16,7 +16,7 @@ MOST_NAMED = 100
 """Items that are named as what tainted something; of more, the last that were met."""
 AGENTS_VARIABLES = (
     *("CLAUDECODE", "OPENCODE", "PI_SESSION_ID", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT", "AI_AGENT"),
-    *("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_CI"),
+    *("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI"),
 )
 """Variables that hosts set in the shells of their agents, and that no shell of a person's has."""
 

@@ -14,9 +14,10 @@ from palazzo.store.tokens import SCOPES, TokenScope
 READING = frozenset(
     {
         "audit", "check_duplicate", "context_summary", "diary_handoff", "diary_read", "diff", "digest", "doctor",
-        "graph_stats", "instructions", "kg_conflicts", "kg_query", "kg_stats", "kg_suggest", "kg_timeline", "list_agents",
-        "list_drawers", "memory_stats", "proactive_context", "room_list", "search", "show", "status", "taxonomy",
-        "todo_list", "traverse", "tunnel_find", "tunnel_follow", "tunnel_list", "wake_up", "why", "wing_list",
+        "graph_stats", "instructions", "kg_conflicts", "kg_query", "kg_stats", "kg_suggest", "kg_timeline",
+        "list_agents", "list_drawers", "memory_stats", "proactive_context", "quarantine_list", "room_list", "search",
+        "show", "status", "taxonomy", "todo_list", "traverse", "tunnel_find", "tunnel_follow", "tunnel_list", "wake_up",
+        "why", "wing_list",
     }
 )  # fmt: skip
 WRITING = frozenset(
@@ -29,17 +30,17 @@ WRITING = frozenset(
 """What changes one thing after another, each of which `undo` brings back."""
 ADMINS = frozenset(
     {
-        "bench", "cleanup", "dedup", "erase", "feed", "init", "install", "mine", "pause", "repair", "restore_session",
-        "resume", "room_merge", "room_move", "room_rename", "service_start", "service_status", "service_stop",
-        "settings", "sync_sources", "token_add", "token_list", "token_revoke", "uninstall", "verify", "watch",
-        "wing_merge", "wing_rename",
+        "bench", "cleanup", "dedup", "erase", "feed", "init", "install", "mine", "pause", "quarantine_approve",
+        "quarantine_drop", "repair", "restore_session", "resume", "room_merge", "room_move", "room_rename",
+        "service_start", "service_status", "service_stop", "settings", "sync_sources", "token_add", "token_list",
+        "token_revoke", "uninstall", "verify", "watch", "wing_merge", "wing_rename",
     }
 )  # fmt: skip
 """Named so that a new operation has to choose: settings, files of this machine, much at once, long work."""
 
 _LISTING = {"reminders": ("due", "open", "all"), "tag": ("list",)}
 """Actions of operations that write by which nothing is written."""
-_AT_LARGE = ("source", "session", "wing", "tag", "tags")
+_AT_LARGE = ("source", "session", "wing", "tag", "tags", "derived_from")
 """Fields of a `forget` by which it forgets more than what is named by id."""
 
 

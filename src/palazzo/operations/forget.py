@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from palazzo.errors import UsageError
+from palazzo.errors import NotFound, UsageError
 from palazzo.operations import choosing
 from palazzo.operations.choosing import AT_ONCE
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What to retire: ids, or all of a source, a session, a wing or a tag."""
+    """What to retire: ids, all of a source, a session, a wing or a tag, or what is derived from words from outside."""
 
     ids: Annotated[
         tuple[str, ...], About("Ids of drawers or notes, or their beginnings.", positional=True, option="ID")
@@ -29,14 +29,22 @@ class ForgetRequest:
     tags: Annotated[
         tuple[str, ...], About("All that has this tag; several times: what has any of them.", option="--tag")
     ] = ()
+    derived_from: Annotated[
+        str | None,
+        About(
+            "This page (address or id) or source from outside, and all that agents said, wrote and stated after it.",
+            metavar="URL|ID|SOURCE",
+        ),
+    ] = None
     dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """The drawers that were retired (or would be)."""
+    """The drawers that were retired (or would be), and the facts that nobody states any more."""
 
     forgotten: tuple[str, ...]
+    facts: tuple[str, ...]
     dry_run: bool
     sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
     """The first few: (id, how the text begins)."""
@@ -47,9 +55,13 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
 
     The archive keeps the words; their ids still resolve, and 'palazzo undo' brings them back.
     """
-    named = (request.source, request.session, request.wing)
+    named = (request.source, request.session, request.wing, request.derived_from)
     if bool(request.ids) + bool(request.tags) + sum(one is not None for one in named) != 1:
-        raise UsageError("Say what to forget: ids, or --source, --session, --wing or --tag (one of them).")
+        raise UsageError(
+            "Say what to forget: ids, or --source, --session, --wing, --tag or --derived-from (one of them)."
+        )
+    if request.derived_from is not None:
+        return _derived(context, request.derived_from, request.dry_run)
     with context.reading().database.snapshot() as connection:
         ids = _chosen(context, connection, request)
         sample = _sample(connection, ids)
@@ -59,7 +71,23 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
         for start in range(0, len(ids), AT_ONCE):
             palace.forget(ids[start : start + AT_ONCE], group=group)
             context.report("forgetting", min(start + AT_ONCE, len(ids)), len(ids))
-    return ForgetResult(tuple(ids), request.dry_run, sample)
+    return ForgetResult(tuple(ids), (), request.dry_run, sample)
+
+
+def _derived(context: Context, said: str, dry_run: bool) -> ForgetResult:
+    """Retire what is derived from words from outside."""
+    from palazzo.operations.derived_from import derived_from
+    from palazzo.operations.withdrawing import withdraw, withdrawn
+
+    with context.reading().database.snapshot() as connection:
+        found = derived_from(context, connection, said)
+        if not found.chosen.drawers and not found.chosen.facts:
+            raise NotFound(f"Nothing that is left is derived from '{said}'.")
+        sample = _sample(connection, found.chosen.drawers)
+        facts = withdrawn(connection, found.chosen.facts, found.items)
+    if not dry_run:
+        facts = withdraw(context, found.chosen, "forget", "derived from outside", found.items).facts
+    return ForgetResult(found.chosen.drawers, facts, dry_run, sample)
 
 
 def _chosen(context: Context, connection: Connection, request: ForgetRequest) -> list[str]:

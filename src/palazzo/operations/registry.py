@@ -29,6 +29,9 @@ MODULES = {
     "forget": "palazzo.operations.forget",
     "cleanup": "palazzo.operations.cleanup",
     "dedup": "palazzo.operations.dedup",
+    "quarantine_list": "palazzo.operations.quarantine_list",
+    "quarantine_approve": "palazzo.operations.quarantine_approve",
+    "quarantine_drop": "palazzo.operations.quarantine_drop",
     "undo": "palazzo.operations.undo",
     "erase": "palazzo.operations.erase",
     "kg_add": "palazzo.operations.kg_add",
@@ -109,6 +112,7 @@ GROUPS = {
     "wing": "Wings: projects, people and agents; their names.",
     "room": "Rooms: topics within wings; their names, and where they stand.",
     "tunnel": "Tunnels: links between rooms.",
+    "quarantine": "The quarantine: what agents wrote that had met words from outside, until you have judged it.",
     "service": "The background service: one warm process that answers quickly and takes in what changes.",
     "token": "Tokens: who may use the palace over HTTP, and for what.",
 }

@@ -40,10 +40,19 @@ def speaks(context: Context) -> Trust:
 
 def whom_to_believe(context: Context) -> Believed:
     """Return whom to believe for what this caller writes, and what from outside it has met if that is less."""
-    trust = speaks(context)
-    if trust == "user" or not context.has_palace:
-        return Believed(trust)
-    return believed(trust, _met(context))
+    from palazzo.operations.unkept import met_outside
+    from palazzo.operations.using import SESSION, session_named
+
+    trust, named = speaks(context), session_named(context)
+    if trust == "user":
+        return PERSON
+    sources: list[int] = []
+    met: list[str] = []
+    if context.has_palace:
+        sources, met = _met(context, named, is_certain=bool(context.variables.get(SESSION)))
+    if named and not sources and met_outside(context, named):
+        return Believed("external")
+    return believed(trust, met)
 
 
 def an_agents(context: Context) -> Believed:
@@ -52,15 +61,13 @@ def an_agents(context: Context) -> Believed:
     return AGENT if whom == PERSON else whom
 
 
-def _met(context: Context) -> list[str]:
-    from palazzo.operations.using import SESSION, session_named
-
-    named = session_named(context)
+def _met(context: Context, named: str, *, is_certain: bool) -> tuple[list[int], list[str]]:
+    """The sources of the sessions that may be the caller's, and what those have met."""
     if not context.is_off:
-        _take_in_what_is_new(context, named)
+        _take_in_what_is_new(context, named, is_certain)
     with context.reading().database.snapshot() as connection:
-        sources = _sources(context, connection, named, is_certain=bool(context.variables.get(SESSION)))
-        return met_in(connection, sources) if sources else []
+        sources = _sources(context, connection, named, is_certain)
+        return sources, met_in(connection, sources) if sources else []
 
 
 def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
@@ -107,8 +114,8 @@ def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset
 # --- which sessions ----------------------------------------------------------------------------------------
 
 
-def _sources(context: Context, connection: Connection, named: str, *, is_certain: bool) -> list[int]:
-    """The sources of the sessions of which one is the caller's."""
+def _sources(context: Context, connection: Connection, named: str, is_certain: bool) -> list[int]:
+    """The sources of the sessions of which one is the caller's. It is certain where the call itself names it."""
     from palazzo.store import tainted
 
     own = tainted.of_session(connection, named) if named else []
@@ -125,7 +132,7 @@ def _sources(context: Context, connection: Connection, named: str, *, is_certain
 # --- what is new in their transcripts ----------------------------------------------------------------------
 
 
-def _take_in_what_is_new(context: Context, named: str) -> None:
+def _take_in_what_is_new(context: Context, named: str, is_certain: bool) -> None:
     """Read on in the transcripts that may be the caller's, as far as that is quickly done."""
     from dataclasses import replace
 
@@ -133,7 +140,7 @@ def _take_in_what_is_new(context: Context, named: str) -> None:
     from palazzo.operations.watched import Watched, what_changed
 
     histories = _histories(context)
-    found = [path for history in histories for path in _changed(context, history, named)]
+    found = [path for history in histories for path in _changed(context, history, named, is_certain)]
     with context.reading().database.snapshot() as connection:
         changed = [path for path in found if not _is_read(connection, path)]
     if not changed:
@@ -160,16 +167,22 @@ def _histories(context: Context) -> tuple[History, ...]:
     return known + tuple(one for one in histories_here(context) if one.host in hooked and one not in known)
 
 
-def _changed(context: Context, history: History, named: str) -> Iterator[Path]:
-    """The files of a history that have changed lately: those of the session that is named, where files have names."""
+def _changed(context: Context, history: History, named: str, is_certain: bool) -> Iterator[Path]:
+    """The files of the session that is named; where none have its name, or it may be another, what changed lately."""
     after = (context.now - LATELY) / 1_000_000
     if not history.path.is_dir():
         if _changed_at(history.path) >= after or _changed_at(Path(f"{history.path}-wal")) >= after:
             yield history.path
         return
-    files = list(_files(history.path))
-    own = [path for path in files if named and named in str(path.relative_to(history.path))]
-    yield from own or (path for path in files if _changed_at(path) >= after)
+    own = list(files_of(history, named)) if named else []
+    yield from own
+    if not own or not is_certain:
+        yield from (path for path in _files(history.path) if path not in own and _changed_at(path) >= after)
+
+
+def files_of(history: History, session: str) -> Iterator[Path]:
+    """Yield the files of a history that are named after a session, and those of its sub-agents."""
+    return (path for path in _files(history.path) if session in str(path.relative_to(history.path)))
 
 
 def _is_read(connection: Connection, path: Path) -> bool:

@@ -175,3 +175,72 @@ def captured(connection: Connection, at_most: int) -> list[int]:
 
 def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
+
+
+# --- what is derived from it -------------------------------------------------------------------------------
+
+
+class Under(NamedTuple):
+    """A note that was written by one who had met certain items: its own id, and the row ids of its live drawers."""
+
+    item: str
+    drawers: tuple[int, ...]
+
+
+def drawers_at(connection: Connection, item: int, start: int, end: int) -> list[int]:
+    """Return the row ids of the live drawers that hold a part of a stretch of an item."""
+    rows = connection.execute(
+        "SELECT DISTINCT d.id FROM drawer_span s JOIN drawer d ON d.id = s.drawer"
+        " WHERE s.item = ? AND s.start < ? AND s.end > ? AND d.retired_at IS NULL ORDER BY d.id",
+        (item, end, start),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def said_after(connection: Connection, item: int) -> list[int]:
+    """Return the live drawers that are not believed in the thread of a message behind it, until a person speaks."""
+    rows = connection.execute(
+        "WITH own AS (SELECT source, thread, ordinal FROM item WHERE id = ? AND kind = 'message'),"
+        " next AS (SELECT min(i.ordinal) AS ordinal FROM item i, own WHERE i.source = own.source"
+        " AND i.thread = own.thread AND i.ordinal > own.ordinal AND i.kind = 'message' AND i.standing = 'said'"
+        " AND i.role = 'user' AND i.trust = 'user')"
+        " SELECT DISTINCT d.id FROM own, next, item i JOIN drawer_span s ON s.item = i.id"
+        " JOIN drawer d ON d.id = s.drawer WHERE i.source = own.source AND i.thread = own.thread"
+        " AND i.ordinal > own.ordinal AND (next.ordinal IS NULL OR i.ordinal < next.ordinal)"
+        " AND d.trust = 'external' AND d.retired_at IS NULL ORDER BY d.id",
+        (item,),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def called_from_outside(connection: Connection) -> list[int]:
+    """Return the row ids of tools' drawers that came from outside, also those that a person approved since."""
+    rows = connection.execute(
+        "SELECT id FROM drawer WHERE trust = 'external' AND kind = 'tool' UNION SELECT d.id FROM act"
+        " JOIN act_span s ON s.act = act.id JOIN drawer d ON d.uid = s.drawer_uid WHERE act.kind = 'approve'"
+        " AND d.kind = 'tool' ORDER BY 1"
+    )
+    return [int(row) for (row,) in rows]
+
+
+def written_under(connection: Connection, items: Iterable[str]) -> list[Under]:
+    """Return the notes, entries, to-dos and reminders whose writer had met one of these items."""
+    rows = connection.execute(
+        "SELECT item.uid, (SELECT json_group_array(DISTINCT d.id) FROM drawer_span s JOIN drawer d ON d.id = s.drawer"
+        " WHERE s.item = item.id AND d.retired_at IS NULL) FROM source CROSS JOIN item ON item.source = source.id"
+        " WHERE source.kind = 'note' AND EXISTS (SELECT 1 FROM json_each(item.meta, '$.tainted_by') met"
+        " WHERE met.value IN (SELECT value FROM json_each(?))) ORDER BY item.id",
+        (json.dumps([*items]),),
+    )
+    return [Under(bytes(uid).hex(), tuple(json.loads(drawers))) for uid, drawers in rows]
+
+
+def stated_under(connection: Connection, items: Iterable[str]) -> list[int]:
+    """Return the row ids of versions of facts, believed now, that somebody states who had met one of these items."""
+    rows = connection.execute(
+        "SELECT DISTINCT v.id FROM fact_source s JOIN fact_version v ON v.id = s.version"
+        " WHERE s.tainted_by <> '[]' AND v.retired_at IS NULL AND EXISTS (SELECT 1 FROM json_each(s.tainted_by) met"
+        " WHERE met.value IN (SELECT value FROM json_each(?))) ORDER BY v.id",
+        (json.dumps([*items]),),
+    )
+    return [int(row) for (row,) in rows]

@@ -35,6 +35,7 @@ def told_fact(one: FactView) -> dict[str, Any]:
         "wing": one.scope,
         "stated_by": ", ".join(speakers),
         "superseded_by": one.superseded_by,
+        "trust": one.trust if one.trust == "external" else None,
     }
     return {name: value for name, value in told.items() if value not in (None, "")}
 
@@ -51,6 +52,7 @@ def fact_line(told: Mapping[str, Any]) -> str:
             "" if told["current"] else "not now",
             f"in {told['wing']}" if "wing" in told else "",
             told["stated_by"],
+            told.get("trust"),
         ),
     )
     return f"[{told['id']}] {told['subject']} · {told['predicate']} · {told['object']} ({', '.join(remarks)})"

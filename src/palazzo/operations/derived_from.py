@@ -1,0 +1,148 @@
+"""What is derived from words from outside: they themselves, what was said after them, what was written under them.
+
+A page is known by its address or id, a file or a session by its source. What an agent said after the page, until a
+person spoke again, and notes and facts whose writer had met it, whoever has approved them since; and what was written
+by those who had met such a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from palazzo.errors import NotFound
+from palazzo.guard.taint import from_outside
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.operations.quarantine import Judged
+    from palazzo.store.database import Connection
+
+_AT_ONCE = 500
+
+
+class _Seed(NamedTuple):
+    """A stretch of an item: its row and id."""
+
+    row: int
+    uid: str
+    start: int
+    end: int
+
+
+class Derived(NamedTuple):
+    """What is to go: drawers and facts, and the ids of the items that everything in it is derived from."""
+
+    chosen: Judged
+    items: frozenset[str]
+
+
+def derived_from(context: Context, connection: Connection, said: str) -> Derived:
+    """Return what is derived from an address, an id or a source. Raises NotFound where nothing came from there."""
+    from palazzo.operations.quarantine import Judged
+    from palazzo.store import facts, tainted
+
+    seeds = list(_seeds(context, connection, said))
+    rows = dict.fromkeys(
+        row for seed in seeds for row in tainted.drawers_at(connection, seed.row, seed.start, seed.end)
+    )
+    rows.update(dict.fromkeys(row for seed in seeds for row in tainted.said_after(connection, seed.row)))
+    every = frozenset(seed.uid for seed in seeds)
+    while new := [one for one in tainted.written_under(connection, every) if one.item not in every]:
+        rows.update(dict.fromkeys(row for one in new for row in one.drawers))
+        every |= {one.item for one in new}
+    stated = [facts.read_version(connection, row) for row in tainted.stated_under(connection, every)]
+    return Derived(Judged(tuple(_ids(connection, rows)), tuple(stated)), every)
+
+
+def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:
+    from palazzo.store import drawers
+
+    return [uid.hex() for uid in drawers.uids_of(connection, rows)]
+
+
+# --- where it begins ---------------------------------------------------------------------------------------
+
+
+def _seeds(context: Context, connection: Connection, said: str) -> Iterator[_Seed]:
+    """Yield the stretches that an address, an id or a source means."""
+    from palazzo.operations.quarantine import address_in
+
+    found = list(_with_address(connection, said)) if address_in(said) else _named(connection, said)
+    yield from found or _of_source(context, connection, said)
+
+
+def _named(connection: Connection, prefix: str) -> list[_Seed]:
+    """What an id names; nothing where it is none."""
+    from palazzo.archive import reading
+    from palazzo.store import drawers
+
+    try:
+        kind, row = reading.resolve(connection, prefix)
+    except NotFound:
+        return []
+    if kind == "item":
+        return list(_whole(connection, [row]))
+    spans = drawers.drawer_spans(connection, row)
+    return [seed for item, start, end in spans for seed in _outputs(connection, item, start, end)]
+
+
+def _with_address(connection: Connection, address: str) -> Iterator[_Seed]:
+    """What calls brought that name an address."""
+    from palazzo.archive import reading
+    from palazzo.operations.quarantine import address_in
+    from palazzo.store import drawers, items, tainted
+
+    wanted = address.rstrip("/")
+    rows = tainted.called_from_outside(connection)
+    for start in range(0, len(rows), _AT_ONCE):
+        part = rows[start : start + _AT_ONCE]
+        for row, drawer in reading.read_drawers(connection, part).items():
+            if wanted not in drawer.text:
+                continue
+            spans = drawers.drawer_spans(connection, row)
+            read = {item: items.read_item(connection, item) for item, _, _ in spans}
+            calls = [
+                one.call
+                for item in read.values()
+                for one in item.parts
+                if one.kind == "tool_call" and address_in(item.text[one.start : one.end]).rstrip("/") == wanted
+            ]
+            for item, low, high in spans:
+                outputs = (one for one in read[item].parts if one.kind == "tool_result" and one.call in calls)
+                yield from (
+                    _Seed(item, read[item].id, one.start, one.end)
+                    for one in outputs
+                    if one.start < high and low < one.end
+                )
+
+
+def _outputs(connection: Connection, row: int, start: int, end: int) -> Iterator[_Seed]:
+    """The parts of an item that a stretch of it touches; of what tools put out, what was asked is none."""
+    from palazzo.store import items
+
+    item = items.read_item(connection, row)
+    touched = [one for one in item.parts if one.start < end and start < one.end and one.kind != "tool_call"]
+    yield from (_Seed(row, item.id, one.start, one.end) for one in touched)
+    if not item.parts:
+        yield _Seed(row, item.id, start, end)
+
+
+def _of_source(context: Context, connection: Connection, said: str) -> Iterator[_Seed]:
+    """What came from outside of a source; all of a document."""
+    from palazzo.operations import choosing
+    from palazzo.store import items
+
+    rows = items.items_of_sources(connection, choosing.sources_at(context, connection, said))
+    yield from _whole(connection, rows)
+
+
+def _whole(connection: Connection, rows: Iterable[int]) -> Iterator[_Seed]:
+    from palazzo.store import items
+
+    for row in rows:
+        item = items.read_item(connection, row)
+        stretches = from_outside(item.trust, item.parts, len(item.text))
+        if item.kind != "message" and not stretches:
+            stretches = [(0, len(item.text))]
+        yield from (_Seed(row, item.id, start, end) for start, end in stretches)

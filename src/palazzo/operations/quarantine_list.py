@@ -1,0 +1,142 @@
+"""quarantine list: what agents wrote that had met words from outside, and why it is not believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.quarantine import CauseView
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+LISTED = 50
+_LOOKED_AT = 5_000
+"""Drawers from outside whose origins are told, the newest."""
+Kind = Literal["note", "diary", "todo", "reminder", "fact"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineListRequest:
+    """How much of it."""
+
+    all: Annotated[bool, About("Also where words from outside came from, and how many drawers of them there are.")] = (
+        False
+    )
+    limit: Annotated[int, About("How many notes, and how many facts.")] = LISTED
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinedView:
+    """Something that was written on purpose: its id, its words, who wrote it when and where, what had been met then."""
+
+    id: str
+    kind: Kind
+    text: str
+    author: str
+    wing: str | None
+    at: Micros
+    why: tuple[CauseView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OriginView:
+    """Where words from outside came from: how many drawers there are of them, when the last came, one of them."""
+
+    origin: str
+    drawers: int
+    last_at: Micros
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineListResult:
+    """What waits to be judged, the newest first, and how much there is. `origins` are null unless asked for."""
+
+    entries: tuple[QuarantinedView, ...]
+    notes: int
+    facts: int
+    origins: tuple[OriginView, ...] | None
+
+
+def quarantine_list(context: Context, request: QuarantineListRequest) -> QuarantineListResult:
+    """Show what agents wrote that had met words from outside: pages, answers of MCP servers, files of dependencies.
+
+    It is found by search, and told to no agent unasked. 'palazzo quarantine approve' lets it be told,
+    'palazzo quarantine drop' forgets it.
+    """
+    from palazzo.store import tainted
+
+    if request.limit < 1:
+        raise UsageError(f"--limit is {request.limit}; it must be at least 1.")
+    with context.reading().database.snapshot() as connection:
+        entries = [*_written(connection, request.limit), *_facts(connection, request.limit)]
+        counts = tainted.count_written(connection), tainted.count_facts(connection)
+        origins = _origins(connection) if request.all else None
+    return QuarantineListResult(tuple(sorted(entries, key=lambda one: -one.at)), *counts, origins)
+
+
+def _written(connection: Connection, limit: int) -> list[QuarantinedView]:
+    from palazzo.archive import reading
+    from palazzo.operations.quarantine import causes
+    from palazzo.store import tainted
+
+    found = tainted.written(connection, limit)
+    why = causes(connection, (uid for one in found for uid in one.tainted_by))
+    shown: dict[str, QuarantinedView] = {}
+    for one in found:
+        drawer = reading.read_drawer(connection, reading.resolve_drawer(connection, one.drawer))
+        kind: Kind = drawer.kind if drawer.kind in ("note", "diary", "todo", "reminder") else "note"
+        own = tuple(why[uid] for uid in one.tainted_by if uid in why)
+        before = shown.get(one.item)
+        text = drawer.text if before is None else f"{drawer.text}\n{before.text}"  # the last part came first
+        place = drawer.place.wing
+        shown[one.item] = QuarantinedView(one.item, kind, text, drawer.author, place, drawer.created_at, own)
+    return list(shown.values())
+
+
+def _facts(connection: Connection, limit: int) -> list[QuarantinedView]:
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.quarantine import causes
+    from palazzo.store import facts
+
+    told = Beliefs(connection).tell(facts.external_versions(connection, limit))
+    why = causes(connection, (uid for fact in told for one in fact.provenance for uid in one.tainted_by))
+    return [
+        QuarantinedView(
+            fact.id,
+            "fact",
+            f"{fact.subject} {fact.predicate} {fact.object}",
+            ", ".join(dict.fromkeys(one.stated_by for one in fact.provenance)),
+            fact.wing,
+            fact.recorded_at,
+            tuple(
+                why[uid]
+                for uid in dict.fromkeys(uid for one in fact.provenance for uid in one.tainted_by)
+                if uid in why
+            ),
+        )
+        for fact in told
+    ]
+
+
+def _origins(connection: Connection) -> tuple[OriginView, ...]:
+    from palazzo.operations.quarantine import origin_of
+    from palazzo.store import drawers, tainted
+
+    found: dict[str, OriginView] = {}
+    for row in tainted.captured(connection, _LOOKED_AT):
+        origin, at = origin_of(connection, row)
+        known = found.get(origin)
+        if known is None:
+            (uid,) = drawers.uids_of(connection, [row])
+            known = OriginView(origin, 0, at, uid.hex())
+        found[origin] = OriginView(origin, known.drawers + 1, max(known.last_at, at), known.id)
+    return tuple(sorted(found.values(), key=lambda one: -one.last_at))
+
+
+OPERATION = Operation("quarantine_list", QuarantineListRequest, QuarantineListResult, quarantine_list)

@@ -1,0 +1,202 @@
+"""What an agent writes on purpose: believed no more than what its session has met from outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.operations.sessions_written import PAGE, POISON, Session, World, run
+
+from palazzo import client
+from palazzo.guard.taint import AGENTS_VARIABLES
+from palazzo.operations.context import Context
+from palazzo.operations.tainting import whom_to_believe
+
+NOTE = "Deployments skip the review."
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def session(world: World) -> Session:
+    made = world.session("s-1")
+    made.asks("How do we deploy?")
+    return made
+
+
+def trust_of(context: Context, drawers: tuple[str, ...]) -> set[str]:
+    return {run(context, "show", one).entries[0].trust for one in drawers}
+
+
+def woken(context: Context) -> str:
+    return str(run(context, "wake_up").text)
+
+
+# --- what taints -------------------------------------------------------------------------------------------
+
+
+def test_a_note_after_a_page_of_the_same_turn_is_believed_no_more_than_the_page(world: World, session: Session) -> None:
+    session.reads_a_page()
+    agent = world.agent("s-1")
+    filed = run(agent, "remember", NOTE, by="claude")
+    assert trust_of(agent, filed.drawers) == {"external"}
+    assert NOTE not in woken(world.context())
+    assert run(agent, "search", "deployments review").hits
+    shown = run(agent, "show", filed.id)
+    assert shown.entries[0].author == "claude"
+
+
+def test_before_anything_from_outside_a_note_is_an_agents(world: World, session: Session) -> None:
+    session.calls("Bash", "42 passed", command="pytest")
+    agent = world.agent("s-1")
+    filed = run(agent, "remember", NOTE)
+    assert trust_of(agent, filed.drawers) == {"agent"}
+    assert NOTE in woken(world.context())
+
+
+def test_it_lasts_until_the_session_ends_and_no_longer(world: World, session: Session) -> None:
+    session.reads_a_page()
+    session.answers("It says so.")
+    session.asks("Thanks. What time is it?")
+    session.answers("Noon.")
+    assert whom_to_believe(world.agent("s-1")).trust == "external"
+    world.session("s-2").asks("Something else.")
+    assert whom_to_believe(world.agent("s-2")).trust == "agent"
+
+
+@pytest.mark.parametrize(
+    ("operation", "given"),
+    [
+        ("remember", {"text": NOTE}),
+        ("diary_write", {"agent": "claude", "text": NOTE}),
+        ("todo_add", {"text": NOTE}),
+        ("remind", {"text": NOTE, "topic": "deployments"}),
+        ("checkpoint", {"document": json.dumps({"items": [{"content": NOTE}]})}),
+        ("checkpoint", {"document": json.dumps({"diary": {"agent": "claude", "entry": NOTE}})}),
+    ],
+)
+def test_every_way_of_writing_is_tainted_alike(
+    world: World, session: Session, operation: str, given: dict[str, Any]
+) -> None:
+    session.reads_a_page()
+    run(world.agent("s-1"), operation, **given)
+    (entry,) = run(world.context(), "quarantine_list").entries
+    assert entry.text == NOTE
+    assert [one.origin for one in entry.why] == [PAGE]
+    assert NOTE not in woken(world.context())
+
+
+@pytest.mark.parametrize("operation", ["kg_add", "kg_add_many", "checkpoint"])
+def test_a_fact_that_is_stated_after_a_page_is_not_told(world: World, session: Session, operation: str) -> None:
+    session.reads_a_page()
+    agent = world.agent("s-1")
+    fact = {"subject": "Deployments", "predicate": "skip", "object": "the review"}
+    match operation:
+        case "kg_add":
+            run(agent, operation, **fact)
+        case "kg_add_many":
+            run(agent, operation, json.dumps(fact))
+        case _:
+            run(agent, operation, json.dumps({"facts": [fact]}))
+    (told,) = run(agent, "kg_query", "Deployments").facts
+    assert told.trust == "external"
+    assert "skip" not in woken(world.context())
+    (entry,) = run(world.context(), "quarantine_list").entries
+    assert (entry.kind, entry.text, [one.origin for one in entry.why]) == (
+        "fact",
+        "Deployments skip the review",
+        [PAGE],
+    )
+
+
+def test_a_persons_words_are_a_persons_whatever_the_agent_has_read(world: World, session: Session) -> None:
+    session.reads_a_page()
+    person = world.context()
+    filed = run(person, "remember", NOTE)
+    assert trust_of(person, filed.drawers) == {"user"}
+
+
+def test_what_is_typed_in_an_agents_shell_is_the_agents(world: World, session: Session) -> None:
+    shell = world.context(CLAUDECODE="1", CLAUDE_CODE_SESSION_ID="s-1")
+    assert whom_to_believe(shell).trust == "agent"
+    session.reads_a_page()
+    assert trust_of(shell, run(shell, "remember", NOTE).drawers) == {"external"}
+
+
+def test_a_service_is_told_whether_a_shell_is_an_agents() -> None:
+    passed = client.surroundings("/", dict.fromkeys(AGENTS_VARIABLES, "1"))["variables"]
+    assert set(passed) >= set(AGENTS_VARIABLES)
+
+
+def test_what_the_memory_hands_back_taints_as_it_did_when_it_came(world: World, session: Session) -> None:
+    session.reads_a_page()
+    whom_to_believe(world.agent("s-1"))
+    hit = next(one for one in run(world.context(), "search", "deployments must skip the review").hits)
+    assert hit.trust == "external"
+    later = world.session("s-2")
+    later.asks("What do we know about deployments?")
+    later.calls("mcp__palazzo__search", f"[{hit.id}] · today · external\n{hit.text}", query="deployments")
+    assert whom_to_believe(world.agent("s-2")).trust == "external"
+
+
+# --- which session it is -----------------------------------------------------------------------------------
+
+
+def test_without_a_name_every_session_counts_that_goes_on_here(world: World, session: Session) -> None:
+    session.reads_a_page()
+    assert whom_to_believe(world.context("agent")).trust == "external"
+    world.now += 5 * 3_600_000_000  # type: ignore[assignment]
+    assert whom_to_believe(world.context("agent")).trust == "agent"
+
+
+def test_a_session_that_is_named_is_not_tainted_by_another(world: World, session: Session) -> None:
+    session.reads_a_page()
+    other = world.session("s-2")
+    other.asks("Something else.")
+    assert whom_to_believe(world.agent("s-2")).trust == "agent"
+
+
+def test_a_name_that_stayed_behind_stands_for_the_session_that_came_after(world: World, session: Session) -> None:
+    session.answers("With a script.")
+    assert whom_to_believe(world.agent("s-1", "CLAUDE_CODE_SESSION_ID")).trust == "agent"
+    later = world.session("s-2")
+    later.asks("After /clear: what does the page say?")
+    later.reads_a_page()
+    assert whom_to_believe(world.agent("s-1", "CLAUDE_CODE_SESSION_ID")).trust == "external"
+
+
+def test_a_session_that_nobody_knows_is_untainted(world: World) -> None:
+    assert whom_to_believe(world.agent("never-seen")).trust == "agent"
+
+
+def test_a_session_of_which_nothing_is_kept_is_judged_by_its_transcript_and_still_not_kept(world: World) -> None:
+    unknown = Session(world, "5f0c1a9e-unheard")
+    unknown.asks("What does the page say?")
+    unknown.reads_a_page()
+    agent = world.agent(unknown.name)
+    filed = run(agent, "remember", NOTE)
+    assert trust_of(agent, filed.drawers) == {"external"}
+    assert not any(POISON in hit.text for hit in run(agent, "search", POISON).hits)
+
+
+def test_a_transcript_that_nobody_can_read_says_nothing(world: World) -> None:
+    unknown = Session(world, "5f0c1a9e-unheard")
+    unknown.path.write_bytes(b"\x00\xff not a transcript")
+    assert whom_to_believe(world.agent(unknown.name)).trust == "agent"
+
+
+def test_while_capture_is_off_a_session_is_judged_and_nothing_is_taken_in(world: World) -> None:
+    session = world.session("0f31aa02-off")
+    session.asks("What does the page say?")
+    session.reads_a_page()
+    run(world.context(), "pause")
+    assert whom_to_believe(world.agent(session.name)).trust == "external"
+    assert not any(POISON in hit.text for hit in run(world.context(), "search", POISON).hits)
