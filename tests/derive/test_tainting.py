@@ -14,9 +14,10 @@ from tests.examples import examples as enough
 
 from palazzo.archive import deeds, reading
 from palazzo.archive.door import Filing
+from palazzo.derive.verify import verify
 from palazzo.guard.trust import trust_of_tool
 from palazzo.model import Drawer, Part, Source, Trust
-from palazzo.palace import Palace
+from palazzo.palace import Palace, without_embedder
 
 examples = enough(40)
 AGENTS = Source(("session", "s1/agent-a1b2c3d4"), "test", "file:///agent-a1b2c3d4.jsonl", "s1/agent-a1b2c3d4", "Agent")
@@ -252,6 +253,30 @@ def test_what_was_claimed_is_taken_back_when_it_turns_out_to_be_tainted(palace: 
 def claims_of(palace: Palace) -> list[object]:
     with palace.database.snapshot() as connection:
         return list(connection.execute("SELECT subject, object FROM claim"))
+
+
+def test_verify_finds_a_mark_that_is_missing_and_a_rebuild_makes_it_again(palace: Palace) -> None:
+    file_rows(palace, [said(0, "user", "look"), *fetched(1), said(3, "assistant", "so, Fridays")])
+    with palace.database.outside_transaction() as connection:
+        connection.execute("DELETE FROM outside WHERE kind = 'met'")
+    assert not drawers_are_sound(palace)
+    palace.rebuild("drawers")
+    assert drawers_are_sound(palace)
+    assert trust_of(drawers(palace), "so, Fridays") == "external"
+
+
+def drawers_are_sound(palace: Palace) -> bool:
+    return next(one.ok for one in verify(palace.database, without_embedder) if one.name == "drawers")
+
+
+def test_a_summary_of_a_session_that_was_resumed_in_another_file_remembers_what_that_met(palace: Palace) -> None:
+    before = [said(0, "user", "look"), *fetched(1)]
+    file_rows(palace, before)
+    resumed = Source(("session", "s2"), "test", "file:///s2.jsonl", "s2", "Resumed")
+    summary = replace(said(4, "user", "summary: Fridays", standing="summary"), id=said(104, "user", "").id)
+    after = [replace(said(n, "assistant", f"so it is {n}"), id=said(100 + n, "user", "").id) for n in (5, 6)]
+    file_rows(palace, [*before, summary, *after], 2, resumed)
+    assert trust_of(drawers(palace), "so it is 6") == "external"
 
 
 # --- the same, however it came ---------------------------------------------------------------------------------

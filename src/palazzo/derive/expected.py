@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from palazzo.derive import cutting, material
+from palazzo.derive import cutting, exposing, material
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.carrying import load_version
 from palazzo.derive.cutting import Draft
@@ -14,6 +14,7 @@ from palazzo.derive.rebuild import SEGMENTS_AT_ONCE
 from palazzo.store import drawers, sources, tags
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerRow, PassageRow
+from palazzo.store.outside import Thread
 from palazzo.text.formats import document_kind
 
 Facts = tuple[object, ...]
@@ -97,8 +98,24 @@ def _facts(row: DrawerRow, passages: list[PassageRow]) -> Facts:
     )
 
 
+def marks_that_differ(connection: Connection, source: int) -> int:
+    """Return how many marks of what came from outside into a source are not as its rows call for (`exposing`)."""
+    wrong = 0
+    for thread, rows, until in _stretches(connection, source):
+        said, _ = material.load_unmarked(connection, rows)
+        wrong += exposing.differing(connection, Thread(source, thread), said, until)
+    return wrong
+
+
 def _segments(connection: Connection, source: int, work: _Collecting) -> Iterator[list[cutting.CutItem]]:
     """Yield the segments of every thread; a few are read at a time."""
+    for _, rows, _ in _stretches(connection, source):
+        loaded, work.on = material.load(connection, rows)
+        yield from (list(segment) for segment in cutting.segments(loaded))
+
+
+def _stretches(connection: Connection, source: int) -> Iterator[tuple[str, list[int], int | None]]:
+    """Yield (thread, rows, ordinal of the next) of a few segments at a time."""
     threads = connection.execute(
         "SELECT DISTINCT thread FROM item WHERE source = ? AND kind = 'message' ORDER BY thread", (source,)
     )
@@ -106,5 +123,5 @@ def _segments(connection: Connection, source: int, work: _Collecting) -> Iterato
         starts: list[int | None] = [*material.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE], None]
         for start, until in itertools.pairwise(starts):
             rows = material.thread_rows(connection, source, thread, start or 0, until)
-            loaded, work.on = material.load(connection, [row for row, _, _ in rows])
-            yield from (list(segment) for segment in cutting.segments(loaded))
+            if rows:
+                yield thread, [row for row, _, _ in rows], until

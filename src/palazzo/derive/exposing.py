@@ -120,6 +120,9 @@ class _Around:
             return outside.met_in(self._connection, named, _EVER, until)
         return outside.met_in(self._connection, self._workers, since, until)
 
+    def repeats(self, row: CutItem) -> bool:
+        return outside.is_repeated(self._connection, self.thread.source, row.ordinal)
+
     def was_led_astray(self, row: CutItem) -> bool:
         at = Micros(row.filed.created_at - 1)  # the task was given before; what is reported of it comes later
         return any(

@@ -88,6 +88,10 @@ class Around(Protocol):
         """
         ...
 
+    def repeats(self, row: CutItem) -> bool:
+        """Whether words from outside are among the rows before it that a resumed session repeats from another."""
+        ...
+
     def was_led_astray(self, row: CutItem) -> bool:
         """Whether an agent that had met words from outside gave the task with which a thread begins."""
         ...
@@ -133,7 +137,7 @@ class Tainting:
     def _row(self, row: Row) -> Iterator[Mark]:
         item = row.item
         if row.standing == "summary":
-            if self.met:
+            if self.met or self._around.repeats(item):
                 yield self._meets(item, 0)
             return
         if row.standing == "said" and is_human(item):

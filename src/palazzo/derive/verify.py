@@ -155,6 +155,8 @@ def _drawers(connection: Connection, progress: Progress) -> Finding:
         wrong += [
             f"drawer {uid.hex()} is not as it was cut" for uid in wanted.keys() & there if wanted[uid] != there[uid]
         ]
+        if marks := expected.marks_that_differ(connection, source):
+            wrong.append(f"{marks:,} marks of words from outside in source {source} are not what its rows call for")
         progress("drawers", n + 1, len(rows))
     stray = drawers.count_drawers(connection) - seen
     if stray:

@@ -79,6 +79,16 @@ def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high
     return next(iter(rows), None) is not None
 
 
+def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
+    """Whether words from outside are among the rows before `ordinal` that a source repeats from others."""
+    rows = connection.execute(
+        "SELECT 1 FROM repetition r CROSS JOIN outside o ON o.item = r.item WHERE r.source = ? AND r.ordinal < ?"
+        " AND o.kind = 'met' LIMIT 1",
+        (source, ordinal),
+    )
+    return next(iter(rows), None) is not None
+
+
 def met_in(connection: Connection, threads: Iterable[Thread], since: Micros, until: Micros) -> bool:
     """Whether words from outside came into one of the threads in [since, until] of their time."""
     return any(
