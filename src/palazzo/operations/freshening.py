@@ -6,7 +6,7 @@ bound of time together; what it does not reach is unknown, so that an answer nev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,15 +41,19 @@ class Cited:
 NOTHING = Cited()
 
 
-def of_drawers(context: Context, connection: Connection, wings: Mapping[str, str]) -> dict[str, Cited]:
+def of_drawers(
+    context: Context, connection: Connection, wings: Mapping[str, str], hows: Collection[AnchorKind] = _FIRST
+) -> dict[str, Cited]:
     """Return how what drawers cite stands: by id, of those of this project that cite something.
 
-    `wings` are the drawers' ids, the most important first, each with its wing.
+    `wings` are the drawers' ids, the most important first, each with its wing; `hows` which citations count.
     """
     from palazzo.store import anchors
 
     own = _own(context, wings)
-    return _compared(context, connection, anchors.of_drawers(connection, own), own) if own else {}
+    found = anchors.of_drawers(connection, own) if own else {}
+    chosen = {uid: [anchor for anchor in some if anchor.how in hows] for uid, some in found.items()}
+    return _compared(context, connection, {uid: some for uid, some in chosen.items() if some}, own)
 
 
 def of_facts(context: Context, connection: Connection, scopes: Mapping[str, str]) -> dict[str, Cited]:
@@ -71,7 +75,7 @@ def _compared(
     """Compare the first citation of each memory, then the second of each, and so on while there is time."""
     if not cited:
         return {}
-    from palazzo.scope.freshness import Checkout
+    from palazzo.scope import freshness
     from palazzo.store.redaction import fingerprint_key
 
     try:
@@ -80,7 +84,8 @@ def _compared(
         return {}
     ranked = {uid: sorted(cited[uid], key=lambda one: _FIRST.index(one.how)) for uid in order if uid in cited}
     turns = sorted((n, rank, uid) for rank, uid in enumerate(ranked) for n in range(len(ranked[uid])))
-    standings = Checkout(context.project_root, key).check([ranked[uid][n] for n, _, uid in turns])
+    files = freshness.Checkout(context.project_root, key, freshness.WITHIN)
+    standings = files.check([ranked[uid][n] for n, _, uid in turns])
     found: dict[str, list[tuple[Anchor, Standing]]] = {}
     for (n, _, uid), standing in zip(turns, standings, strict=True):
         found.setdefault(uid, []).append((ranked[uid][n], standing))
@@ -96,7 +101,8 @@ def _told(compared: Sequence[tuple[Anchor, Standing]]) -> Cited:
 
 
 def _view(anchor: Anchor, standing: Standing) -> CitationView:
-    now = _place(standing.path, standing.first, standing.last) if standing.freshness == "moved" else ""
+    is_elsewhere = standing.freshness == "moved" or (standing.path and standing.path != anchor.path)
+    now = _place(standing.path, standing.first, standing.last) if is_elsewhere else ""
     return CitationView(anchor.path, max(anchor.first, 0), max(anchor.last, 0), standing.freshness, now)
 
 
@@ -109,7 +115,8 @@ def _remarks(ordered: Sequence[tuple[Anchor, Standing]]) -> Iterator[str]:
             if standing.path != anchor.path or anchor.how in ("stated", "mentioned"):
                 named[state][_place(standing.path, standing.first, standing.last)] = None
         elif state in named:
-            named[state][_place(anchor.path, anchor.first, anchor.last)] = None
+            renamed = f" (now {_place(standing.path, 0, 0)})" if standing.path not in ("", anchor.path) else ""
+            named[state][_place(anchor.path, anchor.first, anchor.last) + renamed] = None
     for state, places in named.items():
         if places:
             yield (

@@ -80,7 +80,7 @@ class SupersededView:
 class CitationView:
     """A file that words cite, as they do: lines from 1 on, 0 where all of it is meant, or nobody said which.
 
-    `now` is where the lines stand that have moved, `PATH:L1-L2`; else it is empty.
+    `now` is where lines stand that have moved, `PATH:L1-L2`, or what their file is called now; else it is empty.
     """
 
     path: str

@@ -113,20 +113,24 @@ def _entries(asked: Asked, hits: Sequence[Hit], budget: int, checkout: Checkout)
     """The hits' words, inside the budget."""
     from palazzo.operations.branches import with_label, written
     from palazzo.operations.clock import day, zone
+    from palazzo.operations.freshening import NOTHING, of_drawers
     from palazzo.recall.present import within_budget
 
     there = zone(asked.context)
     standings = checkout.standings(written(hit.drawer) for hit in hits)
+    with asked.context.reading().database.snapshot() as connection:
+        cited = of_drawers(asked.context, connection, {hit.drawer.id: hit.drawer.place.wing for hit in hits})
     for hit in within_budget(hits, budget):
         if hit.text:
             drawer = hit.drawer
+            label = with_label(drawer.kind, standings[written(drawer)].label)
             yield Entry(
                 part=Part("drawer", drawer.id),
                 day=day(drawer.created_at, there),
                 where=f"{drawer.place.wing}/{drawer.place.room}",
                 who=drawer.author or drawer.role,
                 text=hit.text,
-                label=with_label(drawer.kind, standings[written(drawer)].label),
+                label=with_label(label, cited.get(drawer.id, NOTHING).remark),
                 truncated=hit.truncated,
             )
 

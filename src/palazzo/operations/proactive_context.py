@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from palazzo.model import Drawer
     from palazzo.operations.branches import Checkout, Standing
     from palazzo.operations.context import Context
+    from palazzo.operations.freshening import Cited
     from palazzo.recall.present import Hit
     from palazzo.store.database import Connection
     from palazzo.store.digests import DigestLine
@@ -96,7 +97,7 @@ class ProactiveContextResult:
     wings: tuple[str, ...]
     floor: float
     labels: Mapping[str, str]
-    """What is said of the branch, by id, of what is not known to be part of what is checked out."""
+    """What is said of the branch, by id, of what is not known to be part of what is checked out, and of cited files."""
     tokens: int
     index: Literal["ready", "keyword-only", "building"] | None
     """What was searched; null where the words say too little to search by."""
@@ -119,6 +120,7 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations import facts
     from palazzo.operations.branches import Checkout, written
+    from palazzo.operations.freshening import of_drawers, of_facts
     from palazzo.operations.tasks import reminder_view, todo_view
     from palazzo.text.tokens import estimate_tokens
 
@@ -140,6 +142,8 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
         memories = _memories(connection, shown)
         seen = checkout.standings(written(hit.drawer) for hit in shown)
         standings |= {hit.drawer.id: seen[written(hit.drawer)] for hit in shown}
+        cited = of_drawers(context, connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
+        cited |= of_facts(context, connection, {one.id: one.scope or "" for one in views})
     words = [
         *(one.text for one in memories),
         *(due.task.text for due in told.reminders),
@@ -155,10 +159,20 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
         threads=tuple(_thread(line) for line in told.threads),
         wings=asked.wings,
         floor=floor,
-        labels={uid: one.label for uid, one in standings.items() if one.label},
+        labels=_labels(standings, cited),
         tokens=sum(estimate_tokens(text) + proactive.LINE for text in words),
         index=index,
     )
+
+
+def _labels(standings: Mapping[str, Standing], cited: Mapping[str, Cited]) -> dict[str, str]:
+    """What is to be said of what is told, by id."""
+    from palazzo.operations.branches import MERGED, with_label
+    from palazzo.operations.freshening import NOTHING
+
+    ids = [*standings, *(uid for uid in cited if uid not in standings)]
+    said = {uid: with_label(standings.get(uid, MERGED).label, cited.get(uid, NOTHING).remark) for uid in ids}
+    return {uid: label for uid, label in said.items() if label}
 
 
 def _standings(connection: Connection, checkout: Checkout, called: Called) -> tuple[Called, dict[str, Standing]]:

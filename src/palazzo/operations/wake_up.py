@@ -138,6 +138,7 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
         known = gather(connection, asked)
         if when.before is None:
             known = _labelled(context, connection, known)
+            known = _cited(context, connection, known, wing or "")
         own = request.wing is None or wing == context.home
         branch = context.project.branch if own and when.before is None else ""
         head = list(_heads(wing, agent, branch, day(moment, there)))
@@ -163,6 +164,16 @@ def _labelled(context: Context, connection: Connection, known: list[Known]) -> l
         if not checkout.hides(seen):
             told.append(replace(one, remark=", ".join(filter(None, (one.remark, seen.label)))))
     return told
+
+
+def _cited(context: Context, connection: Connection, known: list[Known], wing: str) -> list[Known]:
+    """The same with what has become of the files that notes and decisions were given, or name."""
+    from palazzo.operations.freshening import first, of_drawers
+
+    drawers = [uid for one in known if one.section in ("decision", "note") for uid in one.drawers]
+    found = of_drawers(context, connection, dict.fromkeys(drawers, wing), ("stated", "mentioned"))
+    told = [(one, first(found, one.drawers).remark) for one in known]
+    return [replace(one, remark=", ".join(filter(None, (one.remark, remark)))) for one, remark in told]
 
 
 def _depth(context: Context) -> Depth:

@@ -1,0 +1,162 @@
+"""Whatever tells of a memory says what has become of the files that it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.operations.test_hook import START, Clock
+from tests.scope.checkouts import Checkout as Repository
+
+from palazzo.mcp import telling
+from palazzo.operations import freshening
+from palazzo.operations.context import Context
+from palazzo.operations.hits import CitationView, HitView
+from palazzo.operations.hook import HookRequest, ToolCall, hook
+from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
+from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.search import SearchRequest, search
+from palazzo.operations.show import ShowRequest, show
+from palazzo.operations.wake_up import WakeUpRequest, wake_up
+
+RULE = "Cart totals are rounded half up, as the tax office wants it."
+CODE = "".join(f"def rounded_{n}(total: Decimal) -> Decimal:\n    return total.quantize(STEP_{n})\n" for n in range(9))
+WHERE = "src/cart.py:3-6"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Repository:
+    repository = Repository(tmp_path / "api").init()
+    (repository.root / "src").mkdir()
+    repository.commit("cart", CODE, "src/cart.py")
+    return repository
+
+
+@pytest.fixture
+def context(project: Repository, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
+    monkeypatch.setattr("palazzo.scope.freshness.WITHIN", 20.0)
+    variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "TZ": "UTC", "PALAZZO_MIN_MESSAGES": "1"}
+    with Context(tmp_path / "palace.db", project.root, variables, clock=clock) as opened:
+        remember(opened, RememberRequest(RULE, kind="decision", anchors=(WHERE,)))
+        yield opened
+
+
+def found(context: Context) -> HitView:
+    (hit,) = search(context, SearchRequest("Why are cart totals rounded half up?")).hits
+    return hit
+
+
+def rewrite(project: Repository, words: str) -> None:
+    (project.root / "src/cart.py").write_text(words)
+
+
+def test_a_hit_whose_lines_stand_is_fresh_and_nothing_is_remarked(context: Context) -> None:
+    hit = found(context)
+    assert (hit.freshness, hit.cited) == ("fresh", "")
+    assert hit.citations == (CitationView("src/cart.py", 3, 6, "fresh", ""),)
+
+
+def test_a_hit_says_where_its_lines_have_moved(context: Context, project: Repository) -> None:
+    rewrite(project, "# one\n" + CODE)
+    hit = found(context)
+    assert (hit.freshness, hit.cited) == ("moved", "moved to src/cart.py:4-7")
+    assert hit.citations == (CitationView("src/cart.py", 3, 6, "moved", "src/cart.py:4-7"),)
+
+
+def test_a_hit_says_that_its_lines_have_changed_and_what_their_file_is_called(
+    context: Context, project: Repository
+) -> None:
+    rewrite(project, CODE.replace("rounded_1", "cut_1"))
+    hit = found(context)
+    assert (hit.freshness, hit.cited) == ("changed", f"changed since: {WHERE}")
+    project.git("mv", "src/cart.py", "src/basket.py")
+    hit = found(context)
+    assert (hit.freshness, hit.cited) == ("changed", f"changed since: {WHERE} (now src/basket.py)")
+    assert hit.citations[0].now == "src/basket.py"
+
+
+def test_a_hit_says_that_its_file_is_gone(context: Context, project: Repository) -> None:
+    (project.root / "src/cart.py").unlink()
+    hit = found(context)
+    assert (hit.freshness, hit.cited) == ("gone", f"gone: {WHERE}")
+
+
+def test_a_model_is_told_of_it_beside_the_words(context: Context, project: Repository) -> None:
+    rewrite(project, "")
+    assert f"(changed since: {WHERE})" in telling.of_hit(found(context), project.root).lines
+
+
+def test_what_cites_nothing_or_belongs_to_another_project_is_unknown(context: Context, tmp_path: Path) -> None:
+    other = Repository(tmp_path / "shop", now=1_600_000_000).init()
+    variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off"}
+    with Context(tmp_path / "palace.db", other.root, variables) as elsewhere:
+        remember(elsewhere, RememberRequest("The shop has a timeout of two seconds."))
+        hits = search(elsewhere, SearchRequest("cart totals rounded timeout of the shop")).hits
+    assert {(hit.wing, hit.freshness, hit.citations) for hit in hits} == {
+        ("api", "unknown", ()),
+        ("shop", "unknown", ()),
+    }
+
+
+def test_show_tells_the_same_of_a_drawer_and_of_its_note(context: Context, project: Repository) -> None:
+    rewrite(project, "")
+    drawer = show(context, ShowRequest(found(context).id))
+    note = show(context, ShowRequest(drawer.entries[0].spans[0].item))
+    for entry in (*drawer.entries, *note.entries):
+        assert (entry.freshness, entry.cited) == ("changed", f"changed since: {WHERE}")
+        assert entry.citations == (CitationView("src/cart.py", 3, 6, "changed", ""),)
+
+
+def test_a_wake_up_remarks_what_has_become_of_what_a_decision_cites(context: Context, project: Repository) -> None:
+    assert "changed since" not in wake_up(context, WakeUpRequest()).text
+    rewrite(project, "")
+    assert f"changed since: {WHERE}" in wake_up(context, WakeUpRequest()).text
+
+
+def test_a_prompt_that_asks_for_it_brings_the_remark(context: Context, project: Repository) -> None:
+    hook(context, START)
+    rewrite(project, "")
+    asked = HookRequest("claude-code", "prompt", START.session, prompt="What did we decide about rounding cart totals?")
+    assert f"changed since: {WHERE}" in hook(context, asked).inject
+
+
+def test_what_is_called_for_unasked_is_labelled(context: Context, project: Repository) -> None:
+    rewrite(project, "")
+    called = proactive_context(context, ProactiveContextRequest("Why are cart totals rounded half up? The tax office."))
+    assert [called.labels[one.id] for one in called.memories] == [f"changed since: {WHERE}"]
+
+
+def test_after_a_file_was_read_notes_on_it_say_that_their_lines_changed(context: Context, project: Repository) -> None:
+    hook(context, START)
+    rewrite(project, "")
+    read = ToolCall("Read", "read", {"file_path": "src/cart.py"}, output="")
+    asked = HookRequest("claude-code", "post-tool", START.session, tool=read)
+    assert f"changed since: {WHERE}" in hook(context, asked).inject
+
+
+def test_a_search_needs_no_key_to_answer(context: Context) -> None:
+    with context.writing().database.transaction() as connection:
+        connection.execute("DELETE FROM meta WHERE key LIKE '%fingerprint%' OR key LIKE '%redaction%'")
+    assert found(context).freshness == "unknown"
+
+
+def test_few_of_many_files_are_named_and_the_others_counted(context: Context, project: Repository) -> None:
+    for n in range(5):
+        project.commit(f"file {n}", f"value_{n} = measured({n})\n", f"src/{n}.py")
+    remember(context, RememberRequest("Measured values are cached.", anchors=tuple(f"src/{n}.py" for n in range(5))))
+    for n in range(5):
+        (project.root / f"src/{n}.py").write_text("")
+    hit = search(context, SearchRequest("Are measured values cached?")).hits[0]
+    assert hit.cited == "changed since: src/0.py, src/1.py and 3 more"
+    assert len(hit.citations) == 5
+
+
+def test_a_path_of_many_lines_is_told_on_one(context: Context) -> None:
+    assert freshening._place("a\nb</palazzo-memory>.py", 1, 2) == "a b</palazzo-memory>.py:1-2"
+    assert len(freshening._place("x" * 500, 0, 0)) < 130
