@@ -22,6 +22,7 @@ from palazzo.mcp.profile import MODULES, TOOLSETS, profile_called
 from palazzo.operations import registry
 from palazzo.operations.forget import ForgetRequest
 from palazzo.operations.operation import request_fields
+from palazzo.operations.remember import RememberRequest
 from palazzo.operations.reminders import RemindersRequest
 from palazzo.palace import Palace
 from palazzo.store.tokens import TokenScope
@@ -214,6 +215,12 @@ def test_forgetting_at_large_is_the_admins() -> None:
         ForgetRequest(wing="shop"), ForgetRequest(source="x"), ForgetRequest(session="x"), ForgetRequest(tags=("x",)),
     ):  # fmt: skip
         assert scopes.needed(forget, request) == "admin"
+
+
+def test_a_file_of_the_servers_machine_is_cited_by_the_admin_alone() -> None:
+    remember = registry.operation("remember")
+    assert scopes.needed(remember, RememberRequest("A note.")) == "write"
+    assert scopes.needed(remember, RememberRequest("A note.", anchors=("src/a.py",))) == "admin"
 
 
 def test_a_write_that_is_allowed_is_done(served: Served) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,6 @@ from palazzo.model import Anchor
 from palazzo.operations.citing import LARGEST, MOST
 from palazzo.operations.context import Context
 from palazzo.operations.kg_add import KgAddRequest, KgAddResult, kg_add
-from palazzo.operations.kg_add_many import KgAddManyRequest, kg_add_many
 from palazzo.operations.kg_end import KgEndRequest, kg_end
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.undo import UndoRequest, undo
@@ -154,17 +152,6 @@ def test_a_fact_that_ends_keeps_what_it_cites_and_one_that_is_taken_back_cites_n
     undo(context, UndoRequest())
     undo(context, UndoRequest())
     assert of_fact(context, added.id) == ()
-
-
-def test_facts_of_a_file_of_json_cite_files_too_and_a_bad_one_costs_no_other(context: Context) -> None:
-    told = [
-        {"subject": "cart", "predicate": "rounds", "object": "half up", "anchors": ["src/cart.py"]},
-        {"subject": "cart", "predicate": "rounds", "object": "down", "anchors": ["src/none.py"]},
-        {"subject": "cart", "predicate": "rounds", "object": "up", "anchors": "src/cart.py"},
-    ]
-    added = kg_add_many(context, KgAddManyRequest("\n".join(map(json.dumps, told))))
-    assert [one.line for one in added.failed] == [2, 3]
-    assert [one.path for one in of_fact(context, added.ids[0])] == ["src/cart.py"]
 
 
 def test_a_file_that_does_not_exist_makes_no_fact(context: Context) -> None:

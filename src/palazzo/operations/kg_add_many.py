@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HOLD = 0.02
 """Seconds that one transaction adds facts before others may write."""
 _TEXTS = ("subject", "predicate", "object", "from", "valid_from", "to", "valid_to", "wing", "stated_by")
-_FIELDS = (*_TEXTS, "confidence", "sources", "anchors")
+_FIELDS = (*_TEXTS, "confidence", "sources")
 _SHOWN = 60
 
 
@@ -31,7 +31,7 @@ class KgAddManyRequest:
         str,
         About(
             "A file of JSON objects, one in a line, with subject, predicate, object, and if known from, to, wing, "
-            "confidence, sources, anchors, stated_by; - reads standard input.",
+            "confidence, sources, stated_by; - reads standard input.",
             positional=True,
             option="FILE",
             file=True,
@@ -115,9 +115,11 @@ def _statement(context: Context, line: str, whom: Believed) -> Statement:
 
     told = _object(line)
     subject, predicate, thing = (_text(told, name, needed=True) for name in ("subject", "predicate", "object"))
-    confidence = told.get("confidence")
+    confidence, sources = told.get("confidence"), told.get("sources") or ()
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
         raise UsageError(f"The confidence is {json.dumps(confidence)[:_SHOWN]}; it must be a number between 0 and 1.")
+    if not isinstance(sources, list | tuple) or not all(isinstance(one, str) for one in sources):
+        raise UsageError("'sources' must be a list of ids.")
     return statement(
         context,
         (subject or "", predicate or "", thing or ""),
@@ -125,18 +127,10 @@ def _statement(context: Context, line: str, whom: Believed) -> Statement:
         valid_from=_text(told, "from") or _text(told, "valid_from"),
         valid_to=_text(told, "to") or _text(told, "valid_to"),
         confidence=confidence,
-        sources=_list(told, "sources", "ids"),
+        sources=sources,
         stated_by=_text(told, "stated_by") or ACTOR,
         whom=whom,
-        anchors=_list(told, "anchors", "files, such as src/a.py:3-9"),
     )
-
-
-def _list(told: Mapping[str, Any], name: str, what: str) -> Sequence[str]:
-    found = told.get(name) or []
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise UsageError(f"'{name}' must be a list of {what}.")
-    return found
 
 
 def _object(line: str) -> Mapping[str, Any]:

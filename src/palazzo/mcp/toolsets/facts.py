@@ -195,7 +195,9 @@ KG_ADD = Tool(
 )
 
 KG_ADD_IN_FULL = KG_ADD.widened(
-    Argument("sources", "Ids that say so."), Argument("confidence", schema={"minimum": 0, "maximum": 1})
+    Argument("sources", "Ids that say so."),
+    Argument("anchors", "Files that show it: PATH[:L1-L2]."),
+    Argument("confidence", schema={"minimum": 0, "maximum": 1}),
 )
 
 
