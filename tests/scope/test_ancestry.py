@@ -41,21 +41,20 @@ def ancestry(checkout: Checkout, cache: Path | None = None) -> Ancestry:
     return Ancestry(repository, cache)
 
 
-def standing(checkout: Checkout, branch: str, commit: str, **tips: str) -> Visibility:
+def standing(checkout: Checkout, branch: str, commit: str, tip: str = "", cache: Path | None = None) -> Visibility:
     """How it stands, once git has answered: a busy machine may take more than one answer's patience."""
     asked = (branch, commit)
-    known = {name.replace("__", "/"): tip for name, tip in tips.items()}
     for _ in range(100):
-        found = ancestry(checkout).standings([asked], known)[asked]
-        if found != "unknown" or not is_busy(checkout):
+        found = ancestry(checkout, cache).standings([asked], {branch: tip} if tip else {})[asked]
+        if found != "unknown" or not is_busy(checkout, cache):
             return found
     raise AssertionError("git never answered")
 
 
-def is_busy(checkout: Checkout) -> bool:
+def is_busy(checkout: Checkout, cache: Path | None = None) -> bool:
     repository = repository_of(checkout.root)
     assert repository is not None
-    return standings_kept.kept(repository, None).is_working
+    return standings_kept.kept(repository, cache).is_working
 
 
 def two_on_feature(acme: Checkout) -> tuple[str, str]:
@@ -262,10 +261,10 @@ def test_the_last_commit_of_a_deleted_branch_may_be_known_by_others_alone(acme: 
     acme.git("branch", "-qD", FEATURE)
     shutil.rmtree(acme.root / ".git/logs")
     assert standing(acme, FEATURE, "") == "unknown"
-    assert standing(acme, FEATURE, "", feature__x=two) == "parked"
+    assert standing(acme, FEATURE, "", tip=two) == "parked"
     acme.now += 100
     acme.git("cherry-pick", one, two)
-    assert standing(acme, FEATURE, "", feature__x=two) == "merged"
+    assert standing(acme, FEATURE, "", tip=two) == "merged"
 
 
 def test_a_branch_that_a_remote_has_is_not_parked(acme: Checkout, tmp_path: Path) -> None:
@@ -342,12 +341,49 @@ def test_many_are_answered_at_once(acme: Checkout) -> None:
     assert list(found.values()) == ["unmerged", "unmerged", "merged", "unknown", "unmerged"] or is_busy(acme)
 
 
+def test_when_the_head_moves_what_was_walked_before_leads_to_the_same_answers(acme: Checkout, tmp_path: Path) -> None:
+    """Forward, back, aside and by a squash: as a process says that begins there."""
+    fork = acme.head
+    one, two = two_on_feature(acme)
+    other = acme.on("other", "main").commit("other")
+    acme.on("main")
+    asked = [(name, commit) for name in (FEATURE, "other") for commit in (fork, one, two, other, "")]
+
+    def commit() -> None:
+        acme.commit(f"number {acme.now}")
+
+    def pick() -> None:
+        acme.now += 100
+        acme.git("cherry-pick", one)
+
+    def squash() -> None:
+        acme.now += 100
+        acme.git("merge", "-q", "--squash", "other")
+        acme.git("commit", "-qm", "squashed")
+
+    def merge() -> None:
+        acme.git("merge", "-q", "--no-edit", FEATURE)
+
+    def back() -> None:
+        acme.git("reset", "-q", "--hard", fork)
+
+    def aside() -> None:
+        acme.on("third", fork)
+
+    seen: list[int] = []
+    for step in (commit, pick, commit, squash, merge, back, commit, aside, commit, merge):
+        step()
+        carried = [standing(acme, *pair) for pair in asked]
+        anew = [standing(acme, *pair, cache=tmp_path / f"cache {len(seen)}") for pair in asked]
+        assert carried == anew, step
+        seen.append(anew.count("merged"))
+    assert seen == [0, 2, 2, 6, 10, 0, 0, 0, 0, 6]
+
+
 def test_an_answer_is_kept_for_the_next_process_without_names(acme: Checkout, tmp_path: Path) -> None:
     one, _ = two_on_feature(acme)
     cache = tmp_path / "cache"
-    for _ in range(50):
-        if ancestry(acme, cache).standings([(FEATURE, one)])[FEATURE, one] == "unmerged":
-            break
+    assert standing(acme, FEATURE, one, cache=cache) == "unmerged"
     standings_kept.forget_all()
     (file,) = cache.iterdir()
     words = file.read_text()
@@ -362,14 +398,8 @@ def test_an_answer_is_kept_for_the_next_process_without_names(acme: Checkout, tm
 def test_a_file_of_answers_that_is_none_costs_nothing(acme: Checkout, tmp_path: Path, words: str) -> None:
     one, _ = two_on_feature(acme)
     cache = tmp_path / "cache"
-    for _ in range(50):
-        if ancestry(acme, cache).standings([(FEATURE, one)])[FEATURE, one] == "unmerged":
-            break
+    assert standing(acme, FEATURE, one, cache=cache) == "unmerged"
     standings_kept.forget_all()
     (file,) = cache.iterdir()
     file.write_text(words.replace("x", acme.head))
-    for _ in range(50):
-        if ancestry(acme, cache).standings([(FEATURE, one)])[FEATURE, one] == "unmerged":
-            break
-    else:
-        raise AssertionError("it was never answered")
+    assert standing(acme, FEATURE, one, cache=cache) == "unmerged"

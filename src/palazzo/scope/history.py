@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from palazzo.scope import git
 from palazzo.scope.git_files import Repository, tips_of
@@ -14,8 +15,34 @@ Graph = Mapping[str, tuple[str, ...]]
 """Commits with their parents."""
 
 HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_MOST_BEYOND = 50_000
+"""Commits of branches, counted together. Where they are more, they have another history altogether."""
+_MOST_HEADS = 4
 _MOST_PATHS = 500
 """So many paths narrow a walk; of more, matching them costs what they save."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """What walks have found about one head.
+
+    `graph` is what is beyond it, `inside` what was asked for and is not. `since` are changes of files since commits,
+    with the head that they reach up to.
+    """
+
+    graph: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    inside: set[str] = field(default_factory=set)
+    since: dict[tuple[tuple[str, ...], tuple[str, ...] | None], tuple[str, list[str]]] = field(default_factory=dict)
+
+    def carried(self, new: Collection[str]) -> Walks:
+        """Return what holds of a later head that has this one behind it, and `new` since."""
+        came = set(new) & self.graph.keys()
+        graph = {commit: parents for commit, parents in self.graph.items() if commit not in came}
+        return Walks(graph, self.inside | came, dict(self.since))
+
+
+Walked = dict[str, Walks]
+"""By head, the latest last."""
 
 
 class UnansweredError(Exception):
@@ -25,8 +52,10 @@ class UnansweredError(Exception):
 class History:
     """Asks git about one checkout, until its time is over; then, and wherever git fails, raises UnansweredError."""
 
-    def __init__(self, repository: Repository, within: float) -> None:
+    def __init__(self, repository: Repository, within: float, walked: Walked | None = None) -> None:
+        """`walked` is what earlier ones of this repository have walked, and what this one will have."""
         self.repository = repository
+        self._walked = {} if walked is None or self.shallow() else walked  # what is cut off may come yet
         self._deadline = time.monotonic() + within
 
     def ask(self, *arguments: str, lines: Iterable[str] = ()) -> bytes:
@@ -49,24 +78,52 @@ class History:
 
     def beyond(self, head: str, commits: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Return all commits at or behind `commits` that are not at or behind `head`, with their parents."""
-        if not commits:
-            return {}
-        told = self.ask("rev-list", "--parents", "--stdin", lines=[*sorted(commits), f"^{head}"]).decode()
-        rows = (line.split(" ") for line in told.splitlines())
-        return {commit: tuple(parents) for commit, *parents in rows}
+        walks = self._walks_of(head)
+        unknown = [one for one in sorted(commits) if one not in walks.graph and one not in walks.inside]
+        if unknown:
+            most = f"--max-count={_MOST_BEYOND + 1}"
+            told = (
+                self.ask("rev-list", "--parents", most, "--stdin", lines=[*unknown, f"^{head}"]).decode().splitlines()
+            )
+            if len(told) > _MOST_BEYOND:
+                raise UnansweredError
+            walks.graph.update((commit, tuple(parents)) for commit, *parents in (line.split(" ") for line in told))
+            walks.inside.update(one for one in unknown if one not in walks.graph)
+        return walks.graph
 
     def forks(self, commit: str, head: str, graph: Graph) -> tuple[str, ...]:
         """Return where a commit of `graph` (what is beyond `head`) parted from `head`: mostly one, none if nowhere."""
         inside = {parent for one in behind(graph, commit) for parent in graph[one] if parent not in graph}
         if len(inside) <= 1:
             return tuple(inside)
-        return tuple(self.ask("merge-base", "--all", commit, head).decode().split())
+        return tuple(sorted(self.ask("merge-base", "--all", commit, head).decode().split()))
 
-    def since(self, bases: Collection[str], head: str, paths: Collection[str]) -> list[str]:
+    def since(self, bases: tuple[str, ...], head: str, paths: Collection[str]) -> list[str]:
         """Return the commits with one parent at or behind `head`, not behind `bases`, that changed one of `paths`."""
-        narrow = len(paths) <= _MOST_PATHS and not any("\n" in path for path in paths)
-        lines = [head, *(f"^{base}" for base in bases), *(("--", *sorted(paths)) if narrow else ())]
-        return self.ask("rev-list", "--no-merges", "--full-history", "--stdin", lines=lines).decode().split()
+        names = sorted(paths)
+        narrow = len(names) <= _MOST_PATHS and not any("\n" in name for name in names)
+        known = self._walks_of(head).since
+        key = (bases, tuple(names) if narrow else None)
+        before, found = known.get(key, ("", []))
+        if before != head:
+            lines = [head, *(f"^{base}" for base in (*bases, before) if base), *(("--", *names) if narrow else ())]
+            told = self.ask("rev-list", "--no-merges", "--full-history", "--stdin", lines=lines).decode().split()
+            known[key] = head, [*told, *found]
+        return known[key][1]
+
+    def _walks_of(self, head: str) -> Walks:
+        """What is known of a head already, or of one that is behind it: then only what is new has to be walked."""
+        if head in self._walked:
+            return self._walked[head]
+        walks = Walks()
+        for before in reversed(tuple(self._walked)):
+            if not self.ask("rev-list", "--max-count=1", "--stdin", lines=[before, f"^{head}"]):
+                walks = self._walked[before].carried(self.walk([before], head))
+                break
+        self._walked[head] = walks
+        while len(self._walked) > _MOST_HEADS:
+            self._walked.pop(next(iter(self._walked)))
+        return walks
 
     def walk(self, bases: Collection[str], tip: str) -> list[str]:
         """Return the commits at or behind `tip` that are not at or behind `bases`."""

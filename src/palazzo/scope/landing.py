@@ -30,7 +30,7 @@ def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collec
     rebased or picked one: so is each commit that leads to it, or else a commit of that author, time and subject.
     """
     cases = [_case(history, head, graph, commit, tips) for commit, tips in asked.items()]
-    cases = [case for case in cases if case.forks]
+    cases = [case for case in cases if case.forks and head not in case.forks]
     squashes = {tip: base for case in cases for tip, base in case.squashes.items()}
     singles = dict.fromkeys((one for case in cases for one in case.single), "")
     whole = patches.paths_changed(history, squashes)

@@ -20,7 +20,7 @@ from typing import get_args
 
 from palazzo.paths import make_private_directory
 from palazzo.scope.git_files import Repository
-from palazzo.scope.history import History, UnansweredError
+from palazzo.scope.history import History, UnansweredError, Walked
 from palazzo.scope.standing import Question, Visibility, work_out
 
 ANSWER_WITHIN = 0.2
@@ -44,6 +44,7 @@ class Kept:
         self._lock = threading.Lock()
         self._heads: OrderedDict[str, dict[str, Visibility]] = OrderedDict()
         self._in_doubt: dict[tuple[str, str], float] = {}
+        self._walked: Walked = {}
         self._working: tuple[float, threading.Event] | None = None
         self._read()
 
@@ -92,7 +93,7 @@ class Kept:
 
         try:
             with suppress(UnansweredError):
-                work_out(History(repository, _WORK_WITHIN), head, questions, decide)
+                work_out(History(repository, _WORK_WITHIN, self._walked), head, questions, decide)
             self._write()
         finally:
             with self._lock:
