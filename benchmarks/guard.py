@@ -23,9 +23,9 @@ from typing import cast
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, report
 
-from palazzo.bench.guard import covered, ours, quality
 from palazzo.bench.labelled_secrets import cases
 from palazzo.bench.ordinary_lines import LINES, Excerpt, excerpts
+from palazzo.bench.redaction import covered, ours, quality
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
 from palazzo.guard.secrets import SecretSpan, find_secrets

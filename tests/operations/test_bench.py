@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args, get_type_hints
 
 from palazzo.bench import BENCHES
-from palazzo.bench.guard import quality
+from palazzo.bench.redaction import quality
 from palazzo.operations.bench import BenchRequest
 
 

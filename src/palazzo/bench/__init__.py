@@ -1,6 +1,6 @@
 """Benchmarks that anybody can run on their own machine. Knows no face.
 
-    guard                how good redaction is; its data is here
+    guard                how good redaction is, what poison is told unasked, whether fences hold; its data is here
     locomo, longmemeval  how well search answers the questions of a public data set that the user holds
     self                 how well search finds what the user's own palace holds
 

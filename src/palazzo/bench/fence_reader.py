@@ -90,12 +90,15 @@ def is_fenced(text: str) -> bool:
     return not _WORD.search(text) or _parsed(text) is not None or (OPEN in text and CLOSE in text)
 
 
-def _tags(text: str) -> Iterator[tuple[str, str]]:
-    """Tags of ours and of hosts' in a text that is to have none."""
+@lru_cache(maxsize=1 << 13)
+def _tags(text: str) -> tuple[tuple[str, str], ...]:
+    """Tags of ours and of hosts' in a text that is to have none. The same text is shown at many places."""
+    out: list[tuple[str, str]] = []
     for seen in dict.fromkeys(undone(text)):
         for found in _TAG.finditer(seen):
             before, after = _WORD.findall(seen[: found.start()]), _WORD.findall(seen[found.end() :])
-            yield (before[-1] if before else after[0] if after else "", f"a tag: {found.group()[:60]!r}")
+            out.append((before[-1] if before else after[0] if after else "", f"a tag: {found.group()[:60]!r}"))
+    return tuple(out)
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:
@@ -122,7 +125,7 @@ def _letter_of(found: re.Match[str]) -> str:
 
 def looks(text: str) -> str:
     """Return a text in the letters that its own look like."""
-    return "".join(map(_looks, text))
+    return text.translate({ord(letter): _looks(letter) for letter in set(text)})
 
 
 @lru_cache(maxsize=1 << 16)

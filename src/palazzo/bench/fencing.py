@@ -26,8 +26,9 @@ from palazzo.errors import PalazzoError
 
 _A_PROJECT = 40
 """Texts that share a project: about as many as a wake-up chooses from."""
-_EVERY = 4
-"""Of how many texts one is looked for in other profiles, which show what ours found."""
+_FINDING = ("search", "read")
+"""Tools that every text is looked for with; with the others one of so many:"""
+_EVERY = 11
 _NAME = 120
 """Characters of a text that are made a name of."""
 PROFILES = ("palazzo", "mempalace", "shodh")
@@ -74,9 +75,9 @@ class Looked:
 Found = Mapping[str, Looked]
 
 
-def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
+def rows(report: Progress, count: int = COUNT) -> tuple[dict[str, Cell], ...]:
     """Return a row for each kind of place, and one of all."""
-    found = run(report)
+    found = run(report, count)
     told = [_row(place, looked) for place, looked in found.items()]
     whole = Looked(
         sum(one.answers for one in found.values()),
@@ -230,12 +231,11 @@ def _tools(agent: Agent, profile: str, group: Sequence[Forged], project: _Projec
     reading = [tool for tool in listed if tool["annotations"]["readOnlyHint"]]
     for n, one in enumerate(group):
         values = _values(one, project)
-        # Of most tools one text of each kind; of ours that find by words or ids every text.
         for tool in reading:
-            finds = bool({"query", "id", "entity"} & set(tool["inputSchema"]["properties"]))
-            if n % len(_KINDS) == 0 or (finds and (profile == "palazzo" or n % _EVERY == 0)):
+            finds = profile == "palazzo" and tool["name"] in _FINDING
+            if finds or n % _EVERY == 0:
                 _use(agent, tool, values, profile, found["tools"])
-        if profile == "palazzo":
+        if profile == "palazzo" and n % _EVERY == 0:
             _look_result(agent.use("remember", text=one.text), "remember, again", found["tools"])
     if profile != "palazzo":
         return

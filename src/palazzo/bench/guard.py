@@ -1,59 +1,17 @@
-"""The guard's figures: what of labelled secrets is found, and what of ordinary lines is marked by mistake."""
+"""The guard's figures: secrets that are found, poison that is told unasked, recorded words that leave their fence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-
-from palazzo.bench import Cell, Progress, Result
-from palazzo.bench.labelled_secrets import Case, cases
-from palazzo.bench.ordinary_lines import LINES, Excerpt, excerpts
-from palazzo.guard.secrets import find_secrets
-
-Finder = Callable[[str], Sequence[tuple[int, int]]]
-HALVES = (("tuned on", False), ("held out", True))
-"""Rules are tuned on one half of the labels and of the files alone; the other says how good they are."""
+from palazzo.bench import Progress, Result
+from palazzo.bench.fence_texts import COUNT
 
 
-def run(report: Progress) -> Result:
-    """Measure quality on all labels and 50,000 lines of this machine's own code."""
-    report("reading", 0, 2)
-    ordinary = list(excerpts(LINES))
-    report("measuring", 1, 2)
-    rows = tuple(quality(ordinary))
-    report("measuring", 2, 2)
-    return Result("Secrets found and ordinary lines marked, in percent", rows)
+def run(report: Progress, texts: int = COUNT) -> tuple[Result, ...]:
+    """Measure all three; `texts` are those that try to leave the fence. Takes some minutes."""
+    from palazzo.bench import fencing, injection, redaction
 
-
-def ours(text: str) -> list[tuple[int, int]]:
-    """Return the guard's spans."""
-    return [(span.start, span.end) for span in find_secrets(text)]
-
-
-def quality(ordinary: Sequence[Excerpt], finder: Finder = ours) -> Iterator[dict[str, Cell]]:
-    """Yield a row for each kind of label, with the figure on either half and the goal."""
-    labelled = list(cases())
-    found = {id(case): covered(case, finder) for case in labelled}
-    for name, structured, goal in (("structured found", True, 99.0), ("generic found", False, 95.0)):
-        row: dict[str, Cell] = {"what": name, "goal": f"at least {goal:g}"}
-        for half, held_out in HALVES:
-            of = [case for case in labelled if (case.kind.structured, case.kind.held_out) == (structured, held_out)]
-            row |= {half: round(100 * sum(found[id(case)] for case in of) / len(of), 2), f"of, {half}": len(of)}
-        yield row
-    row = {"what": "ordinary lines marked", "goal": "at most 0.5"}
-    for half, held_out in HALVES:
-        chosen = [excerpt for excerpt in ordinary if excerpt.held_out is held_out]
-        lines = sum(excerpt.text.count("\n") + 1 for excerpt in chosen)
-        marked = sum(len(marked_lines(excerpt.text, finder)) for excerpt in chosen)
-        row |= {half: round(100 * marked / max(1, lines), 3), f"of, {half}": lines}
-    yield row
-
-
-def covered(case: Case, finder: Finder) -> bool:
-    """Whether nothing of the case's secret is left outside a span."""
-    return any(start <= case.start and case.end <= end for start, end in finder(case.text))
-
-
-def marked_lines(text: str, finder: Finder) -> set[int]:
-    """Return the numbers of the lines that hold a span."""
-    spans = finder(text)
-    return {n for start, end in spans for n in range(text.count("\n", 0, start), text.count("\n", 0, end) + 1)}
+    return (
+        Result("Secrets found and ordinary lines marked, in percent", redaction.rows(report)),
+        Result("Poisoned sessions: told unasked (goal: 0), and honest ones found (goal: all)", injection.rows(report)),
+        Result(f"{texts:,} texts with tags of the fence: what came out (goal: 0)", fencing.rows(report, texts)),
+    )

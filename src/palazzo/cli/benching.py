@@ -24,14 +24,17 @@ def bench(screen: Screen, result: BenchResult) -> None:
 
 
 def _guard(screen: Screen, result: GuardBench) -> None:
-    screen.say((result.title, "bold"))
-    names = tuple(result.rows[0]) if result.rows else ()
-    numbers = tuple(n for n, name in enumerate(names) if not isinstance(result.rows[0][name], str))
-    rows = [
-        tuple(f"{row[name]:,}" if n in numbers else str(row[name]) for n, name in enumerate(names))
-        for row in result.rows
-    ]
-    screen.table(names, rows, right=numbers)
+    for n, one in enumerate(result.tables):
+        if n:
+            screen.gap()
+        screen.say((one.title, "bold"))
+        names = tuple(one.rows[0]) if one.rows else ()
+        numbers = tuple(at for at, name in enumerate(names) if not isinstance(one.rows[0][name], str))
+        rows = [
+            tuple(f"{row[name]:,}" if at in numbers else str(row[name]) for at, name in enumerate(names))
+            for row in one.rows
+        ]
+        screen.table(names, rows, right=numbers)
 
 
 def _retrieval(screen: Screen, result: RetrievalBench) -> None:

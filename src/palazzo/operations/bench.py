@@ -52,13 +52,20 @@ class BenchResult:
 
 
 @dataclass(frozen=True)
-class GuardBench(BenchResult):
+class GuardTable:
     """Rows that all have the same cells."""
+
+    title: str
+    rows: tuple[dict[str, str | float | int], ...]
+
+
+@dataclass(frozen=True)
+class GuardBench(BenchResult):
+    """A table for each thing that the guard is to hold back: secrets, poison, words that leave their fence."""
 
     of: ClassVar[str] = "guard"
     name: str
-    title: str
-    rows: tuple[dict[str, str | float | int], ...]
+    tables: tuple[GuardTable, ...]
 
 
 @dataclass(frozen=True)
@@ -148,13 +155,14 @@ class OwnBench(BenchResult):
 def bench(context: Context, request: BenchRequest) -> BenchResult:
     """Run a benchmark on this machine and print its figures.
 
-    guard: what of labelled secrets redaction finds, and what of ordinary lines it marks.
+    guard: what of labelled secrets redaction finds; what of poisoned sessions is told unasked; whether recorded words
+    leave their fence. It takes some minutes; --limit says how many of 1,000 texts try to.
     locomo, longmemeval: what search finds of a data set's evidence, in palaces made for it, beside plain baselines.
     self: how often search finds again what your own palace holds; the palace is only read.
     """
     _check(request)
     if request.name == "guard":
-        return _guard(context)
+        return _guard(context, request)
     if request.name == "self":
         return _self(context, request)
     return _retrieval(context, request)
@@ -180,11 +188,12 @@ def _check(request: BenchRequest) -> None:
         raise UsageError("Without keywords and without vectors nothing is left to search with.")
 
 
-def _guard(context: Context) -> GuardBench:
+def _guard(context: Context, request: BenchRequest) -> GuardBench:
     from palazzo.bench import guard
+    from palazzo.bench.fence_texts import COUNT
 
-    result = guard.run(context.report)
-    return GuardBench("guard", result.title, result.rows)
+    results = guard.run(context.report, min(request.limit or COUNT, COUNT))
+    return GuardBench("guard", tuple(GuardTable(one.title, one.rows) for one in results))
 
 
 def _retrieval(context: Context, request: BenchRequest) -> RetrievalBench:
