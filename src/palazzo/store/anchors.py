@@ -227,7 +227,8 @@ def _not_read_yet(connection: Connection, wing: str, names: Collection[str]) -> 
     for at, row, meta in connection.execute(
         f"SELECT DISTINCT i.created_at, i.id, i.meta FROM {some} AS new"
         f" CROSS JOIN drawer d ON d.id = new.id AND d.kind = 'note' AND d.retired_at IS NULL {_IN_WING}"
-        " JOIN drawer_span p ON p.drawer = d.id JOIN item i ON i.id = p.item WHERE w.name = ?1 AND i.meta LIKE '%\"anchors\"%'",
+        " JOIN drawer_span p ON p.drawer = d.id JOIN item i ON i.id = p.item"
+        " WHERE w.name = ?1 AND i.meta LIKE '%\"anchors\"%'",
         (wing, seq),
     ):
         if any(one.path in names for one in from_meta(json.loads(meta))):
