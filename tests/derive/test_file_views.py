@@ -76,6 +76,8 @@ def test_a_command_that_does_more_than_show_a_file_reads_none(command: str) -> N
          Shown(1, ("x", "y"), True)),
         (Reading("a"), "read", "<path>/a</path>\n<content>\n1: x\n2: y\n\n(End)\n</content>",
          Shown(1, ("x", "y"), True)),
+        (Reading("a"), "read", "<content>\n1: x\n\n(Output capped at 50 KB. Showing lines 1-1.)\n</content>",
+         Shown(1, ("x",), False)),
         (Reading("a"), "read", "x\ny\n", Shown(1, ("x", "y"), True)),
         (Reading("a", 5, 2), "read", "x\ny\n\n[12 more lines in file. Use offset=7 to continue.]",
          Shown(5, ("x", "y"), False)),
