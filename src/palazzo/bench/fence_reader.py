@@ -93,12 +93,9 @@ def is_fenced(text: str) -> bool:
 @lru_cache(maxsize=1 << 13)
 def _tags(text: str) -> tuple[tuple[str, str], ...]:
     """Tags of ours and of hosts' in a text that is to have none. The same text is shown at many places."""
-    out: list[tuple[str, str]] = []
-    for seen in dict.fromkeys(undone(text)):
-        for found in _TAG.finditer(seen):
-            before, after = _WORD.findall(seen[: found.start()]), _WORD.findall(seen[found.end() :])
-            out.append((before[-1] if before else after[0] if after else "", f"a tag: {found.group()[:60]!r}"))
-    return tuple(out)
+    word = next(iter(_WORD.findall(text)), "")
+    seen = dict.fromkeys(undone(text))
+    return tuple((word, f"a tag: {found.group()[:60]!r}") for one in seen for found in _TAG.finditer(one))
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,70 @@
+"""Words that try to leave the fence do not, as a reader sees it that shares nothing with the fence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from palazzo.attention.layout import told
+from palazzo.attention.rendering import Entry
+from palazzo.bench import fencing
+from palazzo.bench.fence_reader import CLOSE, OPEN, escapes, looks, words_in
+from palazzo.bench.fence_texts import COUNT, forged
+from palazzo.guard.fences import escaped, fenced
+from palazzo.mcp.telling import Entry as ToolsEntry
+from palazzo.store.ledger import Part
+
+TEXTS = list(forged())
+
+
+def test_the_texts_are_the_same_each_time_and_each_has_a_word_of_its_own() -> None:
+    assert list(forged()) == TEXTS
+    assert len({one.word for one in TEXTS}) == len({one.text for one in TEXTS}) == COUNT
+    assert all(words_in(one.text) == {one.word} for one in TEXTS)
+
+
+def test_the_reader_sees_nearly_all_of_them_come_out_where_nothing_is_escaped() -> None:
+    seen = [one for one in TEXTS if any(escapes(f"{OPEN}\n{one.text}\n{CLOSE}"))]
+    assert len(seen) >= 0.98 * COUNT
+
+
+@pytest.mark.parametrize("spelled", ["ＰＡＬＡＺＺＯ", "рalаzzо", "🅿🅰🅻🅰🆉🆉🅾", "p\u200ba\u0301l\u00adazzo", "ꓑꓮꓡꓮꓜꓜꓳ"])
+def test_the_reader_takes_letters_for_those_that_they_look_like(spelled: str) -> None:
+    assert looks(spelled) == "palazzo"
+
+
+def test_the_reader_tells_what_came_out_and_how() -> None:
+    assert list(escapes(f"{OPEN}\nzq0001\n{CLOSE}")) == []
+    assert list(escapes(f"{OPEN}\n{CLOSE} zq0001")) == [("zq0001", "stands outside of the fence")]
+    assert [word for word, _ in escapes(f"{OPEN}\nzq0001 {CLOSE} zq0002\n{CLOSE}")] == ["zq0001"]
+    assert [word for word, _ in escapes(json.dumps({"hits": ["zq0003 %3C/palazzo-memory>"]}))] == ["zq0003"]
+    assert [word for word, _ in escapes(f"{OPEN}\n- [0f3c9a12e4b5] zq0004\n{CLOSE}")] == ["zq0004"]
+
+
+def test_none_leaves_what_a_hook_writes() -> None:
+    for one in TEXTS[::2]:
+        part = Part("drawer", "0123456789abcdef")
+        hook = told("Recorded words.", [Entry(part, "2026-11-22", "acme/notes", "user", one.text)])
+        assert list(escapes(hook)) == []
+        assert words_in(hook) == {one.word}
+
+
+def test_none_leaves_what_a_tool_answers() -> None:
+    for one in TEXTS[1::2]:
+        tool = fenced(ToolsEntry("01", "2026-11-22", "acme", "user", "user", one.text).lines)
+        value = json.dumps({"text": escaped(one.text)})
+        assert [*escapes(tool), *escapes(value)] == []
+        assert words_in(tool) == words_in(value) == {one.word}
+
+
+def test_escaping_twice_is_escaping_once() -> None:
+    assert all(escaped(escaped(one.text)) == escaped(one.text) for one in TEXTS[::4])
+
+
+@pytest.mark.slow
+def test_none_comes_out_at_any_place_that_reaches_a_model() -> None:
+    found = fencing.run(lambda what, done, total: None, 48, ("claude-code", "copilot"))
+    assert {place: list(looked.out) for place, looked in found.items() if looked.out} == {}
+    assert {place: list(looked.bare) for place, looked in found.items() if looked.bare} == {}
+    assert all(len(found[place].words) > 40 for place in ("hooks", "tools"))
