@@ -36,7 +36,9 @@ _ALL_TRUSTS = (*TRUSTS, "external")
 _PROJECT_FILES = ("palazzo.toml", "mempalace.yaml")
 _CAPTURED = ("exchange", "message", "tool", "attachment")
 _LEAST_SHOWN = 40
-_SETTINGS = ("detect_recall_patterns", "events.prompt", "auto_inject_trust")
+_SETTINGS = ("detect_recall_patterns", "events.prompt", "auto_inject_trust", "branch_policy")
+_MAIN_LINES = ("", "main", "master", "trunk")
+_LONGEST_BRANCH = 80
 _LARGEST = 256 * 1024
 _LONGEST_SESSION = 200
 
@@ -70,8 +72,8 @@ class Entry:
 
     __slots__ = ("day", "id", "label", "text", "truncated", "where", "who")
 
-    def __init__(self, found: Found, text: str, truncated: bool) -> None:
-        self.id, self.label = found.id, found.kind
+    def __init__(self, found: Found, text: str, truncated: bool, label: str) -> None:
+        self.id, self.label = found.id, f"{found.kind}, {label}" if label else found.kind
         self.day = time.strftime("%Y-%m-%d", time.localtime(found.created_at // 1_000_000))
         self.where, self.who = f"{found.wing}/{found.room}", found.author or found.role
         self.text, self.truncated = text, truncated
@@ -96,17 +98,19 @@ def told(asked: Asked, palace: str, variables: Mapping[str, str], before: Collec
 def _searched(asked: Asked, topic: str, palace: str, variables: Mapping[str, str], before: Collection[str]) -> Told:
     find_packages()
     root = project_root(asked.directory)
-    trusts = _trusts(root, variables)
+    trusts, names_branches = _told_of(root, variables)
     if not trusts:
         return NOTHING
     from palazzo.store import bare
 
     connection = bare.opened(palace)
     try:
-        wings = _wings(connection, root, asked.host, variables)
+        home = bare.wing_at(connection, dict.fromkeys((root, os.path.realpath(root))))
+        wings = _wings(connection, home, asked.host, variables)
         found = _found(connection, topic, wings, trusts) if wings else []
         new = _new(connection, found, asked, before)
-        return _rendered([one for _, one in zip(range(LIMIT), new, strict=False)])
+        shown = [one for _, one in zip(range(LIMIT), new, strict=False)]
+        return _rendered(shown, _labels(shown, root, home) if names_branches else {})
     finally:
         connection.close()
 
@@ -169,8 +173,8 @@ def _keep(file: str, compiled: bytes) -> None:
         return  # it is compiled again the next time
 
 
-def _trusts(root: str, variables: Mapping[str, str]) -> Sequence[str]:
-    """Whom to believe; nobody where the settings say that prompts are not answered.
+def _told_of(root: str, variables: Mapping[str, str]) -> tuple[Sequence[str], bool]:
+    """Whom to believe, nobody where the settings say that prompts are not answered; and whether branches are named.
 
     The files are read as settings only where one of them, or the environment, has a word of these settings.
     """
@@ -178,15 +182,16 @@ def _trusts(root: str, variables: Mapping[str, str]) -> Sequence[str]:
     files = (user, os.path.join(root, "palazzo.toml"), os.path.join(root, ".claude", "palazzo.local.md"))
     by_variable = any(variables.get(f"PALAZZO_{name.upper().replace('.', '_')}") for name in _SETTINGS)
     if not by_variable and not any(map(_may_set, files)):
-        return TRUSTS
+        return TRUSTS, True
     from pathlib import Path
 
     from palazzo.settings import load
 
     settings = load(Path(user), Path(root), variables)
     if not settings.flag("detect_recall_patterns") or not settings.flag("events.prompt"):
-        return ()
-    return _ALL_TRUSTS[: _ALL_TRUSTS.index(settings.text("auto_inject_trust")) + 1]
+        return (), False
+    trusts = _ALL_TRUSTS[: _ALL_TRUSTS.index(settings.text("auto_inject_trust")) + 1]
+    return trusts, settings.text("branch_policy") != "ignore"
 
 
 def _may_set(file: str) -> bool:
@@ -195,13 +200,13 @@ def _may_set(file: str) -> bool:
             raw = opened.read(_LARGEST)
     except OSError:
         return False
-    return any(word in raw for word in (b"detect_recall", b"events", b"auto_inject", b"\\"))
+    return any(word in raw for word in (b"detect_recall", b"events", b"auto_inject", b"branch", b"\\"))
 
 
 # --- out of what -------------------------------------------------------------------------------------------
 
 
-def _wings(connection: Connection, root: str, host: str, variables: Mapping[str, str]) -> list[int]:
+def _wings(connection: Connection, home: str | None, host: str, variables: Mapping[str, str]) -> list[int]:
     """The wings that this agent may be told of: the project's, its own, the user's (`operations/scoping`).
 
     A checkout that the palace has not seen yet has none here; the service finds out whose it is.
@@ -209,7 +214,6 @@ def _wings(connection: Connection, root: str, host: str, variables: Mapping[str,
     from palazzo.store import bare
 
     agent = next(filter(None, (variables.get(name, "").strip() for name in _NAMED_BY)), host)
-    home = bare.wing_at(connection, dict.fromkeys((root, os.path.realpath(root))))
     return bare.wings_called(connection, [*filter(None, (home,)), own_wing(agent), _USERS_WING])
 
 
@@ -226,14 +230,40 @@ def project_root(directory: str) -> str:
 
 
 def _is_repository(directory: str) -> bool:
+    return bool(_head_file(directory))
+
+
+def _head_file(directory: str) -> str:
+    """The file that says what is checked out there; '' of what is no root of a repository."""
     git = os.path.join(directory, ".git")
     if os.path.isfile(git):
-        with open(git, "rb") as file:
-            line = file.read(4_096).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
+        line = _first_line(git)
         if not line.startswith("gitdir:"):
-            return False
+            return ""
         git = os.path.join(directory, line.removeprefix("gitdir:").strip())
-    return os.path.isfile(os.path.join(git, "HEAD"))
+    head = os.path.join(git, "HEAD")
+    return head if os.path.isfile(head) else ""
+
+
+def _first_line(file: str) -> str:
+    with open(file, "rb") as opened:
+        return opened.read(4_096).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
+
+
+def _labels(found: Sequence[Found], root: str, home: str | None) -> dict[str, str]:
+    """What is said of a drawer's branch, by its id, where the names do not tell that it is what is checked out.
+
+    Git is not asked here: whether it was merged is not known (`operations/branches`).
+    """
+    others = [one for one in found if one.branch not in _MAIN_LINES]
+    head = _head_file(root) if others else ""
+    here = _first_line(head).removeprefix("ref:").strip().removeprefix("refs/heads/") if head else ""
+    elsewhere = [one for one in others if one.branch != here or one.wing != home]
+    return {one.id: f"branch: {_shown_name(one.branch)}" for one in elsewhere}
+
+
+def _shown_name(branch: str) -> str:
+    return " ".join("".join(one if one.isprintable() else " " for one in branch).split())[:_LONGEST_BRANCH]
 
 
 def own_wing(agent: str) -> str:
@@ -288,7 +318,7 @@ def _is_own(found: Found, asked: Asked, since: int | None) -> bool:
     return since is None or found.created_at >= since or echo.is_echo(words, found.text)
 
 
-def _rendered(found: Sequence[Found]) -> Told:
+def _rendered(found: Sequence[Found], labels: Mapping[str, str]) -> Told:
     """The hits' words inside the budget, as `recall/present` cuts them."""
     from palazzo.attention import layout
     from palazzo.text.tokens import cut, estimate_tokens
@@ -297,11 +327,11 @@ def _rendered(found: Sequence[Found]) -> Told:
     for one in found:
         cost = estimate_tokens(one.text)
         if cost <= left:
-            entries.append(Entry(one, one.text, False))
+            entries.append(Entry(one, one.text, False, labels.get(one.id, "")))
             left -= cost
         elif left >= _LEAST_SHOWN or not entries:
             text = cut(one.text, left, cost)
-            entries.append(Entry(one, text, True))
+            entries.append(Entry(one, text, True, labels.get(one.id, "")))
             left -= estimate_tokens(text)
     text = layout.told(HEAD, entries)
     return Told(text, tuple(entry.id for entry in entries if entry.id in text))

@@ -49,6 +49,7 @@ class Found:
 
     __slots__ = (
         "author",
+        "branch",
         "created_at",
         "held",
         "id",
@@ -72,6 +73,7 @@ class Found:
         self.wing: str = told[5]
         self.room: str = told[6]
         self.session: str = told[7]
+        self.branch: str = told[8]
         self.held: frozenset[str] = frozenset()
         self.text = ""
 
@@ -275,8 +277,8 @@ def _scope(connection: Connection, wings: Sequence[int]) -> str:
 
 def _described(connection: Connection, ranked: Sequence[tuple[int, float]], trusts: Collection[str]) -> list[Found]:
     rows = connection.execute(
-        "SELECT d.id, d.uid, d.kind, d.role, d.author, d.created_at, wing.name, room.name, source.session_id"
-        " FROM drawer AS d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
+        "SELECT d.id, d.uid, d.kind, d.role, d.author, d.created_at, wing.name, room.name, source.session_id,"
+        " d.branch FROM drawer AS d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
         " JOIN source ON source.id = d.source"
         f" WHERE d.id IN ({_marks(ranked)}) AND d.retired_at IS NULL AND d.trust IN ({_marks(trusts)})",
         (*(row for row, _ in ranked), *trusts),
