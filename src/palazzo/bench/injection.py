@@ -115,9 +115,19 @@ def _live(here: Served, host: str, case: Case, project: Path) -> Session:
             else:
                 session.add(step)
             last = step.text if isinstance(step, Said) and step.who == "assistant" else last
+    for inner in session.agents:
+        _tell_of_agent(here, host, session, inner)
     tell("pre-compact" if host == "opencode" else "stop", last_message=last)
     tell("session-end", reason="other")
     return session
+
+
+def _tell_of_agent(here: Served, host: str, session: Session, inner: Session) -> None:
+    """Tell of a sub-agent's end. Gemini CLI has no hook of that: who watches its history sees the file."""
+    event, whose = ("stop", inner) if host == "gemini-cli" else ("subagent-stop", session)
+    about = {"agent": inner.agent, "agent_kind": "general"} if whose is session else {}
+    said = payload(host, whose.session, session.project, transcript=transcript(inner), **about)
+    here.hook(host, event, said, session.project)
 
 
 def transcript(session: Session) -> Path:

@@ -98,6 +98,8 @@ class Session:
 
     def __init__(self, home: Path, project: Path, session: str = "", parent: str = "", agent: str = "") -> None:
         self.home, self.project, self.parent, self.agent = home, project, parent, agent
+        self.agents: list[Session] = []
+        """Its sub-agents' own sessions, where the host keeps them apart."""
         self.session = session or str(uuid.uuid4())
         self.began = self._now = datetime.now(UTC) - timedelta(minutes=5)
         self.path = self._place()
@@ -136,6 +138,7 @@ class Session:
         inner = type(self)(self.home, self.project, parent=self.session, agent=uuid.uuid4().hex[:17])
         for one in step.steps:
             inner.add(one)
+        self.agents.append(inner)
         self._use(call, _DELEGATES[self.host], {"prompt": step.task}, step.report, False)
 
     def _id(self) -> str:
