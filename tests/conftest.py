@@ -13,7 +13,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.archive.conversations import Ticking
 from tests.recall.hashed_words import HashedWords
 
+from palazzo.guard.taint import AGENTS_VARIABLES
 from palazzo.palace import Palace
+
+
+@pytest.fixture(autouse=True)
+def a_persons_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests: what they type is a person's unless a test says otherwise."""
+    for name in AGENTS_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

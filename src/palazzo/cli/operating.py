@@ -33,6 +33,11 @@ def status(screen: Screen, result: StatusResult) -> None:
         ("filed last", _filed(result)),
         ("vectors", _vectors(result)),
         *([("injected", _injected(result.injected))] if result.injected and result.injected.injections else []),
+        *(
+            [("quarantine", f"{result.quarantine:,} to be judged: palazzo quarantine list")]
+            if result.quarantine
+            else []
+        ),
         ("version", result.version),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts])

@@ -7,7 +7,7 @@ by those who had met such a note.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import NotFound
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 _AT_ONCE = 500
+_ALL = 1 << 62
 
 
 class _Seed(NamedTuple):
@@ -42,7 +43,7 @@ def derived_from(context: Context, connection: Connection, said: str) -> Derived
     from palazzo.operations.quarantine import Judged
     from palazzo.store import facts, tainted
 
-    seeds = list(_seeds(context, connection, said))
+    seeds = _with_reports(connection, list(_seeds(context, connection, said)))
     rows = dict.fromkeys(
         row for seed in seeds for row in tainted.drawers_at(connection, seed.row, seed.start, seed.end)
     )
@@ -53,6 +54,14 @@ def derived_from(context: Context, connection: Connection, said: str) -> Derived
         every |= {one.item for one in new}
     stated = [facts.read_version(connection, row) for row in tainted.stated_under(connection, every)]
     return Derived(Judged(tuple(_ids(connection, rows)), tuple(stated)), every)
+
+
+def _with_reports(connection: Connection, seeds: Sequence[_Seed]) -> list[_Seed]:
+    """What sub-agents had met, they have reported: to whom, goes on from there."""
+    from palazzo.store import tainted
+
+    reports = dict.fromkeys(row for seed in seeds for row in tainted.reports_of(connection, seed.row))
+    return [*seeds, *(seed for row in reports for seed in _outputs(connection, row, 0, _ALL))]
 
 
 def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:

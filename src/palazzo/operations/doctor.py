@@ -101,7 +101,7 @@ def _palace(context: Context) -> Iterator[Finding]:
         from palazzo.archive.relooking import wants_look
         from palazzo.derive import is_outdated
         from palazzo.derive.cut import Cutter
-        from palazzo.store import schema, tombstones
+        from palazzo.store import schema, tainted, tombstones
 
         with context.reading().database.snapshot() as connection:
             yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
@@ -111,6 +111,9 @@ def _palace(context: Context) -> Iterator[Finding]:
             if wants_look(connection):
                 told = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
                 yield Finding("secrets", True, told)
+            if waiting := tainted.count_waiting(connection):
+                told = f"{waiting:,} of what agents wrote under words from outside nobody has judged"
+                yield Finding("quarantine", True, f"{told}: palazzo quarantine list")
             if tombstones.unfinished(connection):
                 told = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
                 yield Finding("erase", False, told, "palazzo erase")

@@ -107,6 +107,8 @@ class StatusResult:
     filed: FiledStatus | None
     injected: InjectedStatus | None
     """Null where another day was asked for."""
+    quarantine: int | None
+    """Drawers and facts that agents wrote under words from outside and nobody has judged; null as `injected`."""
     paused: bool
     paused_until: Micros | None
     """Null also where the pause is until 'palazzo resume'."""
@@ -123,7 +125,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     from palazzo import locks
     from palazzo.operations.background import lock_file
     from palazzo.operations.pausing import pause_of
-    from palazzo.store import entities, facts, mentions, overview, schema, tasks, tunnels, vectors
+    from palazzo.store import entities, facts, mentions, overview, schema, tainted, tasks, tunnels, vectors
 
     pause = pause_of(context)
     when = past.as_of(request.as_of, context.now)
@@ -152,6 +154,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             mentions=mentions.count(connection) if when.before is None else None,
             filed=_filed(connection),
             injected=_injected(connection) if when.before is None else None,
+            quarantine=tainted.count_waiting(connection) if when.before is None else None,
             paused=pause is not None,
             paused_until=None if pause is None else pause.until,
             pending=pending,

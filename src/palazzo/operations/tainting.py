@@ -89,9 +89,8 @@ def origins(found: Sequence[Outsider]) -> list[str]:
 
 
 def _is_origin(one: Outsider) -> bool:
-    """Whether it says itself that it is from outside, or is what a tool put out that `derive` knows to be."""
-    is_output = any(part.kind in ("tool_result", "attachment") for part in one.parts)
-    return bool(from_outside(one.trust, one.parts, one.size)) or (one.kind == "tool" and is_output)
+    """Whether it says itself that it is from outside, or is known to be."""
+    return one.is_met or bool(from_outside(one.trust, one.parts, one.size))
 
 
 def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset[str]:

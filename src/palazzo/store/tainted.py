@@ -28,6 +28,8 @@ class Outsider(NamedTuple):
     trust: Trust
     parts: tuple[Part, ...]
     size: int
+    is_met: bool
+    """Whether words from outside came in with it, though it does not say so itself (`store/outside`)."""
 
 
 def outsiders(connection: Connection, sources: Iterable[int]) -> list[Outsider]:
@@ -51,15 +53,16 @@ def outsiders_called(connection: Connection, uids: Iterable[str]) -> list[Outsid
 
 
 _OUTSIDERS = (
-    "SELECT DISTINCT item.id, item.uid, d.kind, item.trust, item.parts, s.end FROM drawer d"
+    "SELECT DISTINCT item.id, item.uid, d.kind, item.trust, item.parts, s.end,"
+    " EXISTS (SELECT 1 FROM outside o WHERE o.item = item.id AND o.kind = 'met') FROM drawer d"
     " JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
     f" WHERE d.trust = 'external' AND coalesce(d.retired_why, '') <> '{REPLACED}'"
 )
 
 
 def _outsider(row: tuple[Any, ...]) -> Outsider:
-    own, uid, kind, trust, parts, end = row
-    return Outsider(int(own), bytes(uid).hex(), kind, trust, load_parts(parts), int(end))
+    own, uid, kind, trust, parts, end, is_met = row
+    return Outsider(int(own), bytes(uid).hex(), kind, trust, load_parts(parts), int(end), bool(is_met))
 
 
 def tool_rows(connection: Connection, sources: Iterable[int]) -> list[tuple[str, tuple[Part, ...]]]:
@@ -163,6 +166,11 @@ def count_facts(connection: Connection) -> int:
     return int(next(rows)[0])
 
 
+def count_waiting(connection: Connection) -> int:
+    """Return how many drawers that were written on purpose, and how many facts, are not believed."""
+    return count_written(connection) + count_facts(connection)
+
+
 def captured(connection: Connection, at_most: int) -> list[int]:
     """Return the row ids of live drawers that are not believed and that nobody wrote on purpose, the newest first."""
     rows = connection.execute(
@@ -198,7 +206,10 @@ def drawers_at(connection: Connection, item: int, start: int, end: int) -> list[
 
 
 def said_after(connection: Connection, item: int) -> list[int]:
-    """Return the live drawers that are not believed in the thread of a message behind it, until a person speaks."""
+    """Return the live drawers of what was said in a message's thread behind it, until a person speaks, and is tainted.
+
+    What came from outside by itself is not among them, but what sub-agents report is.
+    """
     rows = connection.execute(
         "WITH own AS (SELECT source, thread, ordinal FROM item WHERE id = ? AND kind = 'message'),"
         " next AS (SELECT min(i.ordinal) AS ordinal FROM item i, own WHERE i.source = own.source"
@@ -207,7 +218,29 @@ def said_after(connection: Connection, item: int) -> list[int]:
         " SELECT DISTINCT d.id FROM own, next, item i JOIN drawer_span s ON s.item = i.id"
         " JOIN drawer d ON d.id = s.drawer WHERE i.source = own.source AND i.thread = own.thread"
         " AND i.ordinal > own.ordinal AND (next.ordinal IS NULL OR i.ordinal < next.ordinal)"
-        " AND d.trust = 'external' AND d.retired_at IS NULL ORDER BY d.id",
+        " AND d.retired_at IS NULL AND EXISTS (SELECT 1 FROM outside o WHERE o.item = i.id AND o.kind = 'tainted')"
+        " AND NOT EXISTS (SELECT 1 FROM drawer_span beside JOIN outside o ON o.item = beside.item AND o.kind = 'met'"
+        " WHERE beside.drawer = d.id AND NOT EXISTS"
+        " (SELECT 1 FROM outside r WHERE r.item = beside.item AND r.kind = 'reported')) ORDER BY d.id",
+        (item,),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def reports_of(connection: Connection, item: int) -> list[int]:
+    """Return the items in which sub-agents of the session that a message is of reported words from outside later.
+
+    None where the message is of no sub-agent's thread.
+    """
+    rows = connection.execute(
+        "WITH own AS (SELECT i.thread, i.created_at AS at, s.session_id AS session FROM item i"
+        " JOIN source s ON s.id = i.source WHERE i.id = ?), above AS (SELECT source.id FROM source, own"
+        " WHERE session_id <> '' AND session_id = CASE instr(own.session, '/') WHEN 0 THEN own.session"
+        " ELSE substr(own.session, 1, instr(own.session, '/') - 1) END)"
+        " SELECT DISTINCT o.item FROM own, outside o JOIN item i ON i.id = o.item"
+        " WHERE o.source IN (SELECT id FROM above) AND o.kind = 'reported' AND i.created_at >= own.at"
+        " AND (own.thread <> '' OR instr(own.session, '/')) AND EXISTS"
+        " (SELECT 1 FROM outside met WHERE met.item = o.item AND met.kind = 'met') ORDER BY o.item",
         (item,),
     )
     return [int(row) for (row,) in rows]
