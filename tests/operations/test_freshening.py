@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.archive.conversations import answered, called, file_rows
 from tests.operations.test_hook import START, Clock
 from tests.scope.checkouts import Checkout as Repository
 
+from palazzo.feeders.rendering import call_text
 from palazzo.mcp import telling
+from palazzo.model import Place, Source
 from palazzo.operations import freshening
 from palazzo.operations.context import Context
 from palazzo.operations.hits import CitationView, HitView
@@ -138,6 +141,32 @@ def test_after_a_file_was_read_notes_on_it_say_that_their_lines_changed(context:
     read = ToolCall("Read", "read", {"file_path": "src/cart.py"}, output="")
     asked = HookRequest("claude-code", "post-tool", START.session, tool=read)
     assert f"changed since: {WHERE}" in hook(context, asked).inject
+
+
+def test_what_an_agent_read_and_then_edited_has_changed_since_and_what_it_wrote_is_fresh(
+    context: Context, project: Repository
+) -> None:
+    path = project.root / "src/cart.py"
+    shown = "".join(f"{n}\t{line}\n" for n, line in enumerate(CODE.splitlines(), 1))
+    edit = call_text("Edit", {"file_path": str(path), "old_string": "STEP_1)", "new_string": "HALF_UP, STEP_1)"})
+    rows = [called(2, "Read", f"Read\nfile_path: {path}", "c1"), answered(3, shown, "c1")]
+    rows += [called(4, "Edit", edit, "c2"), answered(5, "The file has been updated.", "c2")]
+    source = Source(("session", "s1"), "claude-code", "file:///s1.jsonl", "s1", "A session", context.project.identity)
+    file_rows(context.writing(), rows, source=source, place=Place(context.project_wing, "sessions"))
+    context.writing().follow_anchors()
+
+    def told() -> dict[str, set[str]]:
+        """What is said of the lines of each kind of citation, by their numbers."""
+        hits = search(context, SearchRequest("cart.py rounded_4 quantize HALF_UP", room="sessions")).hits
+        found: dict[str, set[str]] = {}
+        for one in (citation for hit in hits for citation in hit.citations):
+            found.setdefault(f"{one.path}:{one.first}", set()).add(one.freshness)
+        return found
+
+    rewrite(project, CODE.replace("STEP_1)", "HALF_UP, STEP_1)"))
+    assert told() == {"src/cart.py:0": {"changed"}, "src/cart.py:4": {"fresh"}}
+    rewrite(project, "")
+    assert told() == {"src/cart.py:0": {"changed"}, "src/cart.py:4": {"changed"}}
 
 
 def test_a_search_needs_no_key_to_answer(context: Context) -> None:
