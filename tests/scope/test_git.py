@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests
 posix = pytest.mark.skipif(os.name != "posix", reason="the program in the way is a shell script")
 
 GENEROUS = 20.0
+SIGNATURE = "-----BEGIN PGP SIGNATURE-----\n \n words\n -----END PGP SIGNATURE-----"
 
 
 @pytest.fixture(autouse=True)
@@ -105,12 +106,16 @@ def test_programs_that_a_repository_names_are_not_started(acme: Checkout, tmp_pa
     }
     acme.commit("attributes", "* diff=x filter=x\n", ".gitattributes")
     acme.commit("changed")
+    signed = acme.git("cat-file", "commit", "HEAD").replace("\n\n", f"\ngpgsig {SIGNATURE}\n\n", 1)
+    (acme.root / "signed").write_text(signed + "\n")
+    signed = acme.git("hash-object", "-t", "commit", "-w", "signed")
     for name, value in settings.items():
         acme.git("config", name, value)
     mark.unlink(missing_ok=True)
     (acme.root / "changed.txt").write_text("not committed\n")
     asked = [
         ("log", "-p", "--max-count=3"),
+        ("log", "--max-count=1", signed),
         ("diff", "HEAD~", "HEAD"),
         ("diff", "--cached"),
         ("diff-tree", "-p", "HEAD"),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-_SECONDS = 0.2
-"""What one answer may wait for git, however often it asks."""
+_SECONDS = 0.18
+"""What one answer may wait for git, however often it asks: 0.2 s, less what the end of a wait may be late."""
 _LONGEST_NAME = 80
 _BEST: tuple[Visibility, ...] = ("merged", "unknown", "unmerged", "parked")
 _WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", "unknown": "branch"}
@@ -157,7 +157,7 @@ class Checkout:
         with self._context.reading().database.snapshot() as connection:
             tips = store.last_commits(connection, home, {one.branch for one in asked})
         ancestry = Ancestry(self._repository, paths.cache_directory(self._context.variables))
-        told = ancestry.standings({(one.branch, one.commit) for one in asked}, tips)
+        told = ancestry.standings({(one.branch, one.commit) for one in asked}, tips, self._left)
         self._left -= time.monotonic() - began
         return told
 

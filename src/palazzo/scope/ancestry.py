@@ -8,7 +8,7 @@ from pathlib import Path
 from palazzo.scope.git_files import Repository, being_rebased, head_of, tips_of
 from palazzo.scope.history import History, UnansweredError
 from palazzo.scope.standing import Question, Visibility
-from palazzo.scope.standings_kept import kept
+from palazzo.scope.standings_kept import ANSWER_WITHIN, kept
 
 __all__ = ["MAIN_LINES", "Ancestry", "Visibility"]
 
@@ -27,12 +27,12 @@ class Ancestry:
         self._kept = kept(repository, cache)
 
     def standings(
-        self, asked: Collection[tuple[str, str]], tips: Mapping[str, str] = {}
+        self, asked: Collection[tuple[str, str]], tips: Mapping[str, str] = {}, within: float = ANSWER_WITHIN
     ) -> dict[tuple[str, str], Visibility]:
         """Return how each (branch, commit) stands to what is checked out; "" for what is not known of either.
 
-        `tips` are the last commits that somebody knows of branches, for those that have been deleted. Takes 0.2 s at
-        most; what git has not answered by then is unknown, and known when it is asked for again.
+        `tips` are the last commits that somebody knows of branches, for those that have been deleted. Waits `within`
+        seconds at most; what git has not answered by then is unknown, and known when it is asked for again.
         """
         here, head = head_of(self._repository)
         here = here or being_rebased(self._repository)
@@ -44,7 +44,7 @@ class Ancestry:
             if branch not in ends:
                 ends[branch] = tips_of(self._repository, branch)
             questions[branch, commit] = Question(branch, commit, ends[branch], tips.get(branch, ""))
-        answers = self._kept.answers(self._repository, head, questions.values()) if head and questions else {}
+        answers = self._kept.answers(self._repository, head, questions.values(), within) if head and questions else {}
         return {
             pair: answers.get(questions[pair], "unknown") if pair in questions else "merged"
             for pair in dict.fromkeys(asked)

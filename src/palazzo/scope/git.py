@@ -54,6 +54,8 @@ _LAST_WORDS = 0.05
 """How long a process that was ended is waited for. One that the system holds (a dead network drive) is left to it."""
 
 _running: set[subprocess.Popen[bytes]] = set()
+_leaving = threading.Event()
+"""This process ends: nothing is begun any more."""
 
 
 def run(root: Path, *arguments: str, stdin: bytes = b"", within: float = WITHIN) -> bytes | None:
@@ -67,7 +69,7 @@ def run(root: Path, *arguments: str, stdin: bytes = b"", within: float = WITHIN)
     if command not in _READING:
         raise ValueError(f"git {command} is not asked here: it is none of the commands that only read.")
     program = _program()
-    if program is None:
+    if program is None or _leaving.is_set():
         return None
     settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
     plain = ["--no-ext-diff", "--no-textconv"] if command in _SHOWING_PATCHES else []
@@ -145,6 +147,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_all() -> None:
+    _leaving.set()
     for process in tuple(_running):
         _end(process)
 
