@@ -98,18 +98,18 @@ class _Around:
 
     def __init__(self, connection: Connection, thread: Thread, start: int) -> None:
         self._connection, self.thread, self.start = connection, thread, start
+        self._hashes: dict[str, bytes] = {}
 
     def hashed(self, name: str) -> bytes:
-        return hmac.digest(self._key, b"outside\0" + name.encode("utf-8", "surrogatepass"), hashlib.sha256)[
-            :_NAME_BYTES
-        ]
+        known = self._hashes.get(name)
+        if known is None:
+            said = b"outside\0" + name.encode("utf-8", "surrogatepass")
+            known = self._hashes[name] = hmac.digest(self._key, said, hashlib.sha256)[:_NAME_BYTES]
+        return known
 
     def fetched(self, row: CutItem) -> frozenset[bytes]:
-        return frozenset(
-            name
-            for thread, ordinal, at, name in self._fetched
-            if (ordinal < self.start if thread == self.thread else at <= row.filed.created_at)
-        )
+        elsewhere = {name for at, name in self._fetched_elsewhere if at <= row.filed.created_at}
+        return self._fetched_before | elsewhere if elsewhere else self._fetched_before
 
     def is_awaited(self, call: bytes) -> bool:
         return outside.is_awaited(self._connection, self.thread.source, call)
@@ -166,6 +166,15 @@ class _Around:
     @cached_property
     def _fetched(self) -> list[tuple[Thread, int, Micros, bytes]]:
         return outside.fetched(self._connection, list(self._kinds))
+
+    @cached_property
+    def _fetched_before(self) -> frozenset[bytes]:
+        own = (one for one in self._fetched if one[0] == self.thread)
+        return frozenset(name for _, ordinal, _, name in own if ordinal < self.start)
+
+    @cached_property
+    def _fetched_elsewhere(self) -> list[tuple[Micros, bytes]]:
+        return [(at, name) for thread, _, at, name in self._fetched if thread != self.thread]
 
     @cached_property
     def _session(self) -> str:
