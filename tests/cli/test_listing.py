@@ -10,7 +10,7 @@ from tests.cli.command import Command
 
 ROW = {
     "id", "kind", "filed_as", "wing", "room", "title", "created_at", "recorded_at", "role", "author", "trust", "tags",
-    "importance", "source", "text", "truncated", "length",
+    "importance", "source", "text", "truncated", "length", "visibility", "label",
 }  # fmt: skip
 
 

@@ -14,9 +14,11 @@ from palazzo.model import Place
 from palazzo.operations import branches
 from palazzo.operations.branches import shown_name
 from palazzo.operations.context import Context
+from palazzo.operations.context_summary import ContextSummaryRequest, context_summary
 from palazzo.operations.hits import HitView
 from palazzo.operations.hook import HookRequest, hook
 from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.list_drawers import ListDrawersRequest, list_drawers
 from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.search import SearchRequest, SearchResult, search
@@ -146,6 +148,17 @@ def test_wake_up_says_it_behind_each_line(memory: Memory) -> None:
         GREEN: "",
     }
     assert lines[fact.fact.id].remark == "unmerged: feature/blue"
+
+
+def test_lists_and_summaries_say_it_and_a_summary_hides_it(memory: Memory) -> None:
+    with memory.at() as context:
+        rows = list_drawers(context, ListDrawersRequest()).drawers
+        decided = context_summary(context, ContextSummaryRequest()).decisions
+    expected = {BLUE: "unmerged: feature/blue", GREEN: ""}
+    assert {row.text: row.label for row in rows} == {row.text: row.label for row in decided} == expected
+    with memory.at(PALAZZO_BRANCH_POLICY="hide") as context:
+        assert [row.text for row in context_summary(context, ContextSummaryRequest()).decisions] == [GREEN]
+        assert len(list_drawers(context, ListDrawersRequest()).drawers) == 2
 
 
 def test_a_name_that_git_would_not_have_is_told_on_one_line() -> None:

@@ -28,7 +28,7 @@ def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:
     """Show drawers, two lines each: how the words begin, and what there is to know of them."""
     for drawer in drawers:
         screen.say(_words(drawer.text, drawer.truncated), hanging=len(INDENT))
-        marks = (drawer.filed_as, *drawer.tags, "external" if drawer.trust == "external" else "")
+        marks = (drawer.label, drawer.filed_as, *drawer.tags, "external" if drawer.trust == "external" else "")
         screen.say(
             (f"{INDENT}{drawer.id}  {day(drawer.created_at)}  ", "dim"),
             (f"{drawer.wing}/{drawer.room}", "cyan"),

@@ -45,6 +45,7 @@ def context_summary(context: Context, request: ContextSummaryRequest) -> Context
     Each begins in its own words; nothing is summed up in others. Of all notes the newest 200 are looked at, or those
     nearest to the topic. What was superseded, and words of strangers, are left out.
     """
+    from palazzo.operations.branches import Checkout, Standing
     from palazzo.operations.drawer_rows import drawer_rows
     from palazzo.operations.hits import superseded
     from palazzo.operations.search import check_place
@@ -54,11 +55,13 @@ def context_summary(context: Context, request: ContextSummaryRequest) -> Context
     with context.reading().database.snapshot() as connection:
         named, _ = check_place(connection, request.wing, None, context.notice)
     wing = named or context.home
+    checkout = Checkout(context)
     rows = _newest(context, wing) if request.topic is None else _nearest(context, wing, request.topic)
     with context.reading().database.snapshot() as connection:
-        notes = drawer_rows(connection, rows)
+        notes = drawer_rows(connection, rows, checkout)
         over = superseded(connection, [note.id for note in notes], context.now)
-    standing = [note for note in notes if note.id not in over and note.trust != "external"]
+    shown = [note for note in notes if not checkout.hides(Standing(note.visibility))]
+    standing = [note for note in shown if note.id not in over and note.trust != "external"]
     decided = [note for note in standing if note.filed_as == "decision"]
     learned = [note for note in standing if note.filed_as in LEARNINGS]
     others = [note for note in standing if note.filed_as != "decision" and note.filed_as not in LEARNINGS]

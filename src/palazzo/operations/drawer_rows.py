@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.model import Micros
+from palazzo.model import Micros, Visibility
 from palazzo.operations.hits import HitSource
 
 if TYPE_CHECKING:
+    from palazzo.operations.branches import Checkout
     from palazzo.store.database import Connection
 
 BEGINNING = 200
@@ -40,16 +41,21 @@ class DrawerRow:
     text: str
     truncated: bool
     length: int
+    visibility: Visibility = "merged"
+    label: str = ""
+    """What is said of its branch where that is not known to be part of what is checked out."""
 
 
-def drawer_rows(connection: Connection, rows: Sequence[int]) -> tuple[DrawerRow, ...]:
+def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout) -> tuple[DrawerRow, ...]:
     """Return drawers by their row ids, in that order."""
     from palazzo.archive import reading
+    from palazzo.operations.branches import written
     from palazzo.operations.hits import source_of, title_of
     from palazzo.store import labels
 
     read = reading.read_drawers(connection, rows)
     said = labels.labels_of(connection, rows)
+    standings = checkout.standings(written(drawer) for drawer in read.values())
     found = []
     for row in rows:
         drawer, label = read[row], said.get(row, labels.NO_LABEL)
@@ -73,6 +79,8 @@ def drawer_rows(connection: Connection, rows: Sequence[int]) -> tuple[DrawerRow,
                 text=text,
                 truncated=len(text) < len(drawer.text),
                 length=len(drawer.text),
+                visibility=standings[written(drawer)].visibility,
+                label=standings[written(drawer)].label,
             )
         )
     return tuple(found)

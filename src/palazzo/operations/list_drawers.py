@@ -53,6 +53,7 @@ class ListDrawersResult:
 def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersResult:
     """List what is filed, the newest first: when, where, what it is and how it begins."""
     from palazzo.operations import search
+    from palazzo.operations.branches import Checkout
     from palazzo.operations.choosing import known_tags
     from palazzo.operations.drawer_rows import drawer_rows
     from palazzo.operations.tag import label
@@ -77,7 +78,7 @@ def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersRe
         )
         rows = listing.page(connection, wanted, request.limit, request.offset)
         total = listing.count(connection, wanted)
-        return ListDrawersResult(drawer_rows(connection, rows), total, request.limit, request.offset)
+        return ListDrawersResult(drawer_rows(connection, rows, Checkout(context)), total, request.limit, request.offset)
 
 
 def _check(request: ListDrawersRequest) -> None:

@@ -28,7 +28,7 @@ def _listed(result: ListDrawersResult, given: Given) -> Answer:
             telling.who(one.role, one.author),
             one.trust,
             one.text,
-            f"{one.length:,} characters in all" if one.truncated else "",
+            "; ".join(filter(None, (f"{one.length:,} characters in all" if one.truncated else "", one.label))),
         )
         for one in result.drawers
     ]

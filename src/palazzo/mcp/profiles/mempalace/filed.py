@@ -51,6 +51,7 @@ def _row(hit: HitView) -> dict[str, Any]:
         "distance": None if cosine is None else round(1 - cosine, 4),
         "bm25_score": round(values.get("bm25", 0.0), 3),
         **({"truncated": True} if hit.truncated else {}),
+        **({"branch": hit.label} if hit.label else {}),
     }
 
 

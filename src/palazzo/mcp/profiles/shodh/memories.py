@@ -157,7 +157,7 @@ def _said(context: str) -> str:
 def _called_for(results: Sequence[Any], given: Given) -> Answer:
     result: ProactiveContextResult = results[0]
     filed: RememberResult | None = results[1] if len(results) > 1 else None
-    shown = fitted([memory(one, one.score) for one in result.memories], MOST // 2)
+    shown = fitted([memory(one, one.score, result.labels.get(one.id, "")) for one in result.memories], MOST // 2)
     reminders, todos = [told_reminder(one) for one in result.reminders], [told_todo(one) for one in result.todos]
     facts = [told_fact(one) for one in result.facts]
     ingested = {} if filed is None else {"ingested": id_of(filed.id, filed.drawers)}

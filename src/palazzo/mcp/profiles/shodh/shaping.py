@@ -26,8 +26,12 @@ def iso(moment: Micros | None) -> str | None:
     return to_iso(moment) if moment else None
 
 
-def memory(one: HitView | DrawerRow | MemoryView, score: float | None = None) -> dict[str, Any]:
-    """Return a drawer as a memory; what is no note goes by what it is: Exchange, Section, …"""
+def memory(one: HitView | DrawerRow | MemoryView, score: float | None = None, label: str = "") -> dict[str, Any]:
+    """Return a drawer as a memory; what is no note goes by what it is: Exchange, Section, …
+
+    `label` is what is said of its branch, where the drawer does not say so itself.
+    """
+    label = label if isinstance(one, MemoryView) else one.label
     told = {
         "id": one.id,
         "content": one.text,
@@ -37,13 +41,14 @@ def memory(one: HitView | DrawerRow | MemoryView, score: float | None = None) ->
         "created_at": iso(one.created_at),
         "trust": one.trust,
     }
-    return {**told, "truncated": True} if one.truncated else told
+    return told | ({"truncated": True} if one.truncated else {}) | ({"branch": label} if label else {})
 
 
 def line(told: Mapping[str, Any]) -> str:
     """Return a memory as a line of its own, its words indented below."""
     score = "" if told.get("score") is None else f"{told['score']:.2f}"
-    head = (f"[{told['id']}]", told["type"], (told["created_at"] or "")[:16], told["trust"], *told["tags"], score)
+    said = (told["type"], (told["created_at"] or "")[:16], told["trust"], *told["tags"], told.get("branch"), score)
+    head = (f"[{told['id']}]", *said)
     words = "\n".join(f"  {words}" if words.strip() else "" for words in str(told["content"]).rstrip("\n").splitlines())
     cut = "\n  (a part of it: get_memory shows the memory)" if told.get("truncated") else ""
     return f"{' · '.join(filter(None, head))}\n{words}{cut}"
