@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 _SAYS_PROBLEMS = ("settings", "doctor")
 """Operations whose result tells what is wrong in settings files."""
+_TELLS_WORDS = (
+    *("search", "show", "wake_up", "proactive_context", "context_summary", "digest", "list_drawers"),
+    *("check_duplicate", "diary_read", "diary_handoff", "todo_list", "reminders", "why"),
+    *("kg_query", "kg_timeline", "kg_conflicts"),
+)
+"""Operations whose result is recorded words. An agent that asks for them in its shell is shown them in the fence."""
 
 
 def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Common) -> int:
@@ -97,8 +104,20 @@ def _write(operation: Operation[Any, Any], result: Any, common: Common) -> None:
 def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False) -> None:
     from palazzo.cli.rendering import renderer
     from palazzo.cli.screen import Screen
+    from palazzo.guard.taint import is_agents
 
-    renderer(operation.name)(Screen(sys.stderr if to_error else sys.stdout), result)
+    show = renderer(operation.name)
+    is_told = operation.name in _TELLS_WORDS and getattr(result, "raw", None) is None
+    if to_error or not is_told or sys.stdout.isatty() or not is_agents(os.environ):
+        show(Screen(sys.stderr if to_error else sys.stdout), result)
+        return
+    from palazzo.guard.fences import fenced
+
+    written = io.StringIO()
+    show(Screen(written), result)
+    if text := written.getvalue():
+        Screen(sys.stdout)  # says how what a locale lacks is written
+        sys.stdout.write(f"{fenced(text.rstrip(chr(10)))}\n")
 
 
 def _write_event(operation: Operation[Any, Any], event: object, common: Common) -> None:
