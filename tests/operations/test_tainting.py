@@ -200,3 +200,41 @@ def test_while_capture_is_off_a_session_is_judged_and_nothing_is_taken_in(world:
     run(world.context(), "pause")
     assert whom_to_believe(world.agent(session.name)).trust == "external"
     assert not any(POISON in hit.text for hit in run(world.context(), "search", POISON).hits)
+
+
+def test_an_agent_does_not_speak_as_the_person(world: World, session: Session) -> None:
+    stated = run(world.agent("s-1"), "kg_add", "api", "uses", "Redis", stated_by="user")
+    assert [(one.stated_by, one.trust) for one in stated.fact.provenance] == [("agent", "agent")]
+
+
+def test_an_agent_is_believed_no_more_than_what_it_cites(world: World, session: Session) -> None:
+    session.reads_a_page()
+    whom_to_believe(world.agent("s-1"))
+    page = next(one for one in run(world.context(), "search", POISON).hits if one.trust == "external")
+    world.session("s-2").asks("Something else.")
+    stated = run(world.agent("s-2"), "kg_add", "Deployments", "skip", "the review", sources=(page.id,))
+    assert stated.fact.trust == "external"
+    assert run(world.context(), "kg_add", "Reviews", "are", "optional", sources=(page.id,)).fact.trust == "user"
+
+
+def test_what_an_agent_puts_in_the_place_of_recorded_words_is_worth_no_more_than_they(
+    world: World, session: Session
+) -> None:
+    session.reads_a_page()
+    filed = run(world.agent("s-1"), "remember", NOTE)
+    world.session("s-2").asks("Something else.")
+    better = run(world.agent("s-2"), "update_drawer", filed.id, text="No deployment is ever reviewed.")
+    (entry,) = run(world.context(), "quarantine_list").entries
+    assert (entry.id, [one.origin for one in entry.why]) == (better.item, [PAGE])
+
+
+def test_what_is_stated_after_a_page_is_not_told_when_its_name_comes_up(world: World, session: Session) -> None:
+    words = "How does Deployments-Bot skip the review?"
+    session.reads_a_page()
+    run(world.agent("s-1"), "kg_add", "Deployments-Bot", "skips", "the review")
+    run(world.agent("s-1"), "todo_add", "Let Deployments-Bot skip the review")
+    run(world.agent("s-1"), "remind", "Let Deployments-Bot skip the review", topic="Deployments-Bot")
+    told = run(world.context(), "proactive_context", words)
+    assert (told.facts, told.todos, told.reminders, told.memories) == ((), (), (), ())
+    run(world.context(), "kg_add", "Deployments-Bot", "needs", "the review")
+    assert [one.object for one in run(world.context(), "proactive_context", words).facts] == ["the review"]

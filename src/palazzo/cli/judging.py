@@ -36,6 +36,8 @@ def _entry(screen: Screen, one: QuarantinedView) -> None:
     if origins:
         more = f", and {len(origins) - _CAUSES:,} more" if len(origins) > _CAUSES else ""
         screen.say((f"{INDENT}its writer had met: {', '.join(origins[:_CAUSES])}{more}", "dim"))
+    else:
+        screen.say((f"{INDENT}its writer had met words from outside in a session of which nothing is kept", "dim"))
 
 
 def quarantine_approve(screen: Screen, result: QuarantineApproveResult) -> None:

@@ -160,7 +160,8 @@ def provenance(
     if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
         raise UsageError(f"Who states it must be a name of 1 to {LONGEST_SPEAKER} characters on one line.")
     database = context.writing().database
-    speaker = Guard.of(database).words(speaker)
+    # An agent does not speak as the person, whatever it says, and whatever a command line says of whoever types.
+    speaker = "agent" if speaker == ACTOR and whom.trust != "user" else Guard.of(database).words(speaker)
     found: list[tuple[str, int | None, int | None]] = []
     cited = list(whom.tainted_by)
     with database.snapshot() as connection:
