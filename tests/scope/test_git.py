@@ -14,6 +14,7 @@ from tests.scope.checkouts import Checkout
 
 from palazzo.scope import git, standings_kept
 from palazzo.scope.ancestry import Ancestry
+from palazzo.scope.branch_range import BranchRange, branch_range
 from palazzo.scope.git_files import repository_of, tips_of
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests ask git")
@@ -188,7 +189,7 @@ def test_without_git_nothing_is_known_but_the_branch_at_hand(acme: Checkout, mon
     ancestry = unmerged(acme)
     monkeypatch.setenv("PATH", "")
     assert list(ancestry.standings([("feature", ""), ("main", acme.head)]).values()) == ["unknown", "merged"]
-    assert ancestry.commits_between("HEAD", "feature") is None
+    assert beyond(acme, "HEAD", "feature") is None
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_a_broken_repository_is_unknown(acme: Checkout, broken: str) -> None:
         file.chmod(0o600)
         file.write_bytes(b"nonsense")
     assert list(ancestry.standings([("feature", "")]).values()) == ["unknown"]
-    assert ancestry.commits_between("HEAD", "feature") is None
+    assert beyond(acme, "HEAD", "feature") is None
 
 
 def test_a_broken_repository_within_another_one_does_not_answer_for_that(acme: Checkout) -> None:
@@ -287,13 +288,33 @@ def test_tips_are_found_loose_and_packed_here_and_at_remotes(acme: Checkout) -> 
     assert [tips_of(repository, name) for name in ("", "none", "../HEAD", "/etc", "a\nb", "x.lock")] == [()] * 6
 
 
+def beyond(checkout: Checkout, base: str, tip: str) -> frozenset[str] | None:
+    """The commits that `tip` has and `base` has not."""
+    repository = repository_of(checkout.root)
+    assert repository is not None
+    found = branch_range(repository, base, tip)
+    return found.commits if found is not None and found.has_base and found.has_tip else None
+
+
 def test_the_commits_that_another_branch_does_not_have(acme: Checkout) -> None:
-    ancestry = unmerged(acme)
+    unmerged(acme)
     feature = acme.git("rev-parse", "feature")
-    assert ancestry.commits_between("main", "feature") == frozenset({feature})
-    assert ancestry.commits_between("feature", "main") == frozenset()
-    assert ancestry.commits_between("main", feature[:12]) == frozenset({feature})
+    assert beyond(acme, "main", "feature") == frozenset({feature})
+    assert beyond(acme, "feature", "main") == frozenset()
+    assert beyond(acme, "main", feature[:12]) == frozenset({feature})
     acme.git("branch", "-qD", "feature")
-    assert ancestry.commits_between("HEAD", "feature") == frozenset({feature})
+    assert beyond(acme, "HEAD", "feature") == frozenset({feature})
     for none in ("nobody", "--all", "a\nb", "", "-", ":/x", "^main"):
-        assert ancestry.commits_between("main", none) is None
+        assert beyond(acme, "main", none) is None
+
+
+def test_what_else_was_asked_about_is_not_taken_for_the_branch_s(acme: Checkout) -> None:
+    unmerged(acme)
+    other = acme.on("other", "main").commit("other")
+    fork = acme.on("main").head
+    repository = repository_of(acme.root)
+    assert repository is not None
+    found = branch_range(repository, "main", "feature", [other, fork])
+    assert found == BranchRange(
+        frozenset({acme.git("rev-parse", "feature")}), frozenset({fork}), frozenset({fork}), has_base=True, has_tip=True
+    )

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from palazzo.scope.git_files import Repository, being_rebased, head_of, tips_of
-from palazzo.scope.history import History, UnansweredError
 from palazzo.scope.standing import Question, Visibility
 from palazzo.scope.standings_kept import ANSWER_WITHIN, kept
 
@@ -14,8 +13,6 @@ __all__ = ["MAIN_LINES", "Ancestry", "Visibility"]
 
 MAIN_LINES = ("main", "master", "trunk")
 """Branches whose words concern everybody, where it is not known at which commit they were said."""
-_PERSON_WAITS = 10.0
-"""How long a person waits for the list of a branch's commits, in seconds."""
 
 
 class Ancestry:
@@ -49,15 +46,3 @@ class Ancestry:
             pair: answers.get(questions[pair], "unknown") if pair in questions else "merged"
             for pair in dict.fromkeys(asked)
         }
-
-    def commits_between(self, base: str, tip: str) -> frozenset[str] | None:
-        """Return the commits of `tip` that `base` does not have, or None where git cannot say.
-
-        Both are branches (also deleted ones of which the commits are still here) or what git takes for a commit.
-        """
-        history = History(self._repository, _PERSON_WAITS)
-        try:
-            first, last = history.named(base), history.named(tip)
-            return frozenset(history.walk([first], last)) if first and last else None
-        except UnansweredError:
-            return None

@@ -89,7 +89,7 @@ class History:
                 raise UnansweredError
             walks.graph.update((commit, tuple(parents)) for commit, *parents in (line.split(" ") for line in told))
             walks.inside.update(one for one in unknown if one not in walks.graph)
-        return walks.graph
+        return {one: walks.graph[one] for one in behind(walks.graph, *commits)}
 
     def forks(self, commit: str, head: str, graph: Graph) -> tuple[str, ...]:
         """Return where a commit of `graph` (what is beyond `head`) parted from `head`: mostly one, none if nowhere."""
@@ -153,10 +153,10 @@ def last_of(repository: Repository, branch: str) -> str:
     return max(left, key=lambda one: one.at).before if left else ""
 
 
-def behind(graph: Graph, commit: str) -> set[str]:
-    """Return the commits of a graph that are at or behind one."""
+def behind(graph: Graph, *commits: str) -> set[str]:
+    """Return the commits of a graph that are at or behind one of `commits`."""
     found: set[str] = set()
-    waiting = [commit]
+    waiting = list(commits)
     while waiting:
         one = waiting.pop()
         if one in graph and one not in found:
