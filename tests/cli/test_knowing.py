@@ -30,10 +30,11 @@ def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
     assert (added["id"], added["new"], added["changed"]) == (known, False, ["provenance"])
     assert set(added["fact"]) == FACT
     nowhere = {"item": None, "start": None, "end": None}
-    assert added["fact"]["provenance"][1] == {"stated_by": "bob", **nowhere, "trust": "user", "tainted_by": []}
+    alone = {"trust": "user", "tainted_by": [], "anchors": []}
+    assert added["fact"]["provenance"][1] == {"stated_by": "bob", **nowhere, **alone}
     found = palazzo.json("kg", "query", "api", "--as-of", "2026-03-01")
     assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated", "mentioned"}
-    assert set(found["facts"][0]) == FACT | {"direction", "hop"}
+    assert set(found["facts"][0]) == FACT | {"direction", "hop", "freshness", "citations"}
     assert (found["as_of"], found["known_at"], found["count"]) == ("2026-03-01T23:59:59.999Z", None, 3)
     done = palazzo.json("kg", "supersede", "api", "uses", "Redis", "Valkey", "--at", "2026-05-01")
     assert set(done) == {"at", "closed", "opened", "new", "conflicts"}

@@ -17,6 +17,8 @@ from palazzo.operations import freshening
 from palazzo.operations.context import Context
 from palazzo.operations.hits import CitationView, HitView
 from palazzo.operations.hook import HookRequest, ToolCall, hook
+from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.kg_query import KgQueryRequest, kg_query
 from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.search import SearchRequest, search
@@ -167,6 +169,18 @@ def test_what_an_agent_read_and_then_edited_has_changed_since_and_what_it_wrote_
     assert told() == {"src/cart.py:0": {"changed"}, "src/cart.py:4": {"fresh"}}
     rewrite(project, "")
     assert told() == {"src/cart.py:0": {"changed"}, "src/cart.py:4": {"changed"}}
+
+
+def test_a_fact_says_what_has_become_of_what_it_cites(context: Context, project: Repository) -> None:
+    kg_add(context, KgAddRequest("cart", "rounds", "half up", anchors=(WHERE,)))
+    kg_add(context, KgAddRequest("cart", "holds", "parcels"))
+
+    def told() -> dict[str, tuple[str, str]]:
+        return {one.object: (one.freshness, one.cited) for one in kg_query(context, KgQueryRequest("cart")).facts}
+
+    assert told() == {"half up": ("fresh", ""), "parcels": ("unknown", "")}
+    rewrite(project, "")
+    assert told() == {"half up": ("changed", f"changed since: {WHERE}"), "parcels": ("unknown", "")}
 
 
 def test_a_search_needs_no_key_to_answer(context: Context) -> None:

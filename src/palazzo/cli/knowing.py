@@ -14,7 +14,7 @@ from palazzo.operations.kg_dismiss import KgDismissResult
 from palazzo.operations.kg_end import KgEndResult
 from palazzo.operations.kg_merge import KgMergeResult
 from palazzo.operations.kg_predicate import KgPredicateResult, PredicateView
-from palazzo.operations.kg_query import KgQueryResult
+from palazzo.operations.kg_query import KgQueryResult, QueriedFact
 from palazzo.operations.kg_stats import KgStatsResult
 from palazzo.operations.kg_supersede import KgSupersedeResult
 from palazzo.operations.kg_timeline import KgTimelineResult
@@ -257,6 +257,7 @@ def _aside(fact: FactView) -> str:
         count(cited, "source") if cited else "",
         "superseded" if fact.superseded_by else "",
         "external" if fact.trust == "external" else "",
+        fact.cited if isinstance(fact, QueriedFact) else "",
     ]
     return ", ".join(part for part in parts if part)
 

@@ -6,8 +6,10 @@ bound of time together; what it does not reach is unknown, so that an answer nev
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalaceUnusable
@@ -41,55 +43,68 @@ class Cited:
 NOTHING = Cited()
 
 
-def of_drawers(
-    context: Context, connection: Connection, wings: Mapping[str, str], hows: Collection[AnchorKind] = _FIRST
-) -> dict[str, Cited]:
-    """Return how what drawers cite stands: by id, of those of this project that cite something.
+class Files:
+    """The files of the project that is worked in, as one answer looks at them. Make one for each answer."""
 
-    `wings` are the drawers' ids, the most important first, each with its wing; `hows` which citations count.
-    """
-    from palazzo.store import anchors
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._took = 0.0
 
-    own = _own(context, wings)
-    found = anchors.of_drawers(connection, own) if own else {}
-    chosen = {uid: [anchor for anchor in some if anchor.how in hows] for uid, some in found.items()}
-    return _compared(context, connection, {uid: some for uid, some in chosen.items() if some}, own)
+    def of_drawers(
+        self, connection: Connection, wings: Mapping[str, str], hows: Collection[AnchorKind] = _FIRST
+    ) -> dict[str, Cited]:
+        """Return how what drawers cite stands: by id, of those of this project that cite something.
+
+        `wings` are the drawers' ids, the most important first, each with its wing; `hows` which citations count.
+        """
+        from palazzo.store import anchors
+
+        own = [uid for uid, wing in wings.items() if wing == self._home]
+        found = anchors.of_drawers(connection, own) if own else {}
+        chosen = {uid: [anchor for anchor in some if anchor.how in hows] for uid, some in found.items()}
+        return {uid: _told(some) for uid, some in self._compared(connection, chosen, own).items()}
+
+    def of_facts(self, connection: Connection, scopes: Mapping[str, str | None]) -> dict[str, Cited]:
+        """Return the same of facts: by id, each with the wing that it is stated in. One that cites files has a wing."""
+        from palazzo.store import anchors
+
+        own = [uid for uid, wing in scopes.items() if wing is not None and wing == self._home]
+        compared = self._compared(connection, anchors.of_facts(connection, own) if own else {}, own)
+        return {uid: _told(some) for uid, some in compared.items()}
+
+    @cached_property
+    def _home(self) -> str | None:
+        return self._context.home
+
+    def _compared(
+        self, connection: Connection, cited: Mapping[str, Sequence[Anchor]], order: Sequence[str]
+    ) -> dict[str, list[tuple[Anchor, Standing]]]:
+        """Compare the first citation of each memory, then the second of each, and so on while there is time."""
+        ranked = {uid: sorted(cited[uid], key=lambda one: _FIRST.index(one.how)) for uid in order if cited.get(uid)}
+        key = _key(connection) if ranked else b""
+        if not key:
+            return {}
+        from palazzo.scope import freshness
+
+        turns = sorted((n, rank, uid) for rank, uid in enumerate(ranked) for n in range(len(ranked[uid])))
+        began = time.monotonic()
+        files = freshness.Checkout(self._context.project_root, key, freshness.WITHIN - self._took)
+        standings = files.check([ranked[uid][n] for n, _, uid in turns])
+        self._took += time.monotonic() - began
+        found: dict[str, list[tuple[Anchor, Standing]]] = {}
+        for (n, _, uid), standing in zip(turns, standings, strict=True):
+            found.setdefault(uid, []).append((ranked[uid][n], standing))
+        return found
 
 
-def of_facts(context: Context, connection: Connection, scopes: Mapping[str, str]) -> dict[str, Cited]:
-    """Return the same of facts: by id, each with the wing that it is stated in."""
-    from palazzo.store import anchors
-
-    own = _own(context, scopes)
-    return _compared(context, connection, anchors.of_facts(connection, own), own) if own else {}
-
-
-def _own(context: Context, wings: Mapping[str, str]) -> list[str]:
-    home = context.home if wings else None
-    return [uid for uid, wing in wings.items() if wing == home]
-
-
-def _compared(
-    context: Context, connection: Connection, cited: Mapping[str, Sequence[Anchor]], order: Sequence[str]
-) -> dict[str, Cited]:
-    """Compare the first citation of each memory, then the second of each, and so on while there is time."""
-    if not cited:
-        return {}
-    from palazzo.scope import freshness
+def _key(connection: Connection) -> bytes:
+    """The palace's own; b"" where it has lost it: `doctor` says so, and an answer need not fail for it."""
     from palazzo.store.redaction import fingerprint_key
 
     try:
-        key = fingerprint_key(connection)
-    except PalaceUnusable:  # without its key nothing is known again; `doctor` says so, a search need not fail for it
-        return {}
-    ranked = {uid: sorted(cited[uid], key=lambda one: _FIRST.index(one.how)) for uid in order if uid in cited}
-    turns = sorted((n, rank, uid) for rank, uid in enumerate(ranked) for n in range(len(ranked[uid])))
-    files = freshness.Checkout(context.project_root, key, freshness.WITHIN)
-    standings = files.check([ranked[uid][n] for n, _, uid in turns])
-    found: dict[str, list[tuple[Anchor, Standing]]] = {}
-    for (n, _, uid), standing in zip(turns, standings, strict=True):
-        found.setdefault(uid, []).append((ranked[uid][n], standing))
-    return {uid: _told(compared) for uid, compared in found.items()}
+        return fingerprint_key(connection)
+    except PalaceUnusable:
+        return b""
 
 
 def _told(compared: Sequence[tuple[Anchor, Standing]]) -> Cited:

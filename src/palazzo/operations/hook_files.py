@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from palazzo.attention.rendering import Entry
 from palazzo.operations.branches import MERGED, Checkout, with_label
 from palazzo.operations.clock import day, zone
-from palazzo.operations.freshening import NOTHING, Cited, of_drawers, of_facts
+from palazzo.operations.freshening import NOTHING, Cited, Files
 from palazzo.operations.scoping import told_of
 from palazzo.store.ledger import Part
 
@@ -51,7 +51,7 @@ class _Telling:
     def __init__(self, asked: Asked, connection: Connection, scope: Scope) -> None:
         self._asked, self._connection, self._scope = asked, connection, scope
         self._context, self._zone = asked.context, zone(asked.context)
-        self._checkout = Checkout(asked.context)
+        self._checkout, self._files = Checkout(asked.context), Files(asked.context)
 
     def notes(self, wing: str, names: Sequence[str]) -> Iterator[Entry]:
         """Yield the notes that cite a file."""
@@ -65,7 +65,7 @@ class _Telling:
         over = superseded(connection, [*drawers.values()], self._context.now)
         notes = read_notes(connection, worth)
         standings = self._checkout.of_ids(connection, [note.id for note in notes.values()])
-        cited = of_drawers(self._context, connection, dict.fromkeys(drawers.values(), wing))
+        cited = self._files.of_drawers(connection, dict.fromkeys(drawers.values(), wing))
         for row in sorted(worth, reverse=True):
             note, drawer = notes[row], drawers[row]
             seen = standings.get(note.id, MERGED)
@@ -83,7 +83,7 @@ class _Telling:
         versions = [facts.read_version(connection, row) for row in anchors.facts_on(connection, wing, names, _FACTS)]
         held = Beliefs(connection).tell([one for one in versions if one.holds_at(now)]) if versions else []
         standings = self._checkout.of_ids(connection, facts=[fact.id for fact in held])
-        cited = of_facts(self._context, connection, {fact.id: wing for fact in held})
+        cited = self._files.of_facts(connection, {fact.id: wing for fact in held})
         for fact in held:
             seen = standings.get(fact.id, MERGED)
             if fact.trust in self._scope.trusts and not self._checkout.hides(seen):
@@ -105,7 +105,7 @@ class _Telling:
         drawers = [*reading.read_drawers(connection, rows).values()]
         over = superseded(connection, [one.id for one in drawers], self._context.now)
         standings = self._checkout.standings(map(written, drawers))
-        cited = of_drawers(self._context, connection, {one.id: wing for one in drawers})
+        cited = self._files.of_drawers(connection, {one.id: wing for one in drawers})
         for one in drawers:
             seen = standings[written(one)]
             if one.id not in over and not self._checkout.hides(seen):

@@ -113,13 +113,13 @@ def _entries(asked: Asked, hits: Sequence[Hit], budget: int, checkout: Checkout)
     """The hits' words, inside the budget."""
     from palazzo.operations.branches import with_label, written
     from palazzo.operations.clock import day, zone
-    from palazzo.operations.freshening import NOTHING, of_drawers
+    from palazzo.operations.freshening import NOTHING, Files
     from palazzo.recall.present import within_budget
 
     there = zone(asked.context)
     standings = checkout.standings(written(hit.drawer) for hit in hits)
     with asked.context.reading().database.snapshot() as connection:
-        cited = of_drawers(asked.context, connection, {hit.drawer.id: hit.drawer.place.wing for hit in hits})
+        cited = Files(asked.context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in hits})
     for hit in within_budget(hits, budget):
         if hit.text:
             drawer = hit.drawer

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
 from palazzo.graph import How
+from palazzo.model import Freshness
 from palazzo.operations.facts import FactView
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.hits import CitationView
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.operations.freshening import Cited
     from palazzo.store.database import Connection
 
 Direction = Literal["subject", "object", "both"]
@@ -42,6 +45,11 @@ class QueriedFact(FactView):
 
     direction: Literal["subject", "object"]
     hop: int
+    freshness: Freshness
+    citations: tuple[CitationView, ...]
+    """What those who state it cite of the project's files, the worst first; `freshness` is said of them all."""
+    cited: Annotated[str, PERSON_ONLY]
+    """What a reader should know of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,7 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     """
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
+    from palazzo.operations.freshening import NOTHING, Files
     from palazzo.operations.search import check_place
     from palazzo.operations.structure import read_names
     from palazzo.store.entities import LATEST
@@ -111,15 +120,21 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
             request.limit,
         )
         shown = views(beliefs, [hop.version for hop in hops], at)
+        cited = Files(context).of_facts(connection, {view.id: view.scope for view in shown})
         facts = tuple(
-            QueriedFact(
-                **{field.name: getattr(view, field.name) for field in fields(view)}, direction=hop.side, hop=hop.hop
-            )
+            _queried(view, hop.side, hop.hop, cited.get(view.id, NOTHING))
             for view, hop in zip(shown, hops, strict=True)
         )
         found = beliefs.name(match.entity)
     return KgQueryResult(
         found, match.how, None if request.all else iso(at), iso(known_at), facts, len(facts), not whole, mentioned
+    )
+
+
+def _queried(view: FactView, side: Literal["subject", "object"], hop: int, cited: Cited) -> QueriedFact:
+    told = {field.name: getattr(view, field.name) for field in fields(view)}
+    return QueriedFact(
+        **told, direction=side, hop=hop, freshness=cited.freshness, citations=cited.citations, cited=cited.remark
     )
 
 

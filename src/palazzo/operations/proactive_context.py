@@ -120,7 +120,7 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations import facts
     from palazzo.operations.branches import Checkout, written
-    from palazzo.operations.freshening import of_drawers, of_facts
+    from palazzo.operations.freshening import Files
     from palazzo.operations.tasks import reminder_view, todo_view
     from palazzo.text.tokens import estimate_tokens
 
@@ -142,8 +142,9 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
         memories = _memories(connection, shown)
         seen = checkout.standings(written(hit.drawer) for hit in shown)
         standings |= {hit.drawer.id: seen[written(hit.drawer)] for hit in shown}
-        cited = of_drawers(context, connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
-        cited |= of_facts(context, connection, {one.id: one.scope or "" for one in views})
+        files = Files(context)
+        cited = files.of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
+        cited |= files.of_facts(connection, {one.id: one.scope for one in views})
     words = [
         *(one.text for one in memories),
         *(due.task.text for due in told.reminders),

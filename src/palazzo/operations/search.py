@@ -114,7 +114,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     """
     from palazzo.operations.branches import Checkout, written
     from palazzo.operations.choosing import known_tags
-    from palazzo.operations.freshening import NOTHING, of_drawers
+    from palazzo.operations.freshening import NOTHING, Files
     from palazzo.operations.using import session_named
     from palazzo.recall import query
     from palazzo.recall.score import ASK_FLOOR
@@ -155,7 +155,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         standings = checkout.standings(written(hit.drawer) for hit in shown)
         told = superseded(connection, [hit.drawer.id for hit in shown], now if when.before is None else when.before)
         noted = labels.labels_of(connection, [hit.row for hit in shown])
-        cited = of_drawers(context, connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
+        cited = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
     states = task_states(context, when, shown)
 
     def view(hit: Hit) -> HitView:

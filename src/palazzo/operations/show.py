@@ -168,12 +168,12 @@ def _read(context: Context, request: ShowRequest) -> ShowResult:
 
 def _cited(context: Context, connection: Connection, found: ShowResult) -> ShowResult:
     """The same with how what it cites stands; a session cites too much."""
-    from palazzo.operations.freshening import first, of_drawers
+    from palazzo.operations.freshening import Files, first
 
     if found.kind == "session":
         return found
     wings = {uid: entry.wing for entry in found.entries for uid in (entry.id, *entry.drawers)}
-    known = of_drawers(context, connection, wings)
+    known = Files(context).of_drawers(connection, wings)
     told = [(entry, first(known, (entry.id, *entry.drawers))) for entry in found.entries]
     entries = (
         replace(entry, freshness=one.freshness, citations=one.citations, cited=one.remark) for entry, one in told

@@ -168,10 +168,10 @@ def _labelled(context: Context, connection: Connection, known: list[Known]) -> l
 
 def _cited(context: Context, connection: Connection, known: list[Known], wing: str) -> list[Known]:
     """The same with what has become of the files that notes and decisions were given, or name."""
-    from palazzo.operations.freshening import first, of_drawers
+    from palazzo.operations.freshening import Files, first
 
     drawers = [uid for one in known if one.section in ("decision", "note") for uid in one.drawers]
-    found = of_drawers(context, connection, dict.fromkeys(drawers, wing), ("stated", "mentioned"))
+    found = Files(context).of_drawers(connection, dict.fromkeys(drawers, wing), ("stated", "mentioned"))
     told = [(one, first(found, one.drawers).remark) for one in known]
     return [replace(one, remark=", ".join(filter(None, (one.remark, remark)))) for one, remark in told]
 

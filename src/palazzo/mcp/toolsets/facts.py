@@ -11,7 +11,7 @@ from palazzo.operations.facts import FactView
 from palazzo.operations.kg_add import KgAddResult
 from palazzo.operations.kg_conflicts import KgConflictsResult, SideView
 from palazzo.operations.kg_end import KgEndResult
-from palazzo.operations.kg_query import KgQueryResult
+from palazzo.operations.kg_query import KgQueryResult, QueriedFact
 from palazzo.operations.kg_stats import KgStatsResult
 from palazzo.operations.kg_supersede import KgSupersedeResult
 from palazzo.operations.kg_timeline import KgTimelineResult
@@ -36,6 +36,7 @@ def told_fact(one: FactView) -> dict[str, Any]:
         "stated_by": ", ".join(speakers),
         "superseded_by": one.superseded_by,
         "trust": one.trust if one.trust == "external" else None,
+        "cites": one.cited if isinstance(one, QueriedFact) else "",
     }
     return {name: value for name, value in told.items() if value not in (None, "")}
 
@@ -53,6 +54,7 @@ def fact_line(told: Mapping[str, Any]) -> str:
             f"in {told['wing']}" if "wing" in told else "",
             told["stated_by"],
             told.get("trust"),
+            told.get("cites"),
         ),
     )
     return f"[{told['id']}] {told['subject']} · {told['predicate']} · {told['object']} ({', '.join(remarks)})"
