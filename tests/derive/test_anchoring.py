@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import PureWindowsPath
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.archive.conversations import PLACE, answered, called, conversations, file_rows, fresh_palace, said
 from tests.archive.test_erasing import erase
 from tests.derive.state import drawers
+from tests.examples import examples
 
 from palazzo.archive.door import Filing
 from palazzo.derive.anchoring import ANCHORING, MOST, expected, kept, project_path
@@ -238,17 +239,20 @@ def test_verify_finds_a_citation_that_was_changed(palace: Palace) -> None:
     assert not sound(palace)
 
 
-@settings(max_examples=25)
+@examples(40)
 @given(conversations())
 def test_a_session_that_grows_cites_the_same_as_one_that_comes_at_once(rows: list[Filing]) -> None:
     calls = [*rows, *(row for some in (read(40), edited(41, "TAX = 1", "TAX = 2")) for row in some)]
     with fresh_palace() as palace:
+        with palace.database.transaction() as connection:
+            places.file_project(connection, "shop", "shop", "/srv/shop")
         for batch in (calls[: len(calls) // 2], calls[len(calls) // 2 :]):
             file_rows(palace, batch, source=SHOP)
             palace.follow_anchors()
         with palace.database.snapshot() as connection:
             for thing in ANCHORING.everything(connection):
                 assert expected(connection, thing) == kept(connection, thing)
+            assert anchors.count(connection) > 0
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.archive.test_erasing import erase
 
 from palazzo.errors import NotFound, UsageError
 from palazzo.model import Anchor
@@ -157,3 +158,16 @@ def test_a_fact_that_ends_keeps_what_it_cites_and_one_that_is_taken_back_cites_n
 def test_a_file_that_does_not_exist_makes_no_fact(context: Context) -> None:
     with pytest.raises(NotFound, match="does not exist"):
         state(context, "src/none.py")
+
+
+def test_erased_names_of_files_are_in_no_citation(context: Context) -> None:
+    (drawer,) = remember(context, RememberRequest("Rounded.", anchors=("src/cart.py:4",))).drawers
+    added = state(context, "src/cart.py:4")
+    context.writing().follow_anchors()
+    erase(context.writing(), "cart.py")
+    context.writing().follow_anchors()
+    paths = [one.path for one in (*of_fact(context, added.id), *cited(context, drawer))]
+    assert paths
+    assert not [path for path in paths if "cart" in path]
+    with context.reading().database.snapshot() as connection:
+        assert list(connection.execute("SELECT path FROM anchor WHERE path LIKE '%cart%'")) == []

@@ -101,7 +101,7 @@ def _of_note(connection: Connection, drawer: int) -> list[Cited]:
     found: dict[Anchor, None] = {}
     for item, start, end, meta in connection.execute(
         "SELECT p.item, p.start, p.end, i.meta FROM drawer_span p JOIN drawer d ON d.id = p.drawer"
-        " JOIN item i ON i.id = p.item WHERE d.id = ? AND d.retired_at IS NULL AND i.trust <> 'external' ORDER BY p.n",
+        " JOIN item i ON i.id = p.item WHERE d.id = ? AND d.retired_at IS NULL ORDER BY p.n",
         (drawer,),
     ):
         found.update(dict.fromkeys(anchors.from_meta(json.loads(meta))))
