@@ -24,6 +24,7 @@ from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.search import SearchRequest, SearchResult, search
 from palazzo.operations.show import ShowRequest, show
 from palazzo.operations.todo_add import TodoAddRequest, todo_add
+from palazzo.operations.todo_list import TodoListRequest, todo_list
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
 from palazzo.scope import standings_kept
 
@@ -194,6 +195,7 @@ def test_a_to_do_of_another_branch_says_so(memory: Memory) -> None:
         todo = todo_add(context, TodoAddRequest("Write the runbook for the lantern rollback.")).todo.id
     memory.checkout.on("main")
     with memory.at() as context:
+        assert [one.label for one in todo_list(context, TodoListRequest()).todos] == ["unmerged: feature/blue"]
         found = proactive_context(context, ProactiveContextRequest("the runbook for the lantern rollback"))
     assert (found.todos[0].id, found.labels[todo]) == (todo, "unmerged: feature/blue")
 

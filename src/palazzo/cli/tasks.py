@@ -64,6 +64,8 @@ def _todo(screen: Screen, todo: TodoView, everywhere: bool) -> None:
         facts.append((f"  due before {to_iso(todo.due_at)}{', overdue' if todo.overdue else ''}", "yellow"))
     if todo.closed_at:
         facts.append((f"  {to_iso(todo.closed_at)}", "dim"))
+    if todo.label:
+        facts.append((f"  {todo.label}", "yellow"))
     mark = "" if todo.state == "open" else f"{todo.state}  "
     screen.say((mark, _STYLES[todo.state]), todo.text, hanging=len(INDENT))
     screen.say(*facts)

@@ -37,6 +37,8 @@ class TodoView:
     due_at: Micros | None
     overdue: bool
     closed_at: Micros | None
+    label: str = ""
+    """Where to-dos are listed: what is said of its branch, if that is not known to be part of what is checked out."""
 
 
 @dataclass(frozen=True, slots=True)

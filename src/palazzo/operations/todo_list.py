@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations import past
@@ -39,6 +39,7 @@ def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
     In a directory whose project the palace does not know they are those of all wings.
     """
     from palazzo.errors import UsageError
+    from palazzo.operations.branches import Checkout
     from palazzo.operations.search import check_place
     from palazzo.operations.tasks import todo_view
     from palazzo.store import tasks
@@ -51,7 +52,10 @@ def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
         named, _ = check_place(connection, request.wing, None, context.notice)
         wing = None if request.everywhere else named or context.home
         found = tasks.tasks(connection, "todo", wing, closed=request.all)
-    views = tuple(todo_view(task, when.before or context.now) for task in found)
+        standings = Checkout(context).of_ids(connection, [task.uid for task in found])
+    views = tuple(
+        replace(todo_view(task, when.before or context.now), label=standings[task.uid].label) for task in found
+    )
     told = None if when.asked is None else to_iso(when.asked)
     return TodoListResult(wing, views, sum(view.state == "open" for view in views), told)
 

@@ -32,6 +32,7 @@ def told_todo(one: TodoView) -> dict[str, Any]:
         "wing": one.wing,
         "due": one.due_at and _until(one.due_at),
         "by": one.by,
+        "branch": one.label,
     }
     return {name: value for name, value in told.items() if value}
 
@@ -61,7 +62,7 @@ def told_reminder(one: ReminderView) -> dict[str, Any]:
 def task_line(told: Mapping[str, Any]) -> str:
     """Return a told to-do or reminder as a line."""
     marks = [f"{name} {told[name]}" for name in ("due", "at", "file", "topic", "because") if name in told]
-    about = " · ".join(filter(None, (told["state"], told.get("wing", ""), *marks, told.get("by", ""))))
+    about = " · ".join(filter(None, (told["state"], told.get("wing", ""), *marks, told.get("by"), told.get("branch"))))
     return f"[{told['id']}] {about}: {told['text']}"
 
 
