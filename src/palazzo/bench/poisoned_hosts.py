@@ -96,12 +96,14 @@ class Session:
 
     host = ""
 
-    def __init__(self, home: Path, project: Path, session: str = "", parent: str = "", agent: str = "") -> None:
+    def __init__(
+        self, home: Path, project: Path, parent: str = "", agent: str = "", began: datetime | None = None
+    ) -> None:
         self.home, self.project, self.parent, self.agent = home, project, parent, agent
         self.agents: list[Session] = []
         """Its sub-agents' own sessions, where the host keeps them apart."""
-        self.session = session or str(uuid.uuid4())
-        self.began = self._now = datetime.now(UTC) - timedelta(minutes=5)
+        self.session = str(uuid.uuid4())
+        self.began = self._now = began or datetime.now(UTC) - timedelta(minutes=5)
         self.path = self._place()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._begin()
@@ -135,11 +137,17 @@ class Session:
 
     def _delegate(self, call: str, step: Delegated) -> None:
         """Write a sub-agent's session, and then its report as what the tool answered."""
-        inner = type(self)(self.home, self.project, parent=self.session, agent=uuid.uuid4().hex[:17])
+        self._inner(step)
+        self._use(call, _DELEGATES[self.host], {"prompt": step.task}, step.report, False)
+
+    def _inner(self, step: Delegated) -> Session:
+        """Let a sub-agent work in a session of its own, which ends before its report."""
+        inner = type(self)(self.home, self.project, self.session, uuid.uuid4().hex[:17], self._now)
         for one in step.steps:
             inner.add(one)
         self.agents.append(inner)
-        self._use(call, _DELEGATES[self.host], {"prompt": step.task}, step.report, False)
+        self._now = inner._now
+        return inner
 
     def _id(self) -> str:
         return f"call_{uuid.uuid4().hex[:20]}"
@@ -228,6 +236,13 @@ class Codex(Session):
         output = f"Exit code: 1\nWall time: 0 seconds\nOutput:\n{printed}" if failed else printed
         self._row("response_item", made)
         self._row("response_item", {"type": "function_call_output", "call_id": call, "output": output})
+
+    def _delegate(self, call: str, step: Delegated) -> None:
+        """Write an agent's thread, that it is begun, and what is heard of it when it is waited for."""
+        inner = self._inner(step)
+        self.use("spawn_agent", {"message": step.task}, json.dumps({"agent_id": inner.session}))
+        heard = {"status": {inner.session: {"completed": step.report}}, "timed_out": False}
+        self._use(call, "wait", {"ids": [inner.session]}, json.dumps(heard), False)
 
 
 class Pi(Session):
