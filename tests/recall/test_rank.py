@@ -55,6 +55,34 @@ def test_what_speaks_against_it_puts_it_last(first: dict[str, object]) -> None:
     assert order(rank(QUESTION, candidates(3), around(*alike(3, **first))))[-1] == 1
 
 
+@pytest.mark.parametrize(
+    ("checked_out", "branches", "first", "values"),
+    [
+        ("feature/blue", ("main", "feature/blue", "feature/red"), 2, [0, 1, 0]),
+        ("main", ("feature/red", "main", "feature/blue"), 2, [-1, 0, -1]),
+        ("main", ("feature/red", "", "master"), 3, [-1, 0, 0]),
+        ("", ("main", "feature/red", "trunk"), 3, [0, -1, 0]),  # a detached head
+        (None, ("main", "feature/blue", "feature/red"), 3, [0, 0, 0]),
+    ],
+)
+def test_what_belongs_to_what_is_checked_out_comes_first(
+    checked_out: str | None, branches: tuple[str, ...], first: int, values: list[float]
+) -> None:
+    """Of equals the newest row comes first."""
+    asked = replace(QUESTION, checked_out=checked_out)
+    placed = [PLAIN._replace(row=n, source=n, wing="here", branch=one) for n, one in enumerate(branches, 1)]
+    ranked = rank(asked, candidates(3), around(*placed))
+    assert order(ranked)[0] == first
+    assert {one.candidate.row: one.signals.branch for one in ranked} == dict(enumerate(values, 1))
+    assert len({round(one.of_its_own, 9) for one in ranked}) == 1
+
+
+def test_a_branch_of_another_project_is_no_matter() -> None:
+    asked = replace(QUESTION, checked_out="feature/blue")
+    ranked = rank(asked, candidates(2), around(*alike(2, branch="feature/blue")))
+    assert [one.signals.branch for one in ranked] == [0.0, 0.0]
+
+
 def test_a_neighbour_of_good_hits_comes_in_without_having_been_found() -> None:
     found = [Candidate(1, 0.6, 3.0, 1.0), Candidate(3, 0.6, 3.0, 1.0), Candidate(4, 0.1, None, 0.1)]
     placed = [PLAIN._replace(row=row) for row in (1, 2, 3)] + [PLAIN._replace(row=4, source=9)]

@@ -37,7 +37,7 @@ _ASKS, _SPEAKS_OF_TIME = int(Marks.ASKS), int(Marks.SPEAKS_OF_TIME)
 
 
 class Signals(NamedTuple):
-    """What speaks for a drawer; all within 0 and 1, but `beside` and `near`, which are sums of two."""
+    """What speaks for a drawer; all within 0 and 1, but `beside` and `near`, sums of two, and `branch`, from -1 on."""
 
     words: float = 0.0
     """Its BM25, of the best in the answer."""
@@ -84,7 +84,9 @@ class Signals(NamedTuple):
     together: float = 0.0
     """How often it was used together with something that ranks high here, or that the session has used."""
     branch: float = 0.0
-    """Whether it belongs to what is checked out in the project that is asked from."""
+    """In the project that is asked from: 1 for what was written on the branch that is checked out; where that is a main
+    line, nothing for what belongs to it, and -1 for what was written on another branch. So a main line, of which nearly
+    everything is, does not lift a project above others."""
 
 
 class Ranked(NamedTuple):
@@ -315,8 +317,17 @@ def _signals(
         follows=around.share(before[0]) if before and placed.kind == "exchange" else 0.0,
         command=1.0 if understood.asks_how and placed.kind == "tool" and is_shell(placed.title) else 0.0,
         latest=1.0 if row in around.latest else 0.0,
-        branch=1.0 if placed.wing == understood.home and belongs(placed.branch, understood.checked_out) else 0.0,
+        branch=_of_branch(placed.branch, understood.checked_out) if placed.wing == understood.home else 0.0,
     )
+
+
+def _of_branch(branch: str, checked_out: str | None) -> float:
+    """The signal `branch` of a drawer at home."""
+    if checked_out is None:
+        return 0.0
+    if checked_out in MAIN_LINES:
+        return 0.0 if branch in MAIN_LINES else -1.0
+    return 1.0 if branch == checked_out else 0.0
 
 
 def belongs(branch: str, checked_out: str | None) -> bool:
