@@ -11,6 +11,7 @@ import pytest
 from tests.operations.sessions_written import PAGE, POISON, Session, World, run
 
 from palazzo import client
+from palazzo.errors import UsageError
 from palazzo.guard.taint import AGENTS_VARIABLES
 from palazzo.operations.context import Context
 from palazzo.operations.tainting import whom_to_believe
@@ -238,3 +239,25 @@ def test_what_is_stated_after_a_page_is_not_told_when_its_name_comes_up(world: W
     assert (told.facts, told.todos, told.reminders, told.memories) == ((), (), (), ())
     run(world.context(), "kg_add", "Deployments-Bot", "needs", "the review")
     assert [one.object for one in run(world.context(), "proactive_context", words).facts] == ["the review"]
+
+
+@pytest.mark.parametrize("operation", ["remember", "checkpoint"])
+def test_what_is_in_quarantine_is_no_double_of_a_persons_words(world: World, session: Session, operation: str) -> None:
+    given = {"text": NOTE, "once": True}
+    if operation == "checkpoint":
+        given = {"document": json.dumps({"items": [{"content": NOTE}]})}
+    session.reads_a_page()
+    for _ in range(2):
+        run(world.agent("s-1"), operation, **given)
+    assert len(run(world.context(), "quarantine_list").entries) == 1
+    run(world.context(), operation, **given)
+    assert NOTE in woken(world.context())
+
+
+def test_names_are_not_merged_under_words_from_outside(world: World, session: Session) -> None:
+    for name in ("api", "gateway"):
+        run(world.context(), "kg_add", name, "uses", "Redis")
+    session.reads_a_page()
+    with pytest.raises(UsageError, match="a person can"):
+        run(world.agent("s-1"), "kg_merge", "api", "gateway")
+    assert run(world.context(), "kg_merge", "api", "gateway").merged.into == "gateway"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from palazzo.archive.notes import PreparedNote
     from palazzo.graph.stating import Statement
     from palazzo.guard.taint import Believed
-    from palazzo.model import Drawer, Micros, Place
+    from palazzo.model import Drawer, Micros, Place, Trust
     from palazzo.operations.checkpoint_document import EntryGiven, FactGiven, Given, ItemGiven
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
@@ -132,6 +132,7 @@ class _NoteToSave:
 class _Plan:
     notes: tuple[_NoteToSave, ...]
     facts: tuple[Statement, ...]
+    trust: Trust
 
 
 def _planned(context: Context, given: Given, whom: Believed) -> _Plan:
@@ -152,7 +153,7 @@ def _planned(context: Context, given: Given, whom: Believed) -> _Plan:
     ]
     problems.raise_any()
     notes = _prepared(context, [(n, one) for n, one in items if one is not None], entry, whom)
-    return _Plan(notes, tuple(filter(None, stated)))
+    return _Plan(notes, tuple(filter(None, stated)), whom.trust)
 
 
 def _item(value: object) -> ItemGiven:
@@ -298,7 +299,7 @@ class _Saving:
 
         text, place = one.note.text, one.note.place
         kind: Literal["note", "diary"] = "note" if one.part == "item" else "diary"
-        same = duplicates.same(connection, text, place.wing, kind)
+        same = duplicates.same(connection, text, place.wing, kind, self._plan.trust)
         if same is not None:
             self._duplicates.append(_duplicate(one, same, 1.0, filed=False))
             return True

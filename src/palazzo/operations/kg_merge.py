@@ -44,11 +44,13 @@ def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
     """
     from palazzo.graph import joining
     from palazzo.operations.facts import change, name_to_find
+    from palazzo.operations.tainting import unless_tainted
 
     if request.name is None:
         return KgMergeResult(None, (), _merges(context))
     if request.into is None:
         raise UsageError("Give two names: the one that is merged, and the one that it is merged into.")
+    unless_tainted(context, "merges names")
     name, into = (name_to_find(context, one, writing=True) for one in (request.name, request.into))
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg merge")

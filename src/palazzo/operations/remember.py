@@ -15,7 +15,7 @@ from palazzo.operations.tasks import ACTOR, speaker
 
 if TYPE_CHECKING:
     from palazzo.archive.notes import Note, PreparedNote
-    from palazzo.model import Drawer, Micros
+    from palazzo.model import Drawer, Micros, Trust
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
@@ -77,7 +77,7 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     with database.snapshot() as connection:
         near = duplicates.near(connection, prepared.text, note.place.wing)
     with database.transaction() as connection:
-        same = duplicates.same(connection, prepared.text, note.place.wing) if request.once else None
+        same = _same(connection, prepared, note.whom.trust) if request.once else None
         if same is None:
             row = _file(connection, prepared, [guard.words(tag) for tag in tags], context.now)
     if same is not None:
@@ -149,6 +149,12 @@ def _said_at(context: Context, said: str | None) -> Micros | None:
     if at is not None and at > context.now:
         raise UsageError(f"--at: '{said}' is still to come; leave it out for what is said now.")
     return at
+
+
+def _same(connection: Connection, note: PreparedNote, trust: Trust) -> Drawer | None:
+    from palazzo.recall import duplicates
+
+    return duplicates.same(connection, note.text, note.place.wing, trust=trust)
 
 
 def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], now: Micros) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from palazzo.errors import UsageError
 from palazzo.guard.taint import AGENT, PERSON, Believed, believed, from_outside, is_agents
 from palazzo.model import Micros, Trust
 
@@ -59,6 +60,15 @@ def an_agents(context: Context) -> Believed:
     """Return whom to believe for what is an agent's whoever types it: an entry of its diary."""
     whom = whom_to_believe(context)
     return AGENT if whom == PERSON else whom
+
+
+def unless_tainted(context: Context, verb: str) -> None:
+    """Raise for a caller whose session has met words from outside: what it does shows at once in what is believed."""
+    if whom_to_believe(context).trust == "external":
+        raise UsageError(
+            f"This session has read words from outside, and nobody {verb} under those: "
+            "a person can, in a terminal of their own."
+        )
 
 
 def _met(context: Context, named: str, *, is_certain: bool) -> tuple[list[int], list[str]]:

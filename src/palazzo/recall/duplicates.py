@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from palazzo.archive import reading
 from palazzo.derive.cutting import DRAWER_CHARACTERS, PASSAGE_CHARACTERS
 from palazzo.derive.making import text_hash
-from palazzo.model import Drawer, DrawerKind
+from palazzo.model import Drawer, DrawerKind, Trust
 from palazzo.recall.present import NEAR_COPY
 from palazzo.settings.keys import TRUSTS
 from palazzo.store import drawers, items, keywords, listing, places
@@ -42,14 +42,19 @@ class Duplicate:
     similarity: float
 
 
-def same(connection: Connection, text: str, wing: str | None = None, kind: DrawerKind = "note") -> Drawer | None:
+def same(
+    connection: Connection, text: str, wing: str | None = None, kind: DrawerKind = "note", trust: Trust = "external"
+) -> Drawer | None:
     """Return a live note of a wing (None: of any) that says `text` to the letter; the first that was filed.
 
-    `kind` is that of its drawers: a diary entry is no double of a plain note.
+    `kind` is that of its drawers: a diary entry is no double of a plain note. Nor is one that is not believed of one
+    that would be, by its `trust`.
     """
     called = None if wing is None else _called(connection, wing)
     for row in drawers.live_drawers_with(connection, text_hash(_first_passage(text))):
         drawer = reading.read_drawer(connection, row)
+        if trust != "external" and drawer.trust == "external":
+            continue
         if drawer.kind == kind and called in (None, drawer.place.wing) and _whole(connection, row, drawer) == text:
             return drawer
     return None
