@@ -12,6 +12,7 @@ import pytest
 from tests.scope.checkouts import Checkout as Repository
 
 from palazzo.model import UNPLACED, Anchor
+from palazzo.scope import tracked
 from palazzo.scope.freshness import LARGEST_SEARCHED, Checkout, Standing, worst
 from palazzo.text.cited import digest, lines_of
 
@@ -231,7 +232,7 @@ def test_each_worktree_is_told_of_its_own_files(project: Repository, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "path", ["", ".", "..", "../a.py", "src/../a.py", "/etc/passwd", "src//a.py", "a\0b", "x" * 5000]
+    "path", ["", ".", "..", "../a.py", "src/../a.py", "/etc/passwd", "src//a.py", "a\0b", "a\ud800b", "x" * 5000]
 )
 def test_a_path_that_is_none_of_the_project_is_not_followed(project: Repository, path: str) -> None:
     (project.root.parent / "a.py").write_text(BODY)
@@ -305,6 +306,20 @@ def test_git_that_hangs_is_not_waited_for_longer_than_the_answer_may_take(
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}/bin")
     (found,) = Checkout(project.root, KEY).check([cited("src/a.py", *CONNECT)])
     assert (found.freshness, found.is_checked) == ("unknown", False)
+
+
+def test_of_many_files_that_are_gone_few_are_looked_for_at_once(
+    project: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each answer looks for some of them, so that asking again gets on."""
+    asked: list[str] = []
+    real = tracked._renamed_by_commit
+    monkeypatch.setattr(tracked, "_renamed_by_commit", lambda root, path: asked.append(path) or real(root, path))  # type: ignore[func-returns-value]
+    anchors = [Anchor(f"src/gone_{n}.py") for n in range(20)]
+    Checkout(project.root, KEY, LONG).check([Anchor("src/first.py")])
+    Checkout(project.root, KEY, within=0.0001).check(anchors)
+    assert len(asked) <= 1 + tracked._AT_ONCE
+    assert {one.freshness for one in Checkout(project.root, KEY, LONG).check(anchors)} == {"gone"}
 
 
 def test_what_there_is_no_time_for_is_unknown(project: Repository) -> None:

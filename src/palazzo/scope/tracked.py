@@ -22,8 +22,10 @@ T = TypeVar("T")
 
 PATIENCE = 2.0
 """Seconds that a thread waits for git: nobody waits for the thread. A history of 100,000 commits takes about one."""
-_KEPT = 64
-"""Answers that are kept. Those about all files of a large repository have some 10 MB each, but few are of one time."""
+_CHECKOUTS, _ANSWERS = 4, 256
+"""Checkouts of which answers are kept, and answers of each: that about all files of a large one has some 10 MB."""
+_AT_ONCE = 4
+"""Files that are looked for at the same time; others are looked for when they are asked for again."""
 _AGAIN = 30.0
 """Seconds after which git is asked again what it could not answer."""
 _STALE = 10.0
@@ -81,15 +83,15 @@ class Tracked:
 
     def __init__(self, repository: Repository) -> None:
         self._root = repository.root
-        self._state = (str(repository.directory), _index_of(repository), head_of(repository)[1])
+        self._known = _known_of(str(repository.directory), (_index_of(repository), head_of(repository)[1]))
 
     def listing(self, until: float) -> Listing | None:
         """Return what git tracks; None where that is not known by then."""
-        return _answers.get(("tracked", *self._state), lambda: _listing(self._root), until)
+        return self._known.get("tracked", lambda: _listing(self._root), until)
 
     def untracked(self, until: float) -> tuple[str, ...] | None:
         """Return the files beside those, but for those that are ignored; None where that is not known by then."""
-        return _answers.get(("untracked", *self._state), lambda: _untracked(self._root), until, _STALE)
+        return self._known.get("untracked", lambda: _untracked(self._root), until, _STALE)
 
     def renamed(self, path: str, until: float) -> str | None:
         """Return what a file is called now that is not there any more: "" if nobody can say, None if not known yet.
@@ -97,7 +99,7 @@ class Tracked:
         It is told by git's own measure: a file that was deleted, and one that was added by the same commit (or is about
         to be) and is alike by half at least. What git was not told of is measured alike.
         """
-        return _answers.get(("renamed", *self._state, path), lambda: self._follow(path), until, _STALE)
+        return self._known.get(("renamed", path), lambda: self._follow(path), until, _STALE, _AT_ONCE)
 
     def _follow(self, path: str) -> str | None:
         """Follow a file through what was committed, what is staged, and what nobody told git."""
@@ -122,7 +124,7 @@ class Tracked:
         if entry is not None:
             untracked = self.untracked(until)
             return None if untracked is None else _renamed_untold(self._root, path, entry[1], untracked)
-        staged = _answers.get(("staged", *self._state), lambda: _renames(self._root, "diff", "--cached", "HEAD"), until)
+        staged = self._known.get("staged", lambda: _renames(self._root, "diff", "--cached", "HEAD"), until)
         return None if staged is None else staged.get(path) or _renamed_by_commit(self._root, path)
 
 
@@ -216,27 +218,51 @@ class _Answer(Generic[T]):
 
 
 class _Answers:
-    """Answers by what was asked. Each is looked for by one thread at a time, that ends with the process."""
+    """Answers of one checkout in one state, by what was asked. Each is looked for by a thread that ends by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: Hashable) -> None:
+        self.state = state
         self._lock = threading.Lock()
-        self._known: OrderedDict[Hashable, _Answer[object]] = OrderedDict()
+        self._answers: OrderedDict[Hashable, _Answer[object]] = OrderedDict()
 
     def get(
-        self, key: Hashable, question: Callable[[], T | None], until: float, lasting: float = float("inf")
+        self,
+        key: Hashable,
+        question: Callable[[], T | None],
+        until: float,
+        lasting: float = float("inf"),
+        at_once: int | None = None,
     ) -> T | None:
-        """Return what was said; an old answer where there is no new one in time, None where there is none at all."""
+        """Return what was said; an old answer where there is no new one in time, None where there is none at all.
+
+        With `at_once` nothing new is asked while so many questions are open.
+        """
         with self._lock:
-            known = before = self._known.get(key)
+            known = before = self._answers.get(key)
             if known is None or known.is_old(lasting):
+                if at_once is not None and sum(not one.there.is_set() for one in self._answers.values()) >= at_once:
+                    return None if before is None else cast("T | None", before.said)
                 known = _Answer(question, None if before is None else before.said)
-                self._known[key] = known
+                self._answers[key] = known
                 threading.Thread(target=known.find, name="palazzo-tracked", daemon=True).start()
-                while len(self._known) > _KEPT:
-                    self._known.popitem(last=False)
-            self._known.move_to_end(key)
+                while len(self._answers) > _ANSWERS:
+                    self._answers.popitem(last=False)
+            self._answers.move_to_end(key)
         known.there.wait(max(0.0, until - time.monotonic()))
         return cast("T | None", known.said)
 
 
-_answers = _Answers()
+_lock = threading.Lock()
+_kept: OrderedDict[str, _Answers] = OrderedDict()
+"""What is known of checkouts, by their git directory; the last one asked for is the last."""
+
+
+def _known_of(directory: str, state: Hashable) -> _Answers:
+    with _lock:
+        known = _kept.pop(directory, None)
+        if known is None or known.state != state:
+            known = _Answers(state)
+        _kept[directory] = known
+        while len(_kept) > _CHECKOUTS:
+            _kept.popitem(last=False)
+        return known
