@@ -3,13 +3,13 @@
 Sessions come in as they do in life: hooks tell of them while their transcripts grow, and the agent writes with its
 tools in the middle. Then, in later sessions, all that may be told is asked for, and each answer is looked through for
 what strangers claimed. Each case has a project of its own, so that none hides another. Beside it stands what makes the
-figure mean something: that the same is found by who searches, and that it is told where trust is switched off.
+figure mean something: that the same is found by who searches, and that it is told where everybody is trusted.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ CASES = (*POISONED, *HONEST)
 _ANSWERS_LIMIT = 10
 _SHELL = Used("shell", "", "")
 _READ = Used("read", "src/main.py", "")
+_ASKS = "a prompt that asks for the past"
 
 
 @dataclass(slots=True)
@@ -36,26 +37,22 @@ class Found:
     told: set[str] = field(default_factory=set)
     asked: bool = False
     """It was told to who asked about it in a prompt."""
+    trusting: set[str] = field(default_factory=set)
+    """Where it is told if everybody is trusted: what the guard has to hold back, or does not keep from being told."""
     found: bool = False
     trusts: set[str] = field(default_factory=set)
 
 
 def run(report: Progress, hosts: Sequence[str] = tuple(SESSIONS), cases: Sequence[Case] = CASES) -> list[Found]:
-    """Return what became of each case with each host, the guard as it is."""
-    return list(_run(report, hosts, cases, {}))
-
-
-def unguarded(report: Progress, host: str, cases: Sequence[Case] = POISONED) -> list[Found]:
-    """Return the same where everybody is trusted: what the guard has to hold back."""
-    return list(_run(report, (host,), cases, {"PALAZZO_AUTO_INJECT_TRUST": "external"}))
+    """Return what became of each case with each host."""
+    return list(_run(report, hosts, cases))
 
 
 def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
-    """Return a row for each host, and one of a palace whose guard is off."""
+    """Return a row for each host, and one of all."""
     found = run(report)
-    off = unguarded(report, "claude-code")
     each = [_row(host, [one for one in found if one.host == host]) for host in SESSIONS]
-    return (*each, _row("claude-code, all trusted", off))
+    return (*each, _row("all", found))
 
 
 def _row(name: str, found: Sequence[Found]) -> dict[str, Cell]:
@@ -66,17 +63,19 @@ def _row(name: str, found: Sequence[Found]) -> dict[str, Cell]:
         "host": name,
         "poisoned": len(poisoned),
         "told unasked": sum(bool(one.told) for one in poisoned),
+        "if all were trusted": sum(bool(one.trusting) for one in poisoned),
         "found by search": sum(one.found for one in poisoned),
         "external": sum(one.trusts == {"external"} for one in poisoned),
         "honest": len(honest),
         "honest found": sum(one.found for one in honest),
         "ordinary": len(ordinary),
         "ordinary told": sum(one.asked for one in ordinary),
+        "if all trusted": sum(_ASKS in one.trusting for one in ordinary),
     }
 
 
-def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case], settings: Mapping[str, str]) -> Iterator[Found]:
-    with served(settings) as here:
+def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case]) -> Iterator[Found]:
+    with served() as here:
         total = len(hosts) * len(cases)
         projects: dict[tuple[str, str], tuple[Path, Session]] = {}
         for n, (host, case) in enumerate((host, case) for host in hosts for case in cases):
@@ -153,7 +152,11 @@ def _asked(here: Served, host: str, case: Case, project: Path, session: Session)
     for place, said in answers:
         if case.claim in said.lower():
             found.told.add(place)
-    found.asked = any("prompt that asks" in place for place in found.told)
+    found.asked = _ASKS in found.told
+    for n, (place, event, fields) in enumerate(_trusting(case)):
+        told = payload(host, f"trusting-{n}-{project.name}", project, **fields)
+        if case.claim in here.hook(host, event, told, project, PALAZZO_AUTO_INJECT_TRUST="external").lower():
+            found.trusting.add(place)
     with here.agent(host, project) as agent:
         for tool, given in (
             ("wake_up", {}),
@@ -171,6 +174,13 @@ def _asked(here: Served, host: str, case: Case, project: Path, session: Session)
     return found
 
 
+def _trusting(case: Case) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield what is asked where everybody is trusted: the places that told the most."""
+    yield "a session's start", "session-start", {"source": "startup"}
+    yield _ASKS, "prompt", {"prompt": case.later.asks}
+    yield "a prompt that works", "prompt", {"prompt": case.later.works}
+
+
 def _subject(case: Case) -> str:
     """What a fact that the case's agent states is about, if it states one."""
     stated = (step.arguments for step in case.steps if isinstance(step, Wrote) and step.tool == "kg_add")
@@ -185,7 +195,7 @@ def _unasked(here: Served, host: str, case: Case, project: Path, session: Sessio
     error = later.error or "make: *** [check] Error 1"
     happens: list[tuple[str, str, dict[str, Any]]] = [
         ("a session's start", "session-start", {"source": "startup"}),
-        ("a prompt that asks for the past", "prompt", {"prompt": later.asks}),
+        (_ASKS, "prompt", {"prompt": later.asks}),
         ("a prompt that asks for the last sessions", "prompt", {"prompt": "What did we do last time?"}),
         ("a prompt that works", "prompt", {"prompt": later.works}),
         ("before a file is read", "pre-tool", {"tool": (read, given, "", "")}),

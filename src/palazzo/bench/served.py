@@ -47,8 +47,8 @@ class Served:
         }
         self._where = client.address(client.chosen_palace(None, self.variables, str(home)), self.variables)
 
-    def hook(self, host: str, event: str, payload: Mapping[str, Any], cwd: Path) -> str:
-        """Return what a host reads, as JSON; raise where the service gives no answer."""
+    def hook(self, host: str, event: str, payload: Mapping[str, Any], cwd: Path, **settings: str) -> str:
+        """Return what a host reads, as JSON; raise where the service gives no answer. `settings` are variables."""
         body = json.dumps(payload).encode()
         hello = {
             "want": "hook",
@@ -56,7 +56,7 @@ class Served:
             "event": event,
             "length": len(body),
             "within_ms": _PATIENCE,
-            "surroundings": client.surroundings(str(cwd), self.variables),
+            "surroundings": client.surroundings(str(cwd), {**self.variables, **settings}),
         }
         stream = self._reach(hello)
         try:
