@@ -71,7 +71,7 @@ def test_a_command_that_does_more_than_show_a_file_reads_none(command: str) -> N
     [
         (Reading("a"), "Read", "1\tx\n2\ty\n3\t", Shown(1, ("x", "y"), True)),
         (Reading("a"), "Read", "     1→x\n     2→\n     3→y", Shown(1, ("x", "", "y"), True)),
-        (Reading("a", 7, 2), "Read", "     7→x\n     8→", Shown(7, ("x", ""), False)),
+        (Reading("a", 7, 2), "Read", "     7→\n     8→", Shown(7, ("",), False)),
         (Reading("a"), "read", "<file>\n00001| x\n00002| y\n\n(End of file - total 2 lines)\n</file>",
          Shown(1, ("x", "y"), True)),
         (Reading("a"), "read", "<path>/a</path>\n<content>\n1: x\n2: y\n\n(End)\n</content>",

@@ -68,10 +68,17 @@ def take(before: list[Citation], new: Citation) -> None:
 
 
 def _moved(old: Anchor, edited: Anchor, shift: int) -> Anchor | None:
-    """An earlier edit's anchor after a later edit of the file; None where that changed its lines."""
-    if edited.first <= 0 or old.first < 0 or old.last < edited.first:
-        return old if old.first != 0 else None
-    if old.first == 0 or old.first <= edited.last - shift:
+    """An earlier edit's anchor after a later edit of the file; None where that changed its lines.
+
+    After an edit that nobody can place it stands nobody knows where.
+    """
+    if old.first == 0 or (edited.first == 0 and edited.digest):
+        return None
+    if edited.first <= 0:
+        return replace(old, first=UNPLACED, last=UNPLACED) if old.digest else old
+    if old.first < 0 or old.last < edited.first:
+        return old
+    if old.first <= edited.last - shift:
         return None
     return replace(old, first=old.first + shift, last=old.last + shift)
 

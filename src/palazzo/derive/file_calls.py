@@ -293,8 +293,8 @@ def shown(reading: Reading, tool: str, result: str) -> Shown | None:
     first, told = lines
     asked = reading.limit
     is_cut = bool(_CUT.search(body)) or len(told) >= _MOST_LINES
-    if len(told) > 1 and told[-1] == "" and not (asked and len(told) >= asked) and not is_cut and not is_command:
-        told = told[:-1]  # behind the end of the last line
+    if len(told) > 1 and told[-1] == "" and not is_command:
+        told = told[:-1]  # as good as always what stands behind the end of the last line
     return Shown(first, tuple(map(seen, told)), first == 1 and not asked and not is_cut)
 
 
