@@ -150,11 +150,10 @@ def measured(root: Path, cases: dict[str, Asked], times: int, graph: str) -> lis
 
 def until_known(repository: Repository, asked: Asked) -> list[Visibility]:
     """Ask until the work is done; return what is said then."""
-    while True:
-        said = list(Ancestry(repository).standings(asked).values())
-        if not standings_kept.kept(repository, None).is_working:
-            return said
+    Ancestry(repository).standings(asked)
+    while standings_kept.kept(repository, None).is_working:
         time.sleep(0.001)
+    return list(Ancestry(repository).standings(asked).values())
 
 
 def git(root: Path, *arguments: str, stdin: bytes = b"") -> bytes:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from palazzo.scope import standings_kept
+from palazzo.scope.ancestry import Ancestry, Visibility
+from palazzo.scope.git_files import repository_of
 
 GIT = shutil.which("git") or "git"
 """Found before a test puts something in its way."""
@@ -55,3 +61,15 @@ class Checkout:
     def head(self) -> str:
         """The commit that is checked out."""
         return self.git("rev-parse", "HEAD")
+
+
+def standings(
+    checkout: Checkout, asked: Sequence[tuple[str, str]], tips: Mapping[str, str] = {}, cache: Path | None = None
+) -> list[Visibility]:
+    """How memories stand, once git has answered: a busy machine may take more than one answer's patience."""
+    repository = repository_of(checkout.root)
+    assert repository is not None
+    Ancestry(repository, cache).standings(asked, tips)
+    while standings_kept.kept(repository, cache).is_working:
+        time.sleep(0.01)
+    return list(Ancestry(repository, cache).standings(asked, tips).values())

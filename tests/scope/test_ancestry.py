@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.scope.checkouts import Checkout
+from tests.scope.checkouts import Checkout, standings
 
 from palazzo.scope import standings_kept
-from palazzo.scope.ancestry import Ancestry, Visibility
-from palazzo.scope.git_files import repository_of
+from palazzo.scope.ancestry import Visibility
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests ask git")
 
@@ -35,26 +34,9 @@ def acme(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path.resolve() / "acme").init()
 
 
-def ancestry(checkout: Checkout, cache: Path | None = None) -> Ancestry:
-    repository = repository_of(checkout.root)
-    assert repository is not None
-    return Ancestry(repository, cache)
-
-
-def standing(checkout: Checkout, branch: str, commit: str, tip: str = "", cache: Path | None = None) -> Visibility:
-    """How it stands, once git has answered: a busy machine may take more than one answer's patience."""
-    asked = (branch, commit)
-    for _ in range(100):
-        found = ancestry(checkout, cache).standings([asked], {branch: tip} if tip else {})[asked]
-        if found != "unknown" or not is_busy(checkout, cache):
-            return found
-    raise AssertionError("git never answered")
-
-
-def is_busy(checkout: Checkout, cache: Path | None = None) -> bool:
-    repository = repository_of(checkout.root)
-    assert repository is not None
-    return standings_kept.kept(repository, cache).is_working
+def standing(checkout: Checkout, branch: str, commit: str, tip: str = "") -> Visibility:
+    """How one memory stands."""
+    return standings(checkout, [(branch, commit)], {branch: tip} if tip else {})[0]
 
 
 def two_on_feature(acme: Checkout) -> tuple[str, str]:
@@ -336,9 +318,7 @@ def test_a_branch_of_which_nothing_is_known_is_unknown(acme: Checkout) -> None:
 def test_many_are_answered_at_once(acme: Checkout) -> None:
     one, two = two_on_feature(acme)
     asked = [(FEATURE, one), (FEATURE, two), ("main", ""), ("gone", ABSENT), (FEATURE, "")]
-    standing(acme, FEATURE, one)
-    found = ancestry(acme).standings(asked)
-    assert list(found.values()) == ["unmerged", "unmerged", "merged", "unknown", "unmerged"] or is_busy(acme)
+    assert standings(acme, asked) == ["unmerged", "unmerged", "merged", "unknown", "unmerged"]
 
 
 def test_when_the_head_moves_what_was_walked_before_leads_to_the_same_answers(acme: Checkout, tmp_path: Path) -> None:
@@ -373,8 +353,8 @@ def test_when_the_head_moves_what_was_walked_before_leads_to_the_same_answers(ac
     seen: list[int] = []
     for step in (commit, pick, commit, squash, merge, back, commit, aside, commit, merge):
         step()
-        carried = [standing(acme, *pair) for pair in asked]
-        anew = [standing(acme, *pair, cache=tmp_path / f"cache {len(seen)}") for pair in asked]
+        carried = standings(acme, asked)
+        anew = standings(acme, asked, cache=tmp_path / f"cache {len(seen)}")
         assert carried == anew, step
         seen.append(anew.count("merged"))
     assert seen == [0, 2, 2, 6, 10, 0, 0, 0, 0, 6]
@@ -383,7 +363,7 @@ def test_when_the_head_moves_what_was_walked_before_leads_to_the_same_answers(ac
 def test_an_answer_is_kept_for_the_next_process_without_names(acme: Checkout, tmp_path: Path) -> None:
     one, _ = two_on_feature(acme)
     cache = tmp_path / "cache"
-    assert standing(acme, FEATURE, one, cache=cache) == "unmerged"
+    assert standings(acme, [(FEATURE, one)], cache=cache) == ["unmerged"]
     standings_kept.forget_all()
     (file,) = cache.iterdir()
     words = file.read_text()
@@ -398,8 +378,8 @@ def test_an_answer_is_kept_for_the_next_process_without_names(acme: Checkout, tm
 def test_a_file_of_answers_that_is_none_costs_nothing(acme: Checkout, tmp_path: Path, words: str) -> None:
     one, _ = two_on_feature(acme)
     cache = tmp_path / "cache"
-    assert standing(acme, FEATURE, one, cache=cache) == "unmerged"
+    assert standings(acme, [(FEATURE, one)], cache=cache) == ["unmerged"]
     standings_kept.forget_all()
     (file,) = cache.iterdir()
     file.write_text(words.replace("x", acme.head))
-    assert standing(acme, FEATURE, one, cache=cache) == "unmerged"
+    assert standings(acme, [(FEATURE, one)], cache=cache) == ["unmerged"]
