@@ -34,7 +34,7 @@ def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
     assert added["fact"]["provenance"][1] == {"stated_by": "bob", **nowhere, **alone}
     found = palazzo.json("kg", "query", "api", "--as-of", "2026-03-01")
     assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated", "mentioned"}
-    assert set(found["facts"][0]) == FACT | {"direction", "hop", "freshness", "citations"}
+    assert set(found["facts"][0]) == FACT | {"direction", "hop", "freshness", "citations", "label"}
     assert (found["as_of"], found["known_at"], found["count"]) == ("2026-03-01T23:59:59.999Z", None, 3)
     done = palazzo.json("kg", "supersede", "api", "uses", "Redis", "Valkey", "--at", "2026-05-01")
     assert set(done) == {"at", "closed", "opened", "new", "conflicts"}

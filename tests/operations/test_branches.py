@@ -18,6 +18,7 @@ from palazzo.operations.context_summary import ContextSummaryRequest, context_su
 from palazzo.operations.hits import HitView
 from palazzo.operations.hook import HookRequest, hook
 from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.kg_query import KgQueryRequest, kg_query
 from palazzo.operations.list_drawers import ListDrawersRequest, list_drawers
 from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
 from palazzo.operations.remember import RememberRequest, remember
@@ -144,11 +145,12 @@ def test_wake_up_says_it_behind_each_line(memory: Memory) -> None:
     with memory.at() as context:
         fact = kg_add(context, KgAddRequest("the lantern", "listens on", "port 9000", sources=(memory.hit().id,)))
         lines = {line.id: line for line in wake_up(context, WakeUpRequest()).lines}
+        (known,) = kg_query(context, KgQueryRequest("the lantern")).facts
     assert {line.text: line.remark for line in lines.values() if line.section == "decision"} == {
         BLUE: "unmerged: feature/blue",
         GREEN: "",
     }
-    assert lines[fact.fact.id].remark == "unmerged: feature/blue"
+    assert lines[fact.fact.id].remark == known.label == "unmerged: feature/blue"
 
 
 def test_lists_and_summaries_say_it_and_a_summary_hides_it(memory: Memory) -> None:

@@ -258,6 +258,7 @@ def _aside(fact: FactView) -> str:
         "superseded" if fact.superseded_by else "",
         "external" if fact.trust == "external" else "",
         fact.cited if isinstance(fact, QueriedFact) else "",
+        fact.label if isinstance(fact, QueriedFact) else "",
     ]
     return ", ".join(part for part in parts if part)
 

@@ -48,8 +48,10 @@ class QueriedFact(FactView):
     freshness: Freshness
     citations: tuple[CitationView, ...]
     """What those who state it cite of the project's files, the worst first; `freshness` is said of them all."""
+    label: str
+    """What is said of the branches of those who state it, where none is known to be part of what is checked out."""
     cited: Annotated[str, PERSON_ONLY]
-    """What a reader should know of that."""
+    """What a reader should know of the citations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     mean several entities is refused with their names.
     """
     from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.branches import MERGED, Checkout
     from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
     from palazzo.operations.freshening import NOTHING, Files
     from palazzo.operations.search import check_place
@@ -121,8 +124,9 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
         )
         shown = views(beliefs, [hop.version for hop in hops], at)
         cited = Files(context).of_facts(connection, {view.id: view.scope for view in shown})
+        standings = Checkout(context).of_ids(connection, facts=[view.id for view in shown])
         facts = tuple(
-            _queried(view, hop.side, hop.hop, cited.get(view.id, NOTHING))
+            _queried(view, hop.side, hop.hop, cited.get(view.id, NOTHING), standings.get(view.id, MERGED).label)
             for view, hop in zip(shown, hops, strict=True)
         )
         found = beliefs.name(match.entity)
@@ -131,10 +135,16 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     )
 
 
-def _queried(view: FactView, side: Literal["subject", "object"], hop: int, cited: Cited) -> QueriedFact:
+def _queried(view: FactView, side: Literal["subject", "object"], hop: int, cited: Cited, label: str) -> QueriedFact:
     told = {field.name: getattr(view, field.name) for field in fields(view)}
     return QueriedFact(
-        **told, direction=side, hop=hop, freshness=cited.freshness, citations=cited.citations, cited=cited.remark
+        **told,
+        direction=side,
+        hop=hop,
+        freshness=cited.freshness,
+        citations=cited.citations,
+        label=label,
+        cited=cited.remark,
     )
 
 

@@ -37,6 +37,7 @@ def told_fact(one: FactView) -> dict[str, Any]:
         "superseded_by": one.superseded_by,
         "trust": one.trust if one.trust == "external" else None,
         "cites": one.cited if isinstance(one, QueriedFact) else "",
+        "branch": one.label if isinstance(one, QueriedFact) else "",
     }
     return {name: value for name, value in told.items() if value not in (None, "")}
 
@@ -55,6 +56,7 @@ def fact_line(told: Mapping[str, Any]) -> str:
             told["stated_by"],
             told.get("trust"),
             told.get("cites"),
+            told.get("branch"),
         ),
     )
     return f"[{told['id']}] {told['subject']} · {told['predicate']} · {told['object']} ({', '.join(remarks)})"
