@@ -89,7 +89,17 @@ def test_a_read_that_failed_cites_nothing(palace: Palace) -> None:
     assert cites(palace, "Read") == []
 
 
-@pytest.mark.parametrize("path", ["/etc/hosts", "/srv/shop/node_modules/a/index.js", "/srv/shop/../b.py", "~/notes.md"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/hosts",
+        "/srv/shop/node_modules/a/index.js",
+        "/srv/shop/../b.py",
+        "~/notes.md",
+        "/srv/shop/\udcff.py",
+        "a\0.py",
+    ],
+)
 def test_what_is_in_no_project_or_was_put_there_by_programs_is_not_cited(palace: Palace, path: str) -> None:
     file_session(palace, read(1, path))
     assert cites(palace, "Read") == []

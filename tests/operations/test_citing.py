@@ -104,6 +104,8 @@ def test_of_a_file_that_is_too_large_the_name_is_kept(context: Context) -> None:
         ("src:3", "is no file, so it has no lines"),
         ("src/basket.py", "does not exist"),
         (":3", "does not exist"),
+        ("src/\udcff.py", "no text"),
+        ("src/\0.py", "no text"),
     ],
 )
 def test_what_is_not_there_is_refused_and_nothing_is_filed(context: Context, said: str, why: str) -> None:

@@ -104,7 +104,8 @@ def _of_note(connection: Connection, drawer: int) -> list[Cited]:
         " JOIN item i ON i.id = p.item WHERE d.id = ? AND d.retired_at IS NULL ORDER BY p.n",
         (drawer,),
     ):
-        found.update(dict.fromkeys(anchors.from_meta(json.loads(meta))))
+        given = anchors.from_meta(json.loads(meta))
+        found.update(dict.fromkeys(one for one in given if anchors.can_be_kept(one.path)))
         named = mentions(items.read_texts(connection, [item])[item][start:end])
         resolved = ((project_path(one.path, "", ()), one) for one in named)
         found.update(
@@ -196,7 +197,7 @@ def project_path(name: str, cwd: str, roots: Sequence[str]) -> str | None:
     None for what is in no project, and for what programs put there. Where no root holds it, `cwd` is taken for one.
     """
     system = ntpath if _OF_WINDOWS.match(cwd) or _OF_WINDOWS.match(name) else posixpath
-    if name.startswith("~"):
+    if name.startswith("~") or not anchors.can_be_kept(name) or not anchors.can_be_kept(cwd):
         return None
     if system is posixpath and "/" not in name:
         name = name.replace("\\", "/")

@@ -299,6 +299,8 @@ def mentions(text: str) -> Iterator[Mention]:
         last = int(next(filter(None, match.group("b", "d", "g")), first))
         if not 0 < first <= last <= first + _LONGEST_SPAN:
             last = first
-        if first and found < _MOST_MENTIONS:
+        if first:
             found += 1
             yield Mention(match["path"], first, last, *match.span())
+        if found == _MOST_MENTIONS:
+            return

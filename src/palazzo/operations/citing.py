@@ -34,11 +34,14 @@ def anchors(context: Context, given: Sequence[str]) -> tuple[Anchor, ...]:
 def _anchor(context: Context, said: str) -> Anchor:
     from palazzo.model import Anchor
     from palazzo.operations.tasks import absolute
+    from palazzo.store.anchors import can_be_kept
 
     lines = _LINES.search(said)
     named = said[: lines.start()] if lines else said
     if lines and absolute(context, said).exists():  # a file whose name ends so
         lines, named = None, said
+    if not can_be_kept(named):
+        raise UsageError("--anchor: the file's name is no text (UTF-8), so it cannot be cited; rename it.")
     path = absolute(context, named)
     if not named.strip() or not path.exists():
         raise NotFound(

@@ -66,6 +66,11 @@ def name_of(cited: Anchor) -> str:
     return f"{cited.path}:{cited.first}-{cited.last}" if cited.first > 0 else cited.path
 
 
+def can_be_kept(path: str) -> bool:
+    """Whether a path can stand in a table: no NUL, and nothing that is no text (a byte of another encoding)."""
+    return "\0" not in path and not any("\ud800" <= one <= "\udfff" for one in path)
+
+
 def named(name: str) -> Anchor:
     """Return what `PATH` or `PATH:L1-L2` names."""
     placed = _LINES.fullmatch(name)
