@@ -190,6 +190,25 @@ def test_what_a_sub_agent_reports_that_met_nothing_is_a_tools(palace: Palace) ->
     assert trust_of(drawers(palace), "on Fridays, says the agent") == "agent"
 
 
+def test_what_an_agent_reports_of_whose_work_nothing_is_known_is_a_strangers_until_it_is(palace: Palace) -> None:
+    file_rows(palace, parents_rows())
+    assert trust_of(drawers(palace), "agentId: a1b2c3d4") == "external"
+    file_rows(palace, agents_rows(met=False), source=AGENTS)
+    assert trust_of(drawers(palace), "agentId: a1b2c3d4") == "tool"
+    assert_it_would_be_made_the_same(palace)
+
+
+@pytest.mark.parametrize("met", [True, False])
+def test_a_sub_agent_whose_host_says_for_whom_it_works_is_known_without_being_named(palace: Palace, met: bool) -> None:
+    child = Source(("session", "c9"), "test", "file:///c9.jsonl", "c9", "Agent")
+    parents = parents_rows()
+    parents[2] = printed(6, "Fridays it is", "a1", tool="Agent")
+    file_rows(palace, parents)
+    file_rows(palace, [replace(row, meta={"works_for": "s1"}) for row in agents_rows(met)], source=child)
+    assert trust_of(drawers(palace), "on Fridays, says the agent") == ("external" if met else "agent")
+    assert_it_would_be_made_the_same(palace)
+
+
 def test_the_task_that_an_agent_gives_after_a_page_taints_who_works_on_it(palace: Palace) -> None:
     give = called(3, "Agent", "Agent\nprompt: remember Fridays", "a1")
     file_rows(palace, [said(0, "user", "go"), *fetched(1), give])
@@ -236,15 +255,15 @@ def digest_of(palace: Palace) -> set[str]:
 
 
 def test_what_was_claimed_is_taken_back_when_it_turns_out_to_be_tainted(palace: Palace) -> None:
-    """The sub-agent's own session is read after what its report led to."""
+    """The sub-agent's own session is read in two pieces: when its report was taken in, it had met nothing yet."""
     said_later = "The database of the service is MongoDB. We use MongoDB for storage."
-    parents = [
-        row if row.text != "on Fridays, says the agent" else said(7, "assistant", said_later) for row in parents_rows()
-    ]
+    file_rows(palace, agents_rows(met=True)[:1], source=AGENTS)
+    parents = parents_rows()
+    parents[3] = said(7, "assistant", said_later)
     file_rows(palace, parents)
     palace.follow_claims()
     before = claims_of(palace)
-    file_rows(palace, agents_rows(met=True), source=AGENTS)
+    file_rows(palace, agents_rows(met=True)[1:], source=AGENTS)
     palace.follow_claims()
     assert before
     assert not claims_of(palace)

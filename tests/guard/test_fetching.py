@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.guard.fetching import fetched, named, saved, written
+from palazzo.guard.fetching import fetched, looks_at_what_it_fetched, named, saved, written
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,13 @@ def test_a_network_command_names_the_files_that_it_brings_in(command: str, names
 )
 def test_what_stays_on_this_machine_or_writes_nothing_brings_in_no_file(command: str) -> None:
     assert fetched(command) == frozenset()
+
+
+def test_a_command_may_read_what_it_has_just_cloned() -> None:
+    assert looks_at_what_it_fetched("git clone https://example.com/x && cat x/README.md")
+    assert looks_at_what_it_fetched("git clone https://example.com/x.git y; ls y")
+    assert not looks_at_what_it_fetched("git clone https://example.com/x && cd other && make")
+    assert not looks_at_what_it_fetched("git clone https://example.com/x")
 
 
 def test_what_is_made_of_a_file_is_known_by_where_it_is_put() -> None:

@@ -46,7 +46,8 @@ class Filed:
     """What a drawer takes over from the item it begins with; `room` is a row id, times are microseconds.
 
     `shelf` and `topic` are a note's: the kind of its drawers where it is no plain note, and what it is about.
-    `is_tainted` says of one that its writer had met words from outside.
+    `is_tainted` says of one that its writer had met words from outside. `works_for` is the session for which a
+    sub-agent's own one works, where the host says so.
     """
 
     thread: str = ""
@@ -58,6 +59,7 @@ class Filed:
     shelf: str = ""
     topic: str = ""
     is_tainted: bool = False
+    works_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from palazzo.store.outside import Mark, Thread
 
 _EVER = Micros(-(1 << 62))
 _NAME_BYTES = 12
+_SKEW = 2_000_000
+"""Microseconds by which a sub-agent's rows may seem later than its report: another process wrote their times."""
 
 
 class Settled(NamedTuple):
@@ -46,11 +48,13 @@ def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], unti
     marked = material.marked(said, outside.beginnings(connection, [item.row for item in said]))
     times = {row.item.row: row.item.filed.created_at for row in rows}
     since: dict[str, Micros] = {}
+    if not material.has_begun(connection, thread, said[0].ordinal):
+        since["began"] = Micros(said[0].filed.created_at)
     for mark in wanted ^ there:
         if mark.kind in ("met", "fetched"):
             at = Micros(times[mark.item])
             since[mark.kind] = min(at, since.get(mark.kind, at))
-    return Settled(marked, bool(since), around.following(since))
+    return Settled(marked, bool(since.keys() - {"began"}), around.following(since))
 
 
 def differing(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> int:
@@ -114,11 +118,15 @@ class _Around:
     def is_awaited(self, call: bytes) -> bool:
         return outside.is_awaited(self._connection, self.thread.source, call)
 
-    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool:
+    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
+        until = Micros(until + _SKEW)
         named = [one for one in self._agents(ids) if one != self.thread]
         if named:
             return outside.met_in(self._connection, named, _EVER, until)
-        return outside.met_in(self._connection, self._workers, since, until)
+        if outside.met_in(self._connection, self._workers, since, until):
+            return True
+        worked = any(material.is_active(self._connection, one, since, until) for one in self._workers)
+        return False if worked else None
 
     def repeats(self, row: CutItem) -> bool:
         return outside.is_repeated(self._connection, self.thread.source, row.ordinal)
@@ -139,19 +147,24 @@ class _Around:
         return outside.met_in(self._connection, transcripts, max((since, *spoke)), at)
 
     def following(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
-        """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when."""
+        """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when.
+
+        Those for which it works also depend on that it `began`.
+        """
         found: dict[Thread, int] = {}
 
         def note(thread: Thread, ordinal: int | None) -> None:
             if ordinal is not None and thread != self.thread:
                 found[thread] = min(ordinal, found.get(thread, ordinal))
 
-        if "met" in since:
+        if "met" in since or "began" in since:
+            told = Micros(min(since[kind] for kind in ("met", "began") if kind in since) - _SKEW)
             for name in self._names:
                 for thread, ordinal, at in outside.reporting(self._connection, self.hashed(name)):
-                    note(thread, ordinal if at >= since["met"] else None)
+                    note(thread, ordinal if at >= told else None)
             for parent in self._parents:
-                note(parent, outside.reports(self._connection, parent, since["met"]))
+                note(parent, outside.reports(self._connection, parent, told))
+        if "met" in since:
             for worker in [*self._workers, *(one for one in self._family if self._is_heard(one))]:
                 note(worker, material.first_since(self._connection, worker, since["met"]))
         if "fetched" in since:
@@ -181,19 +194,26 @@ class _Around:
         return sources.read_source(self._connection, self.thread.source).session_id
 
     @cached_property
+    def _lead(self) -> str:
+        """The session for which this one works; '' where it works for a person."""
+        before, stroke, _ = self._session.partition("/")
+        return before if stroke else material.works_for(self._connection, self.thread.source)
+
+    @cached_property
     def _root(self) -> str:
-        """The session that all work for: of a sub-agent's, what its id begins with."""
-        return self._session.partition("/")[0]
+        return self._lead or self._session
 
     @cached_property
     def _kinds(self) -> dict[int, tuple[str, str]]:
         """The sources of the session and of its sub-agents, each with its session's id and kind."""
-        own = {self.thread.source: (self._session, "")}
-        return {**own, **outside.family(self._connection, self._root)} if self._root else own
+        if not self._root:
+            return {self.thread.source: ("", "")}
+        working = outside.working(self._connection, self.hashed(self._root))
+        return {**working, **outside.family(self._connection, self._root)}
 
     @property
     def _kind(self) -> str:
-        return self._kinds[self.thread.source][1]
+        return self._kinds.get(self.thread.source, ("", ""))[1]
 
     def _is_heard(self, thread: Thread) -> bool:
         return self._kinds[thread.source][1] == HEARD
@@ -211,14 +231,14 @@ class _Around:
 
     @cached_property
     def _is_worker(self) -> bool:
-        return bool(self.thread.name) or "/" in self._session
+        return bool(self.thread.name or self._lead)
 
     @cached_property
     def _workers(self) -> list[Thread]:
         """The threads of sub-agents of this one, as far as where they lie says so."""
         if self._is_worker:
             return []
-        return [one for one in self._family if one.name or "/" in self._kinds[one.source][0]]
+        return [one for one in self._family if one.name or self._kinds[one.source][0] != self._root]
 
     @cached_property
     def _parents(self) -> list[Thread]:

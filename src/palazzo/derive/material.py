@@ -129,6 +129,26 @@ def first_since(connection: Connection, thread: Thread, at: Micros) -> int | Non
     return None if first is None else int(first)
 
 
+def works_for(connection: Connection, source: int) -> str:
+    """Return the session for which a sub-agent's own one works, where its host says so; else ''."""
+    rows = connection.execute(
+        "SELECT json_extract(meta, '$.works_for') FROM item WHERE source = ? AND kind = 'message'"
+        " ORDER BY thread, ordinal LIMIT 1",
+        (source,),
+    )
+    return next((str(session) for (session,) in rows if session), "")
+
+
+def is_active(connection: Connection, thread: Thread, since: Micros, until: Micros) -> bool:
+    """Whether anything was said in a thread in [since, until]."""
+    rows = connection.execute(
+        "SELECT 1 FROM item WHERE source = ? AND thread = ? AND kind = 'message' AND standing = 'said'"
+        " AND created_at BETWEEN ? AND ? LIMIT 1",
+        (*thread, since, until),
+    )
+    return next(iter(rows), None) is not None
+
+
 def beside(
     connection: Connection, thread: Thread, start: int | None, until: int | None
 ) -> Iterator[tuple[int, Standing]]:
@@ -164,16 +184,17 @@ def _segment_starts(roles: Sequence[str]) -> list[int]:
 
 
 def _load_one(connection: Connection, row: int) -> CutItem:
-    uid, role, author, text, codec, parts, trust, ordinal, described, *whence = next(
+    uid, role, author, text, codec, parts, trust, ordinal, described, works_for, *whence = next(
         connection.execute(
             "SELECT uid, role, author, text, text_codec, parts, trust, ordinal,"
             " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic', '$.tainted_by') END,"
+            " json_extract(meta, '$.works_for'),"
             " thread, created_at, recorded_at, branch, commit_id, room FROM item WHERE id = ?",
             (row,),
         )
     )
     decoded = items.decode_text(text, codec)
-    filed = Filed(*whence)
+    filed = replace(Filed(*whence), works_for=str(works_for or ""))
     if described:
         shelf, topic, tainted_by = json.loads(described)
         filed = replace(filed, shelf=str(shelf or ""), topic=str(topic or ""), is_tainted=bool(tainted_by))

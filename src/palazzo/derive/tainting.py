@@ -2,8 +2,9 @@
 
     a person speaks       a turn begins: nothing from outside is before the agent
     words from outside    a tool's output that says so; a file that a network command brought in, when it is read;
-                          what a sub-agent reports that had met such words; a summary of a session that had; the task
-                          that such an agent gives to another; recorded words from outside that a memory hands back
+                          what a sub-agent reports that had met such words, or of whose work nothing is known; a
+                          summary of a session that had; the task that such an agent gives to another; recorded words
+                          from outside that a memory hands back
     from then on          what the agent says and calls for is tainted, and what its calls print
 
 A row does not depend on later ones, and on those before its stretch only by what `Around` tells. So a session that is
@@ -20,7 +21,7 @@ from palazzo.derive import digest_work as work
 from palazzo.derive.cutting import CutItem, belief
 from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.targets import is_edit
-from palazzo.guard.fetching import fetched, named, saved, written
+from palazzo.guard.fetching import fetched, looks_at_what_it_fetched, named, saved, written
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.guard.trust import is_shell
 from palazzo.model import Micros, Part, Standing
@@ -30,17 +31,19 @@ _AGENTS = frozenset(
     (
         *("agent", "task", "subagent", "subtask", "spawnagent", "waitagent", "wait", "sendinput", "sendmessage"),
         *("resumeagent", "closeagent", "taskoutput", "agentoutput", "agentoutputtool", "delegate", "delegatetask"),
-        *("runsubagent", "dispatchagent"),
+        *("runsubagent", "dispatchagent", "codebaseinvestigator"),
     )
 )
 """Tools whose results are what another agent reports, by letters and digits alone."""
+_SAYS_NOTHING = frozenset(("spawnagent", "sendinput", "sendmessage", "resumeagent", "closeagent"))
+"""Those of them that answer before the agent has."""
 _NOTIFIES = re.compile(r"<(?:task-notification|subagent_notification)>")
 """How a host hands on what an agent reports that worked in the background."""
 _ID = re.compile(r"\b(?=[\w-]{0,63}\d)[A-Za-z0-9_][\w-]{6,63}\b")
 _MOST_IDS = 64
 _LONGEST_REPORT = 200_000
 _SEARCHES = re.compile(r"(?:^|[\s;&|(])(?:git\s+grep|e?f?grep|rg|ag|ack|findstr|select-string)\b", re.IGNORECASE)
-_SEARCHERS = frozenset({"grep", "searchfilecontent", "search", "ripgrep"})
+_SEARCHERS = frozenset({"grep", "grepfiles", "grepsearch", "searchfilecontent", "search", "ripgrep"})
 _LONGEST_CALL = 4_000
 _LOOKS_AT_NOTHING = re.compile(r"todo|plan|question|^skill|^toolsearch")
 """Tools that are told of files, and read none; by letters and digits alone, beside those that edit."""
@@ -81,10 +84,10 @@ class Around(Protocol):
         """Whether a call of an earlier stretch looked into such a file."""
         ...
 
-    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool:
-        """Whether a sub-agent of one of these ids had met words from outside `until` then.
+    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
+        """Whether a sub-agent of one of these ids had met words from outside `until` then; None if none is known.
 
-        Where none of the ids is one's, whether any had that worked for this thread `since`.
+        Where none of the ids is one's, those are asked about that worked for this thread `since`.
         """
         ...
 
@@ -136,6 +139,8 @@ class Tainting:
 
     def _row(self, row: Row) -> Iterator[Mark]:
         item = row.item
+        if self._begins and row.standing == "said" and item.filed.works_for:
+            yield Mark(item.row, 0, "works", self._around.hashed(item.filed.works_for))
         if row.standing == "summary":
             if self.met or self._around.repeats(item):
                 yield self._meets(item, 0)
@@ -169,7 +174,7 @@ class Tainting:
             yield Mark(item.row, part.start, "tainted")
         place = work.command_place(item.text, part.start, part.end) if is_shell(part.name) else None
         command = item.text[slice(*place)] if place else ""
-        looks = self._looks(item, part, command)
+        looks = self._looks(item, part, command) or looks_at_what_it_fetched(command)
         if command:
             yield from self._brought(item, part, fetched(command) | (written(command) if looks else frozenset()))
         if looks and part.call:
@@ -213,8 +218,9 @@ class Tainting:
         ids = frozenset(list(dict.fromkeys(reversed(_ID.findall(words))))[:_MOST_IDS]) | {part.call} - {""}
         yield from (Mark(item.row, part.start, "reported", self._around.hashed(one)) for one in ids)
         yield Mark(item.row, part.start, "reported")
-        if self._around.reported(ids, self.since, Micros(item.filed.created_at)):
-            yield self._meets(item, part.start)
+        met = self._around.reported(ids, self.since, Micros(item.filed.created_at))
+        if met or (met is None and not part.failed and _plain(part.name) not in _SAYS_NOTHING):
+            yield self._meets(item, part.start)  # nobody knows what it met of whose work nothing is known
         elif tainted:
             yield Mark(item.row, part.start, "tainted")
 

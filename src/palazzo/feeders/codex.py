@@ -83,7 +83,8 @@ class Codex:
         session = named[1] if named else string(meta, "id") or path.stem
         first_line = head.partition(b"\n")[0]
         parent = next((found[1].decode() for key in _PARENTS if (found := key.search(first_line))), "")
-        return Identity((KIND, session), session, parent if parent != session else "")
+        led = parent != session and _PARENTS[0].search(first_line) is not None
+        return Identity((KIND, session), session, parent if parent != session else "", led_by_agent=led)
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`."""

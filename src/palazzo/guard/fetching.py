@@ -55,6 +55,12 @@ def fetched(command: str) -> frozenset[str]:
     return _kept(names)
 
 
+def looks_at_what_it_fetched(command: str) -> bool:
+    """Whether a command clones something and goes on to name it. What the network prints is a stranger's anyway."""
+    command = command[:_LONGEST]
+    return any(_cloned(found[1]) & named(command[found.end() :]) for found in _CLONED.finditer(command))
+
+
 def written(command: str) -> frozenset[str]:
     """Return the names of what a command writes: where output goes, what is copied, unpacked, opened for writing."""
     command = command[:_LONGEST]

@@ -35,7 +35,8 @@ _SHELLS = _words(
 )
 _READERS = _words(
     """
-    read readfile view cat grep glob ls notebookread readmanyfiles listdir find
+    read readfile view cat grep glob ls notebookread readmanyfiles listdir find grepfiles grepsearch
+    searchfilecontent searchfiles findfiles listdirectory openfile viewfile readfiles ripgrep
     """
 )
 

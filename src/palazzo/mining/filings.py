@@ -75,7 +75,8 @@ def _of_message(kind: str, version: int, source: Identity, row: Row, message: Me
 
 def _meta(source: Identity, message: Message) -> dict[str, object]:
     """Return what else is known of a message; what its source or its author already says is left out."""
-    stated = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd}
+    works_for = source.parent_session if source.led_by_agent else ""
+    stated = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd, "works_for": works_for}
     said_elsewhere = {"session_id": source.session_id, "model": message.author}
     kept = {name: value for name, value in message.meta.items() if said_elsewhere.get(name) != value}
     return {**kept, **{name: value for name, value in stated.items() if value}}

@@ -7,6 +7,7 @@ A mark is of an item, at the beginning of a part of it (0 where it has none):
     fetched   a file was brought in from outside; `name` is what it is called
     awaited   a call that looks into such a file; `name` is the call's id
     reported  a sub-agent's report; `name` is what may be its id, empty where there is none
+    works     where a sub-agent's own session begins; `name` is that of the session for which it works
 
 Names are keyed hashes.
 """
@@ -20,7 +21,8 @@ from typing import Literal, NamedTuple
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
-MarkKind = Literal["met", "tainted", "fetched", "awaited", "reported"]
+MarkKind = Literal["met", "tainted", "fetched", "awaited", "reported", "works"]
+_SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
 
 
@@ -154,6 +156,16 @@ def family(connection: Connection, session: str) -> dict[int, tuple[str, str]]:
     return {int(row): (str(own), str(kind)) for row, own, kind in rows}
 
 
+def working(connection: Connection, name: bytes) -> dict[int, tuple[str, str]]:
+    """Return the sources of those that work for the session of that name (hashed), each with its own id and kind."""
+    rows = connection.execute(
+        "SELECT DISTINCT s.id, s.session_id, s.kind FROM outside o JOIN source s ON s.id = o.source"
+        " WHERE o.name = ? AND o.name <> x'' AND o.kind = 'works'",
+        (name,),
+    )
+    return {int(row): (str(own), str(kind)) for row, own, kind in rows}
+
+
 def sources_of(connection: Connection, sessions: Iterable[str]) -> list[int]:
     """Return the sources of the sessions with these ids."""
     rows = connection.execute(
@@ -168,8 +180,8 @@ def threads(connection: Connection, sources: Iterable[int]) -> list[Thread]:
     found = []
     for source in sources:
         rows = connection.execute(
-            "WITH RECURSIVE one(name) AS (SELECT min(thread) FROM item WHERE source = ?1 UNION ALL SELECT"
-            " (SELECT min(thread) FROM item WHERE source = ?1 AND thread > name) FROM one WHERE name IS NOT NULL)"
+            f"WITH RECURSIVE one(name) AS (SELECT min(thread) FROM item WHERE {_SAID_IN} UNION ALL SELECT"
+            f" (SELECT min(thread) FROM item WHERE {_SAID_IN} AND thread > name) FROM one WHERE name IS NOT NULL)"
             " SELECT name FROM one WHERE name IS NOT NULL",
             (source,),
         )
