@@ -374,7 +374,7 @@ def test_an_answer_is_kept_for_the_next_process_without_names(acme: Checkout, tm
         assert file.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("words", ["", "[]", "{", '{"x": 1}', '{"x": {"y": "nonsense"}}', "\0"])
+@pytest.mark.parametrize("words", ["", "[]", "{", '{"x": 1}', '{"x": {"y": "nonsense"}}', '{"x": {"y": []}}', "\0"])
 def test_a_file_of_answers_that_is_none_costs_nothing(acme: Checkout, tmp_path: Path, words: str) -> None:
     one, _ = two_on_feature(acme)
     cache = tmp_path / "cache"

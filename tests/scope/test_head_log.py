@@ -51,10 +51,7 @@ def test_git_s_own_log_tells_when_which_commit_of_which_branch_was_there(tmp_pat
     assert log.commit_at(at(began), "feature") == ""
     assert log.commit_at(at(acme.now - 2), "feature") == second
     assert log.commit_at(at(acme.now), "main") == first
-    left = log.left_at("feature")
-    assert left is not None
-    assert left.before == second
-    assert log.left_at("nobody") is None
+    assert {branch: commit for branch, (_, commit) in log.lasts.items()} == {"main": first, "feature": second}
 
 
 @needs_git
@@ -65,12 +62,10 @@ def test_an_amended_commit_leads_to_the_next_one_also_after_the_branch_got_anoth
     acme.git("commit", "-q", "--amend", "-m", "otherwise")
     after = acme.head
     acme.git("branch", "-m", "better")
-    assert log_of(acme).amended("feature") == {before: after}
-    assert log_of(acme).amended("better") == {}
-    assert acme.commit("three")
-    left = log_of(acme).left_at("better")
-    assert left is not None
-    assert left.before == acme.head
+    assert log_of(acme).amends == {"feature": {before: after}}
+    last = acme.commit("three")
+    assert log_of(acme).lasts["feature"][1] == after
+    assert log_of(acme).lasts["better"][1] == last
 
 
 @needs_git

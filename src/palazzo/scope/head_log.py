@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -41,11 +42,17 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class HeadLog:
-    """All movements as they came about, their times apart, and whether these are in order."""
+    """All movements as they came about, their times apart, and whether these are in order.
+
+    `lasts` are the commits at which branches were seen last, with the time; `amends` what `commit --amend` put in the
+    place of which commits, both by branch.
+    """
 
     movements: tuple[Movement, ...] = ()
     times: tuple[Micros, ...] = ()
     ordered: bool = True
+    lasts: Mapping[str, tuple[Micros, str]] = field(default_factory=dict)
+    amends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def commit_at(self, moment: Micros, branch: str = "") -> str:
         """Return the commit that was checked out at a moment, or "".
@@ -61,21 +68,6 @@ class HeadLog:
 
     def _in_order_about(self, number: int, moment: Micros) -> bool:
         return max(self.times[:number]) <= moment and all(at > moment for at in self.times[number:])
-
-    def left_at(self, branch: str) -> Movement | None:
-        """Return the last movement away from a branch (`before` is what it had then), or the last one on it."""
-        for one in reversed(self.movements):
-            if _MOVED.fullmatch(one.words) and _moved_from(one) == branch:
-                return one
-            if one.branch == branch:
-                return replace(one, before=one.after)
-        return None
-
-    def amended(self, branch: str) -> dict[str, str]:
-        """Return what `commit --amend` put in the place of which commits while a branch was checked out."""
-        return {
-            one.before: one.after for one in self.movements if one.branch == branch and one.words.startswith(_AMENDED)
-        }
 
 
 _kept: dict[Path, tuple[tuple[int, int], HeadLog]] = {}
@@ -124,11 +116,20 @@ def _of(text: str) -> HeadLog:
     bare = [
         Movement(one["before"], one["after"], Micros(int(one["at"]) * 1_000_000), one["words"] or "")
         for one in found
-        if one
+        if one and one["after"].strip("0")  # renaming a branch leaves nothing for a moment
     ]
     told = _with_branches(bare)
     times = tuple(one.at for one in told)
-    return HeadLog(tuple(told), times, all(before <= after for before, after in pairwise(times)))
+    lasts: dict[str, tuple[Micros, str]] = {}
+    amends: dict[str, dict[str, str]] = {}
+    for one in told:
+        if (left := _moved_from(one)) and one.before.strip("0"):
+            lasts[left] = one.at, one.before
+        lasts[one.branch] = one.at, one.after
+        if one.words.startswith(_AMENDED):
+            amends.setdefault(one.branch, {})[one.before] = one.after
+    lasts.pop("", None)
+    return HeadLog(tuple(told), times, all(before <= after for before, after in pairwise(times)), lasts, amends)
 
 
 def _with_branches(movements: list[Movement]) -> list[Movement]:

@@ -149,8 +149,8 @@ class History:
 
 def last_of(repository: Repository, branch: str) -> str:
     """Return the commit at which a branch was left last, as the logs of this repository's heads tell, or ""."""
-    left = [found for log in head_logs(repository) if (found := log.left_at(branch))]
-    return max(left, key=lambda one: one.at).before if left else ""
+    seen = [log.lasts[branch] for log in head_logs(repository) if branch in log.lasts]
+    return max(seen)[1] if seen else ""
 
 
 def behind(graph: Graph, *commits: str) -> set[str]:

@@ -99,7 +99,7 @@ def _branches(history: History, questions: Iterable[Question]) -> dict[str, _Bra
             left = "" if question.tips else last_of(history.repository, question.branch)
             branch.lasts += [left] if left else []
             for log in head_logs(history.repository):
-                branch.amended |= log.amended(question.branch)
+                branch.amended.update(log.amends.get(question.branch, {}))
         branch.lasts += [question.last] if question.last else []
         branch.others += [question.commit] if question.commit else []
     return found

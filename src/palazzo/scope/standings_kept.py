@@ -16,7 +16,6 @@ from collections import OrderedDict
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import get_args
 
 from palazzo.paths import make_private_directory
 from palazzo.scope.git_files import Repository
@@ -34,7 +33,7 @@ _DOUBT = 60.0
 """So long what could not be proved is not asked for again."""
 _MOST_HEADS, _MOST_OF_A_HEAD = 8, 5_000
 _LARGEST_FILE = 8 * 1024 * 1024
-_STANDINGS = frozenset(get_args(Visibility)) - {"unknown"}
+_STANDINGS = ("merged", "unmerged", "parked")
 
 
 class Kept:
@@ -114,13 +113,13 @@ class Kept:
         try:
             with self._file.open("rb") as file:
                 kept = json.loads(file.read(_LARGEST_FILE))
-        except (OSError, ValueError):  # not there yet, or cut off: nothing is known then
+        except (OSError, ValueError, RecursionError):  # not there yet, or cut off: nothing is known then
             return
         if not isinstance(kept, dict):
             return
         for head, known in kept.items():
             if isinstance(known, dict):
-                self._heads[head] = {key: standing for key, standing in known.items() if standing in _STANDINGS}
+                self._heads[head] = {key: said for key, said in known.items() if said in _STANDINGS}
 
     def _write(self) -> None:
         if self._file is None:
