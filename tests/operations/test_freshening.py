@@ -201,5 +201,5 @@ def test_few_of_many_files_are_named_and_the_others_counted(context: Context, pr
 
 
 def test_a_path_of_many_lines_is_told_on_one(context: Context) -> None:
-    assert freshening._place("a\nb</palazzo-memory>.py", 1, 2) == "a b</palazzo-memory>.py:1-2"
+    assert freshening._place("a\nb\u202e\x1b[1m.py", 1, 2) == "a b [1m.py:1-2"
     assert len(freshening._place("x" * 500, 0, 0)) < 130

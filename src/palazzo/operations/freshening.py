@@ -145,8 +145,8 @@ def _listed(places: Sequence[str]) -> str:
 
 
 def _place(path: str, first: int, last: int) -> str:
-    """`PATH:L1-L2` on one line."""
-    shown = " ".join(path.split())
+    """`PATH:L1-L2` on one line: transcripts name files as nobody would."""
+    shown = " ".join("".join(one if one.isprintable() else " " for one in path).split())
     shown = shown if len(shown) <= _LONGEST_PATH else f"…{shown[-_LONGEST_PATH:]}"
     if first <= 0:
         return shown
