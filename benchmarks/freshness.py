@@ -1,6 +1,6 @@
 """How often it is right whether cited lines still stand, and how long that takes, on projects that a script changed.
 
-    python benchmarks/freshness.py [--projects 40] [--changes 8 30] [--json] [--misses]
+    python benchmarks/freshness.py [--projects 40] [--seed 1000] [--changes 8 30] [--json] [--misses]
 
 `scripted_files` writes, edits, moves, renames and deletes files, and labels by what it did. Citations are checked as
 the hits of an answer are, five at a time and within its 25 ms: when nothing of the project was asked of git yet, and
@@ -76,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check scripted projects, then files of several sizes."""
     parser = argparse.ArgumentParser(description="How fresh cited lines are told to be, and how fast.")
     parser.add_argument("--projects", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1000, help="of the first project; the rules were made on 0 to 39")
     parser.add_argument("--changes", type=int, nargs="+", default=[8, 30])
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--misses", action="store_true")
@@ -84,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tallies: dict[str, Tally] = {}
     with tempfile.TemporaryDirectory() as directory:
         for changes in given.changes:
-            for seed in range(given.projects):
+            for seed in range(given.seed, given.seed + given.projects):
                 _check_project(tallies, Path(directory) / f"{changes}-{seed}", changes, seed)
         report("citations of scripted projects", [one.row(name) for name, one in tallies.items()], given.json)
         if given.misses:
