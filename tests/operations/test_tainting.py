@@ -13,6 +13,7 @@ from tests.operations.sessions_written import PAGE, POISON, Session, World, run
 from palazzo import client
 from palazzo.errors import UsageError
 from palazzo.guard.taint import AGENTS_VARIABLES
+from palazzo.operations import tainting, unkept
 from palazzo.operations.context import Context
 from palazzo.operations.tainting import whom_to_believe
 
@@ -261,3 +262,26 @@ def test_names_are_not_merged_under_words_from_outside(world: World, session: Se
     with pytest.raises(UsageError, match="a person can"):
         run(world.agent("s-1"), "kg_merge", "api", "gateway")
     assert run(world.context(), "kg_merge", "api", "gateway").merged.into == "gateway"
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_transcript_that_is_too_long_to_wait_for_is_judged(
+    world: World, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    session = world.session("0f31aa02-long")
+    session.asks("What does the page say?")
+    if kept:
+        assert whom_to_believe(world.agent(session.name)).trust == "agent"
+    monkeypatch.setattr(tainting, "_MOST_OWN", 100)
+    session.reads_a_page()
+    assert whom_to_believe(world.agent(session.name)).trust == "external"
+    assert not any(POISON in hit.text for hit in run(world.context(), "search", POISON).hits)
+
+
+def test_a_transcript_that_is_too_long_to_be_read_may_hold_anything(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unkept, "_LARGEST", 100)
+    unknown = Session(world, "5f0c1a9e-unheard")
+    unknown.asks("Nothing of note, at some length.")
+    assert whom_to_believe(world.agent(unknown.name)).trust == "external"

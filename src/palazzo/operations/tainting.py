@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import UsageError
 from palazzo.guard.taint import AGENT, PERSON, Believed, believed, from_outside, is_agents
@@ -28,10 +28,21 @@ LATELY = Micros(4 * 3_600_000_000)
 """For how long after its last message a session may still be the caller's."""
 _READING = 1.0
 """Seconds after which no further transcript is begun to be read."""
+_MOST_OWN, _MOST_OTHERS, _ANY_SIZE = 1_000_000, 8_000_000, 1 << 62
+"""Bytes of a transcript that a call waits for while they are taken in. Of its own session's, more is only read."""
+_SHORTEST_NAME = 8
+"""Characters of a session's name that files of which nothing is kept are looked for by."""
 _ENTRIES = 50_000
 """Files of histories that are looked at, to find those that have changed lately."""
 _SESSIONS = 200
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+
+
+class _Calling(NamedTuple):
+    """Which session a caller says that it is in, if it says so; certain is what the call itself says."""
+
+    named: str
+    is_certain: bool
 
 
 def speaks(context: Context) -> Trust:
@@ -44,14 +55,13 @@ def whom_to_believe(context: Context) -> Believed:
     from palazzo.operations.unkept import met_outside
     from palazzo.operations.using import SESSION, session_named
 
-    trust, named = speaks(context), session_named(context)
+    trust = speaks(context)
     if trust == "user":
         return PERSON
-    sources: list[int] = []
-    met: list[str] = []
-    if context.has_palace:
-        sources, met = _met(context, named, is_certain=bool(context.variables.get(SESSION)))
-    if named and not sources and met_outside(context, named):
+    calling = _Calling(session_named(context), bool(context.variables.get(SESSION)))
+    read = _take_in_what_is_new(context, calling) if context.has_palace and not context.is_off else frozenset()
+    met = _met(context, calling) if context.has_palace else []
+    if not met and calling.named and met_outside(_unread(context, calling, read)):
         return Believed("external")
     return believed(trust, met)
 
@@ -71,13 +81,11 @@ def unless_tainted(context: Context, verb: str) -> None:
         )
 
 
-def _met(context: Context, named: str, *, is_certain: bool) -> tuple[list[int], list[str]]:
-    """The sources of the sessions that may be the caller's, and what those have met."""
-    if not context.is_off:
-        _take_in_what_is_new(context, named, is_certain)
+def _met(context: Context, calling: _Calling) -> list[str]:
+    """What the sessions have met that may be the caller's."""
     with context.reading().database.snapshot() as connection:
-        sources = _sources(context, connection, named, is_certain)
-        return sources, met_in(connection, sources) if sources else []
+        sources = _sources(context, connection, calling)
+        return met_in(connection, sources) if sources else []
 
 
 def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
@@ -123,12 +131,12 @@ def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset
 # --- which sessions ----------------------------------------------------------------------------------------
 
 
-def _sources(context: Context, connection: Connection, named: str, is_certain: bool) -> list[int]:
-    """The sources of the sessions of which one is the caller's. It is certain where the call itself names it."""
+def _sources(context: Context, connection: Connection, calling: _Calling) -> list[int]:
+    """The sources of the sessions of which one is the caller's."""
     from palazzo.store import tainted
 
-    own = tainted.of_session(connection, named) if named else []
-    if named and is_certain:
+    own = tainted.of_session(connection, calling.named) if calling.named else []
+    if calling.named and calling.is_certain:
         return own
     project = context.project.identity
     others = tainted.stretches(connection, tainted.sessions_of_project(connection, project, _SESSIONS))
@@ -141,19 +149,20 @@ def _sources(context: Context, connection: Connection, named: str, is_certain: b
 # --- what is new in their transcripts ----------------------------------------------------------------------
 
 
-def _take_in_what_is_new(context: Context, named: str, is_certain: bool) -> None:
-    """Read on in the transcripts that may be the caller's, as far as that is quickly done."""
+def _take_in_what_is_new(context: Context, calling: _Calling) -> frozenset[Path]:
+    """Read on in the transcripts that may be the caller's, as far as that is quickly done; return those."""
     from dataclasses import replace
 
     from palazzo.mining.mine import mine
     from palazzo.operations.watched import Watched, what_changed
 
     histories = _histories(context)
-    found = [path for history in histories for path in _changed(context, history, named, is_certain)]
+    found = dict(each for history in histories for each in _changed(context, history, calling))
     with context.reading().database.snapshot() as connection:
-        changed = [path for path in found if not _is_read(connection, path)]
+        changed = [path for path, most in found.items() if 0 < _left(connection, path).size <= most]
     if not changed:
-        return
+        return frozenset()
+    read: set[Path] = set()
     told, context.on_writing = context.on_writing, None  # what a session said is kept whatever comes of this call
     try:
         palace, began = context.writing(), time.monotonic()
@@ -161,8 +170,24 @@ def _take_in_what_is_new(context: Context, named: str, is_certain: bool) -> None
             if time.monotonic() - began > _READING:
                 break
             mine(palace.database, palace.clock, replace(request, wanted=replace(request.wanted, least_messages=0)))
+            read.update(request.paths)
     finally:
         context.on_writing = told
+    return frozenset(read)
+
+
+def _unread(context: Context, calling: _Calling, read: Collection[Path]) -> list[tuple[Path, int]]:
+    """The files of the session that is named that are not in the archive as far as they go, and from which byte on."""
+    from palazzo.operations.watched import histories_here
+
+    if len(calling.named) < _SHORTEST_NAME:
+        return []
+    own = [path for history in histories_here(context) for path in _files_of(history, calling.named)]
+    if not context.has_palace:
+        return [(path, 0) for path in own]
+    with context.reading().database.snapshot() as connection:
+        left = {path: _left(connection, path) for path in own if path not in read}
+    return [(path, behind.start) for path, behind in left.items() if behind.size]
 
 
 def _histories(context: Context) -> tuple[History, ...]:
@@ -176,34 +201,48 @@ def _histories(context: Context) -> tuple[History, ...]:
     return known + tuple(one for one in histories_here(context) if one.host in hooked and one not in known)
 
 
-def _changed(context: Context, history: History, named: str, is_certain: bool) -> Iterator[Path]:
-    """The files of the session that is named; where none have its name, or it may be another, what changed lately."""
+def _changed(context: Context, history: History, calling: _Calling) -> Iterator[tuple[Path, int]]:
+    """The files of the session that is named; where none have its name, or it may be another, what changed lately.
+
+    Each with the most bytes that it may be behind.
+    """
     after = (context.now - LATELY) / 1_000_000
     if not history.path.is_dir():
         if _changed_at(history.path) >= after or _changed_at(Path(f"{history.path}-wal")) >= after:
-            yield history.path
+            yield history.path, _ANY_SIZE
         return
-    own = list(files_of(history, named)) if named else []
-    yield from own
-    if not own or not is_certain:
-        yield from (path for path in _files(history.path) if path not in own and _changed_at(path) >= after)
+    own = list(_files_of(history, calling.named)) if calling.named else []
+    yield from ((path, _MOST_OWN) for path in own)
+    if not own or not calling.is_certain:
+        others = (path for path in _files(history.path) if path not in own and _changed_at(path) >= after)
+        yield from ((path, _MOST_OTHERS) for path in others)
 
 
-def files_of(history: History, session: str) -> Iterator[Path]:
+def _files_of(history: History, session: str) -> Iterator[Path]:
     """Yield the files of a history that are named after a session, and those of its sub-agents."""
     return (path for path in _files(history.path) if session in str(path.relative_to(history.path)))
 
 
-def _is_read(connection: Connection, path: Path) -> bool:
-    """Whether a file is as it was when it was read."""
+class _Left(NamedTuple):
+    """From which byte of a file on it is to be read yet, and how many there are."""
+
+    start: int
+    size: int
+
+
+def _left(connection: Connection, path: Path) -> _Left:
+    """What of a file is to be read yet: all of one that has not only grown since."""
     from palazzo.store import sources
 
     state = sources.read_file_state(connection, path.as_uri())
     try:
         found = path.stat()
     except OSError:
-        return True
-    return state is not None and (state.size, state.mtime) == (found.st_size, found.st_mtime_ns)
+        return _Left(0, 0)
+    if state is None or found.st_size < state.consumed:
+        return _Left(0, found.st_size)
+    is_as_it_was = (state.size, state.mtime) == (found.st_size, found.st_mtime_ns)
+    return _Left(state.consumed, 0 if is_as_it_was else max(found.st_size - state.consumed, 1))
 
 
 def _files(directory: Path) -> Iterator[Path]:
