@@ -112,7 +112,7 @@ TOGETHER = 0.2
 to nothing where what was used is asked for again, more costs more where agents named what did not answer."""
 BRANCH = 0.1
 """The weight of `branch`, set by hand to half of the least other lift: of two that answer about as well, the one that
-belongs to what is checked out comes first. The coding suite loses nothing by it (`benchmarks/README.md`)."""
+belongs to what is checked out comes first. The coding suite loses nothing by it (`benchmarks/branch_lift.py`)."""
 TALK = Signals(
     words=0.40,
     vector=0.70,
