@@ -63,13 +63,9 @@ def test_strangers_words_are_shown_when_asked_for_and_labelled(talk: Talk) -> No
     own, all_of_it = talk.told("search", **asked), talk.told("search", **asked, include_external=True)
     assert "external" not in {hit["trust"] for hit in own["hits"]}
     assert PAGE not in json.dumps(own)
-    strangers = {hit["who"]: hit["text"] for hit in all_of_it["hits"] if hit["trust"] == "external"}
-    assert PAGE in strangers["tool"]
-    assert strangers.keys() <= {
-        "tool",
-        "assistant",
-        "user, assistant",
-    }  # what the agent says of the page is as external
+    strangers = [hit for hit in all_of_it["hits"] if hit["trust"] == "external"]
+    assert any(PAGE in hit["text"] for hit in strangers)
+    assert {hit["trust"] for hit in all_of_it["hits"] if PAGE in hit["text"]} == {"external"}
 
 
 def test_recorded_words_cannot_leave_the_fence_nor_look_like_the_head_of_an_entry(talk: Talk) -> None:
