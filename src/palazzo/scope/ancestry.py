@@ -6,13 +6,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from palazzo.scope.git_files import Repository, being_rebased, head_of, tips_of
-from palazzo.scope.standing import Question, Visibility
+from palazzo.scope.standing import MAIN_LINES, Question, Visibility
 from palazzo.scope.standings_kept import ANSWER_WITHIN, kept
 
 __all__ = ["MAIN_LINES", "Ancestry", "Visibility"]
-
-MAIN_LINES = ("main", "master", "trunk")
-"""Branches whose words concern everybody, where it is not known at which commit they were said."""
 
 
 class Ancestry:

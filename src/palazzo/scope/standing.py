@@ -3,7 +3,8 @@
 A memory has a branch and, mostly, the commit that was checked out when it came about.
 
 1. Its commit is in the history of what is checked out: merged. But where exactly there the branch parted from that
-   history and went on, it belongs to what the branch did next, and stands as the branch does.
+   history and went on, it belongs to what the branch did next, and stands as the branch does. Not so on a main line:
+   what was said there before anybody left it is everybody's.
 2. Its commit is not, but what it changes is: squashed, rebased, picked, or amended since. Merged.
 3. Else parked where the branch is no more, and unmerged where it is.
 4. Without a commit the branch's last one counts. What is not here, or cannot be proved, is not answered.
@@ -21,6 +22,9 @@ from palazzo.scope.landing import landed
 
 Visibility = Literal["merged", "unmerged", "parked", "unknown"]
 """`parked` is what was never merged of a branch that is no more; `unknown` what could not be proved, or not in time."""
+
+MAIN_LINES = ("main", "master", "trunk")
+"""Branches whose words concern everybody, where it is not known at which commit they were said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ def _judged_by(history: History, head: str, graph: Graph, question: Question, br
         return []
     if commit in graph:
         return [commit, *_amended(commit, branch.amended)]
-    if last in graph and commit in history.forks(last, head, graph):
+    if question.branch not in MAIN_LINES and last in graph and commit in history.forks(last, head, graph):
         return [last]
     return [commit]
 
