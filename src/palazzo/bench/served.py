@@ -158,7 +158,15 @@ def served(settings: Mapping[str, str] | None = None) -> Iterator[Served]:
         yield here
     finally:
         here.close()
+        _remove(base)
+
+
+def _remove(base: Path) -> None:
+    """Remove all of it. What embeds ends after its service, and writes until then."""
+    deadline = time.monotonic() + _PATIENCE / 1_000
+    while base.exists() and time.monotonic() < deadline:
         shutil.rmtree(base, ignore_errors=True)
+        time.sleep(0.1)
 
 
 def payload(host: str, session: str, cwd: Path, **fields: Any) -> dict[str, Any]:
