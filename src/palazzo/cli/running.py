@@ -23,7 +23,7 @@ _SAYS_PROBLEMS = ("settings", "doctor")
 _TELLS_WORDS = (
     *("search", "show", "wake_up", "proactive_context", "context_summary", "digest", "list_drawers"),
     *("check_duplicate", "diary_read", "diary_handoff", "todo_list", "reminders", "why"),
-    *("kg_query", "kg_timeline", "kg_conflicts"),
+    *("kg_query", "kg_timeline", "kg_conflicts", "quarantine_list"),
 )
 """Operations whose result is recorded words. An agent that asks for them in its shell is shown them in the fence."""
 
