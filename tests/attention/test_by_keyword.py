@@ -33,7 +33,7 @@ def test_in_a_small_palace_words_are_not_common_because_every_note_has_them() ->
 
 
 def test_what_is_far_behind_the_best_is_left_out() -> None:
-    told = (b"\0" * 16, "exchange", "user", "", 0, "api", "room", "s")
+    told = (b"\0" * 16, "exchange", "user", "", 0, "api", "room", "s", "")
     found = [Found(row, score, told) for row, score in enumerate((9.0, 3.0, 2.0))]
     for one in found:
         one.held = frozenset(["retry", "budget"])
