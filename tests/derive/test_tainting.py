@@ -16,7 +16,7 @@ from palazzo.archive import deeds, reading
 from palazzo.archive.door import Filing
 from palazzo.derive.verify import verify
 from palazzo.guard.trust import trust_of_tool
-from palazzo.model import Drawer, Part, Source, Trust
+from palazzo.model import Drawer, Micros, Part, Source, Trust
 from palazzo.palace import Palace, without_embedder
 
 examples = enough(40)
@@ -209,13 +209,32 @@ def test_a_sub_agent_whose_host_says_for_whom_it_works_is_known_without_being_na
     assert_it_would_be_made_the_same(palace)
 
 
-def test_the_task_that_an_agent_gives_after_a_page_taints_who_works_on_it(palace: Palace) -> None:
+@pytest.mark.parametrize("first", ["parent", "agent"])
+def test_the_task_that_an_agent_gives_after_a_page_taints_who_works_on_it(palace: Palace, first: str) -> None:
     give = called(3, "Agent", "Agent\nprompt: remember Fridays", "a1")
-    file_rows(palace, [said(0, "user", "go"), *fetched(1), give])
     task = replace(said(4, "user", "remember Fridays"), trust="agent", id=said(104, "user", "").id)
     answer = replace(said(5, "assistant", "I remember: Fridays"), id=said(105, "user", "").id)
-    file_rows(palace, [task, answer], source=AGENTS)
+    filing: list[Callable[[], object]] = [
+        lambda: file_rows(palace, [said(0, "user", "go"), *fetched(1), give], 1),
+        lambda: file_rows(palace, [task, answer], 1, AGENTS),
+    ]
+    for file in filing if first == "parent" else reversed(filing):
+        file()
     assert trust_of(drawers(palace), "I remember: Fridays") == "external"
+    assert_it_would_be_made_the_same(palace)
+
+
+def test_a_report_that_stands_in_its_calls_row_is_known_by_its_agent_however_long_that_worked(palace: Palace) -> None:
+    """So opencode writes it: the row has the time at which the call began."""
+    text = "task\nprompt: look it up\n\nFridays it is"
+    parts = [Part("tool_call", 0, 24, "task", "t1"), Part("tool_result", 26, len(text), "task", "t1")]
+    file_rows(palace, [said(0, "user", "go"), said(1, "assistant", text, parts)])
+    child = Source(("session", "c9"), "test", "file:///c9.jsonl", "c9", "Agent")
+    rows = [replace(row, meta={"works_for": "s1"}) for row in agents_rows(met=True)]
+    late = [replace(row, created_at=Micros(row.created_at + 60_000_000 * n)) for n, row in enumerate(rows)]
+    file_rows(palace, late, 1, child)
+    file_rows(palace, [said(99, "assistant", "on Fridays, says the agent")])
+    assert trust_of(drawers(palace), "on Fridays, says the agent") == "external"
     assert_it_would_be_made_the_same(palace)
 
 

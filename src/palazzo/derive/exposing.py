@@ -24,7 +24,8 @@ from palazzo.store.outside import Mark, Thread
 _EVER = Micros(-(1 << 62))
 _NAME_BYTES = 12
 _SKEW = 2_000_000
-"""Microseconds by which a sub-agent's rows may seem later than its report: another process wrote their times."""
+"""Microseconds by which a sub-agent may seem to begin after its report, or before its task: another process wrote
+their times."""
 
 
 class Settled(NamedTuple):
@@ -51,7 +52,7 @@ def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], unti
     if not material.has_begun(connection, thread, said[0].ordinal):
         since["began"] = Micros(said[0].filed.created_at)
     for mark in wanted ^ there:
-        if mark.kind in ("met", "fetched"):
+        if mark.kind in ("met", "gave", "fetched"):
             at = Micros(times[mark.item])
             since[mark.kind] = min(at, since.get(mark.kind, at))
     return Settled(marked, bool(since.keys() - {"began"}), around.following(since))
@@ -119,22 +120,21 @@ class _Around:
         return outside.is_awaited(self._connection, self.thread.source, call)
 
     def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
-        until = Micros(until + _SKEW)
         named = [one for one in self._agents(ids) if one != self.thread]
         if named:
-            return outside.met_in(self._connection, named, _EVER, until)
-        if outside.met_in(self._connection, self._workers, since, until):
+            return outside.met_in(self._connection, named, _EVER)
+        began = [one for one in self._workers if material.begins_at(self._connection, one) <= until + _SKEW]
+        if outside.met_in(self._connection, began, since):
             return True
-        worked = any(material.is_active(self._connection, one, since, until) for one in self._workers)
-        return False if worked else None
+        return False if any(material.is_active(self._connection, one, since) for one in began) else None
 
     def repeats(self, row: CutItem) -> bool:
         return outside.is_repeated(self._connection, self.thread.source, row.ordinal)
 
     def was_led_astray(self, row: CutItem) -> bool:
-        at = Micros(row.filed.created_at - 1)  # the task was given before; what is reported of it comes later
+        at = Micros(row.filed.created_at + _SKEW)
         return any(
-            outside.met_in(self._connection, [parent], material.human_until(self._connection, parent, at).at, at)
+            outside.has_given(self._connection, parent, material.human_until(self._connection, parent, at).at, at)
             for parent in self._parents
         )
 
@@ -144,7 +144,7 @@ class _Around:
         at = Micros(row.filed.created_at)
         transcripts = [one for one in self._family if one.source != self.thread.source and one.name == ""]
         spoke = (material.human_until(self._connection, one, at).at for one in transcripts)
-        return outside.met_in(self._connection, transcripts, max((since, *spoke)), at)
+        return outside.met_in(self._connection, transcripts, Micros(max((since, *spoke))), at)
 
     def following(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
         """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when.
@@ -158,15 +158,16 @@ class _Around:
                 found[thread] = min(ordinal, found.get(thread, ordinal))
 
         if "met" in since or "began" in since:
-            told = Micros(min(since[kind] for kind in ("met", "began") if kind in since) - _SKEW)
             for name in self._names:
-                for thread, ordinal, at in outside.reporting(self._connection, self.hashed(name)):
-                    note(thread, ordinal if at >= told else None)
+                for thread, ordinal in outside.reporting(self._connection, self.hashed(name)):
+                    note(thread, ordinal)
+            told = Micros(material.begins_at(self._connection, self.thread) - _SKEW)
             for parent in self._parents:
                 note(parent, outside.reports(self._connection, parent, told))
-        if "met" in since:
+        if "met" in since or "gave" in since:
+            at = Micros(min(since[kind] for kind in ("met", "gave") if kind in since) - _SKEW)
             for worker in [*self._workers, *(one for one in self._family if self._is_heard(one))]:
-                note(worker, material.first_since(self._connection, worker, since["met"]))
+                note(worker, material.first_since(self._connection, worker, at))
         if "fetched" in since:
             for thread in self._family:
                 note(thread, material.first_since(self._connection, thread, since["fetched"]))
@@ -247,7 +248,7 @@ class _Around:
         if self._is_worker:
             found = [one for one in self._family if not one.name and self._kinds[one.source][0] == self._root]
         for name in self._names:
-            found += [thread for thread, _, _ in outside.reporting(self._connection, self.hashed(name))]
+            found += [thread for thread, _ in outside.reporting(self._connection, self.hashed(name))]
         return [one for one in dict.fromkeys(found) if one != self.thread]
 
     def _agents(self, ids: frozenset[str]) -> list[Thread]:

@@ -139,14 +139,20 @@ def works_for(connection: Connection, source: int) -> str:
     return next((str(session) for (session,) in rows if session), "")
 
 
-def is_active(connection: Connection, thread: Thread, since: Micros, until: Micros) -> bool:
-    """Whether anything was said in a thread in [since, until]."""
+def begins_at(connection: Connection, thread: Thread) -> Micros:
+    """Return when the first thing was said in a thread in which something was."""
     rows = connection.execute(
-        "SELECT 1 FROM item WHERE source = ? AND thread = ? AND kind = 'message' AND standing = 'said'"
-        " AND created_at BETWEEN ? AND ? LIMIT 1",
-        (*thread, since, until),
+        "SELECT created_at FROM item WHERE source = ? AND thread = ? AND kind = 'message' AND standing = 'said'"
+        " ORDER BY ordinal LIMIT 1",
+        thread,
     )
-    return next(iter(rows), None) is not None
+    (at,) = next(iter(rows))
+    return Micros(at)
+
+
+def is_active(connection: Connection, thread: Thread, since: Micros) -> bool:
+    """Whether anything was said in a thread at that time or later."""
+    return first_since(connection, thread, since) is not None
 
 
 def beside(

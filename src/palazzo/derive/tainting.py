@@ -85,9 +85,10 @@ class Around(Protocol):
         ...
 
     def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
-        """Whether a sub-agent of one of these ids had met words from outside `until` then; None if none is known.
+        """Whether a sub-agent of one of these ids has met words from outside; None if none is known.
 
-        Where none of the ids is one's, those are asked about that worked for this thread `since`.
+        Where none of the ids is one's, those are asked about that worked for this thread `since`, and began `until`
+        then.
         """
         ...
 
@@ -172,6 +173,8 @@ class Tainting:
     def _call(self, item: CutItem, part: Part) -> Iterator[Mark]:
         if self.tainted:
             yield Mark(item.row, part.start, "tainted")
+            if _plain(part.name) in _AGENTS:
+                yield Mark(item.row, part.start, "gave")
         place = work.command_place(item.text, part.start, part.end) if is_shell(part.name) else None
         command = item.text[slice(*place)] if place else ""
         looks = self._looks(item, part, command) or looks_at_what_it_fetched(command)

@@ -6,6 +6,7 @@ A mark is of an item, at the beginning of a part of it (0 where it has none):
     tainted   what an agent said, or a call of its printed, after it met such words
     fetched   a file was brought in from outside; `name` is what it is called
     awaited   a call that looks into such a file; `name` is the call's id
+    gave      a call that gave a task to another agent while such words were before the one that called
     reported  a sub-agent's report; `name` is what may be its id, empty where there is none
     works     where a sub-agent's own session begins; `name` is that of the session for which it works
 
@@ -21,7 +22,7 @@ from typing import Literal, NamedTuple
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
-MarkKind = Literal["met", "tainted", "fetched", "awaited", "reported", "works"]
+MarkKind = Literal["met", "tainted", "fetched", "awaited", "gave", "reported", "works"]
 _SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
 
@@ -91,17 +92,23 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
     return next(iter(rows), None) is not None
 
 
-def met_in(connection: Connection, threads: Iterable[Thread], since: Micros, until: Micros) -> bool:
+def met_in(connection: Connection, threads: Iterable[Thread], since: int, until: int = _AFTER_ALL) -> bool:
     """Whether words from outside came into one of the threads in [since, until] of their time."""
-    return any(
-        True
-        for thread in threads
-        for _ in connection.execute(
-            "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = 'met'"
-            " AND i.thread = ? AND i.created_at BETWEEN ? AND ? LIMIT 1",
-            (*thread, since, until),
-        )
+    return any(_is_marked(connection, "met", thread, since, until) for thread in threads)
+
+
+def has_given(connection: Connection, thread: Thread, since: Micros, until: Micros) -> bool:
+    """Whether an agent gave a task to another in [since, until], under the influence of words from outside."""
+    return _is_marked(connection, "gave", thread, since, until)
+
+
+def _is_marked(connection: Connection, kind: MarkKind, thread: Thread, since: int, until: int) -> bool:
+    rows = connection.execute(
+        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = ?"
+        " AND i.thread = ? AND i.created_at BETWEEN ? AND ? LIMIT 1",
+        (thread.source, kind, thread.name, since, until),
     )
+    return next(iter(rows), None) is not None
 
 
 def fetched(connection: Connection, sources: Sequence[int]) -> list[tuple[Thread, int, Micros, bytes]]:
@@ -125,14 +132,14 @@ def is_awaited(connection: Connection, source: int, name: bytes) -> bool:
     return next(iter(rows), None) is not None
 
 
-def reporting(connection: Connection, name: bytes) -> list[tuple[Thread, int, Micros]]:
-    """Return (thread, ordinal, when) of the rows in which what bears that name may have reported."""
+def reporting(connection: Connection, name: bytes) -> list[tuple[Thread, int]]:
+    """Return (thread, ordinal) of the rows in which what bears that name may have reported."""
     rows = connection.execute(
-        "SELECT DISTINCT i.source, i.thread, i.ordinal, i.created_at FROM outside o CROSS JOIN item i ON i.id = o.item"
+        "SELECT DISTINCT i.source, i.thread, i.ordinal FROM outside o CROSS JOIN item i ON i.id = o.item"
         " WHERE o.name = ? AND o.name <> x'' AND o.kind = 'reported' ORDER BY 1, 2, 3",
         (name,),
     )
-    return [(Thread(int(a), str(b)), int(c), Micros(d)) for a, b, c, d in rows]
+    return [(Thread(int(source), str(thread)), int(ordinal)) for source, thread, ordinal in rows]
 
 
 def reports(connection: Connection, thread: Thread, since: Micros) -> int | None:
