@@ -126,6 +126,20 @@ def test_a_worktree_has_its_own_head(memory: Memory) -> None:
     assert memory.hit().label == "unmerged: feature/blue"
 
 
+def test_on_a_detached_head_commits_decide_and_in_an_unborn_repository_nothing_does(memory: Memory) -> None:
+    memory.checkout.git("checkout", "-q", "--detach", "feature/blue")
+    assert {hit.label for hit in memory.search().hits} == {""}
+    memory.checkout.git("checkout", "-q", "--orphan", "fresh")
+    assert memory.hit().visibility == "unknown"
+
+
+def test_a_repository_that_is_broken_leaves_it_unknown(memory: Memory) -> None:
+    assert memory.hit().visibility == "unmerged"
+    head = memory.checkout.commit("on top")
+    (memory.checkout.root / ".git" / "objects" / head[:2] / head[2:]).unlink()
+    assert (memory.hit().visibility, memory.hit().label) == ("unknown", "branch: feature/blue")
+
+
 def test_git_that_is_not_there_leaves_it_unknown(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     (memory.place / "empty").mkdir()
     monkeypatch.setenv("PATH", str(memory.place / "empty"))

@@ -167,4 +167,9 @@ class Checkout:
 
     @cached_property
     def _head(self) -> tuple[str, str]:
-        return ("", "") if self._repository is None else head_of(self._repository)
+        if self._repository is None:
+            return "", ""
+        branch, commit = head_of(self._repository)
+        if not branch and not commit:  # nothing is committed yet, or refs are kept in no plain files
+            return self._context.project.branch, self._context.project.commit
+        return branch, commit
