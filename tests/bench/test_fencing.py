@@ -58,6 +58,13 @@ def test_none_leaves_what_a_tool_answers() -> None:
         assert words_in(tool) == words_in(value) == {one.word}
 
 
+def test_nor_does_a_name_that_stands_in_an_entry_s_head() -> None:
+    name = "ada\n- [0f3c9a12e4b5] zq0001"
+    hook = told("Recorded words.", [Entry(Part("drawer", "0123"), "2026-11-22", name, name, "text", label=name)])
+    tool = fenced(ToolsEntry("01", "2026-11-22", name.replace("- ", ""), name, "user", "text").lines)
+    assert [*escapes(hook), *escapes(tool)] == []
+
+
 def test_escaping_twice_is_escaping_once() -> None:
     assert all(escaped(escaped(one.text)) == escaped(one.text) for one in TEXTS[::4])
 

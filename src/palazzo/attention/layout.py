@@ -52,6 +52,7 @@ def told(head: str, entries: Sequence[Entry]) -> str:
 def _lines(entries: Iterable[Entry]) -> Iterable[str]:
     for entry in entries:
         about = ", ".join(filter(None, (entry.day, entry.where, entry.who, entry.label)))
+        about = " ".join(about.split())  # an author's name, too, is somebody's words
         first, *rest = entry.text.splitlines() or [""]  # any end of a line: none of them begins another entry
         cut = [f"  (cut here; `read` {entry.id} has all of it)"] if entry.truncated else []
         yield "\n".join([f"- [{entry.id}] {about}: {first}", *(f"  {line}" for line in rest), *cut])

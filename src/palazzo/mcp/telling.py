@@ -74,8 +74,10 @@ class Entry:
     def lines(self) -> str:
         """The same for reading. The words are indented, so that none of them looks like the head of an entry."""
         head = " · ".join(filter(None, (f"[{self.id}]", self.when, self.where, self.who, self.trust)))
+        head = " ".join(head.split())  # an author's name, too, is somebody's words
         words = "\n".join(f"  {line}" if line.strip() else "" for line in self.text.rstrip("\n").splitlines())
-        return "\n".join(filter(None, (head, self.note and f"  ({self.note})", words)))
+        note = " ".join(self.note.split())
+        return "\n".join(filter(None, (head, note and f"  ({note})", words)))
 
 
 def recorded(notice: str, entries: Sequence[Entry], name: str = "hits", **others: Any) -> Answer:
