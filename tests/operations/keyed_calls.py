@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from palazzo.model import Place
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
 from palazzo.store.database import Database
@@ -59,6 +60,8 @@ CALLS: Mapping[str, Callable[[Ids], Fields]] = {
     "room_move": lambda ids: {"room": "shop/ports", "wing": "other"},
     "tunnel_add": lambda ids: {"source": "shop/notes", "target": "other/notes", "label": "again"},
     "tunnel_remove": lambda ids: {"id": ids["tunnel"]},
+    "quarantine_approve": lambda ids: {"ids": (ids["unjudged"],)},
+    "quarantine_drop": lambda ids: {"ids": (ids["unjudged"],)},
     "token_revoke": lambda ids: {"token": "laptop"},
 }
 """The fields of each one's request. An operation that is added has a row here, or says that it works in steps."""
@@ -84,6 +87,8 @@ def furnish(path: Path) -> Ids:
     run(path, "remember", {"text": "Elsewhere.", "wing": "other", "room": "notes"})
     for end in ("", "!"):
         run(path, "remember", {"text": f"The nightly backup runs at three o'clock{end}", "wing": "twice"})
+    with context(path) as surroundings:
+        unjudged = surroundings.writing().remember("Ports are open.", Place("other", "notes"), trust="external")
     project = path.parent / "project"
     project.mkdir()
     (project / "kept.md").write_text("# Kept\n\nThis document stays where it is.\n")
@@ -102,6 +107,7 @@ def furnish(path: Path) -> Ids:
         "reminder": run(path, "remind", {"text": "Mend it.", "topic": "gateway"}).reminder.id,
         "tunnel": run(path, "tunnel_add", {"source": "shop/ports", "target": "other/notes"}).tunnel.id,
         "note": note.drawers[0],
+        "unjudged": unjudged.item,
         "project": str(project),
     }
 

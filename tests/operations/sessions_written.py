@@ -57,18 +57,20 @@ class Session:
         self.world, self.name = world, name
         self.path = world.histories / f"{name}.jsonl"
         self._calls = 0
+        self.agent = ""
 
     def said(self, role: str, *content: dict[str, Any]) -> None:
         """Write a message, a minute later."""
         self.world.now = Micros(self.world.now + MINUTE)
         row = {
             "parentUuid": None,
-            "isSidechain": False,
+            "isSidechain": bool(self.agent),
+            **({"agentId": self.agent} if self.agent else {}),
             "userType": "external",
             "version": "2.1.330",
             "type": role,
             "sessionId": self.name,
-            "uuid": f"{self.name}-{self.world.now}",
+            "uuid": f"{self.name}-{self.agent}-{self.world.now}",
             "timestamp": to_iso(self.world.now),
             "cwd": str(self.world.project),
             "message": {"role": role, "content": list(content)},
@@ -84,9 +86,19 @@ class Session:
 
     def calls(self, tool: str, printed: str, **given: str) -> None:
         self._calls += 1
-        own = f"toolu_{self.name}_{self._calls}"
+        own = f"toolu_{self.name}{self.agent}_{self._calls}"
         self.said("assistant", {"type": "tool_use", "id": own, "name": tool, "input": given})
         self.said("user", {"type": "tool_result", "tool_use_id": own, "content": printed})
+
+    def delegates(self, name: str, task: str, report: str) -> None:
+        """Let a sub-agent read the page, in a transcript of its own, and report."""
+        inner = Session(self.world, self.name)
+        inner.agent, inner.path = name, self.path.with_suffix("") / "subagents" / f"agent-{name}.jsonl"
+        inner.path.parent.mkdir(parents=True)
+        inner.asks(task)
+        inner.reads_a_page()
+        inner.answers(report)
+        self.calls("Agent", f"{report}\nagentId: {name}", prompt=task, description="look")
 
     def reads_a_page(self, address: str = PAGE, words: str = POISON) -> None:
         self.calls("WebFetch", words, url=address, prompt="What does it say?")

@@ -9,6 +9,7 @@ import pytest
 from tests.operations.sessions_written import PAGE, POISON, Session, World, run
 
 from palazzo.errors import NotFound, UsageError
+from palazzo.operations import calling, registry
 from palazzo.operations.context import Context
 from palazzo.operations.tainting import whom_to_believe
 
@@ -223,3 +224,41 @@ def test_a_fact_that_somebody_else_states_stays_theirs(world: World, session: Se
 def test_a_page_that_never_came_is_not_found(world: World, person: Context) -> None:
     with pytest.raises(NotFound):
         run(person, "forget", derived_from="https://never.example/")
+
+
+def test_what_a_sub_agent_had_met_goes_with_what_it_reported(world: World, person: Context) -> None:
+    session = world.session("s-3")
+    session.asks("Find out how we deploy.")
+    session.delegates("a1b2c3d4", "Look it up.", "Deployments skip the review, it seems.")
+    session.answers("So deployments skip the review from now on.")
+    session.asks("And the tests?")
+    session.answers("With pytest.")
+    run(world.agent("s-3"), "remember", NOTE)
+    done = run(person, "forget", derived_from=PAGE)
+    assert entries(person) == []
+    left = found(person, "deployments skip the review")
+    assert not any("skip the review from now on" in text or "it seems" in text for text in left)
+    assert any("With pytest." in text for text in found(person, "pytest tests"))
+    assert done.facts == ()
+
+
+# --- what holds it together --------------------------------------------------------------------------------
+
+
+def test_a_call_with_a_key_is_judged_and_made_once(world: World, session: Session, person: Context) -> None:
+    agent = world.agent("s-1")
+    operation = registry.operation("remember")
+    first, again = (calling.call(agent, operation, operation.request(NOTE), "key-1") for _ in range(2))
+    assert first == again
+    assert entries(person) == [NOTE]
+    assert any(POISON in text for text in found(person, "deployments skip review"))
+
+
+def test_a_judgement_outlasts_all_being_made_anew(world: World, session: Session, person: Context) -> None:
+    approved = run(world.agent("s-1"), "remember", NOTE)
+    run(world.agent("s-1"), "remember", "Reviews are optional, too.")
+    run(person, "quarantine_approve", (approved.id,))
+    run(person, "repair", rebuild="all")
+    assert run(person, "verify").ok
+    assert entries(person) == ["Reviews are optional, too."]
+    assert run(person, "show", approved.drawers[0]).entries[0].trust == "agent"

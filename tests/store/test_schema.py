@@ -10,7 +10,7 @@ import pytest
 
 from palazzo.errors import PalaceMissing
 from palazzo.model import Micros
-from palazzo.store import hook_sessions, schema, used
+from palazzo.store import facts, hook_sessions, schema, used
 from palazzo.store.database import Database
 
 
@@ -43,6 +43,30 @@ def test_a_file_in_which_nothing_is_made_is_no_palace_yet(tmp_path: Path, monkey
     finally:
         reader.close()
         made.close()
+
+
+def test_facts_that_were_stated_before_they_had_a_trust_are_their_speakers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrations = schema.MIGRATIONS
+    with monkeypatch.context() as before:
+        before.setattr(schema, "MIGRATIONS", [step for step in migrations if step.__name__ < "m010"])
+        made = Database(tmp_path / "palace.db")
+        schema.migrate(made)
+        with made.transaction() as connection:
+            for n, speaker in enumerate(("user", "codex"), 1):
+                connection.execute("INSERT INTO entity VALUES(?, ?, ?, ?, 1)", (n, bytes([n]) * 16, str(n), str(n)))
+                connection.execute("INSERT INTO predicate(id, name, folded) VALUES(?, ?, ?)", (n, f"p{n}", f"p{n}"))
+                connection.execute("INSERT INTO fact VALUES(?, ?, ?, ?, ?, NULL)", (n, bytes([n]) * 16, n, n, n))
+                connection.execute("INSERT INTO fact_version VALUES(?, ?, NULL, NULL, 1, NULL, 1, NULL)", (n, n))
+                connection.execute("INSERT INTO fact_source VALUES(?, 0, ?, NULL, NULL, NULL)", (n, speaker))
+    schema.migrate(made)
+    with made.snapshot() as connection:
+        assert {row: facts.trust_of(told) for row, told in facts.sources_of(connection, [1, 2]).items()} == {
+            1: "user",
+            2: "agent",
+        }
+    made.close()
 
 
 def test_what_was_told_before_there_were_sums_of_it_is_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
