@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from palazzo.archive.heard import KIND as HEARD
 from palazzo.derive import cutting, material
-from palazzo.derive.cutting import CutItem
+from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.cutting import CutItem, CutSpan
 from palazzo.derive.tainting import Row, Tainting
-from palazzo.model import Micros
-from palazzo.store import outside, redaction, sources
+from palazzo.model import Micros, Part
+from palazzo.store import acts, outside, redaction, sources
 from palazzo.store.database import Connection
 from palazzo.store.outside import Mark, Thread
 
@@ -127,6 +128,10 @@ class _Around:
         if outside.met_in(self._connection, began, since):
             return True
         return False if any(material.is_active(self._connection, one, since) for one in began) else None
+
+    def is_approved(self, row: CutItem, part: Part) -> bool:
+        on = ActsOnItems(acts.acts_on(self._connection, [row.uid]))
+        return bool(on) and on.approves([CutSpan(row, part.start, part.end)])
 
     def repeats(self, row: CutItem) -> bool:
         return outside.is_repeated(self._connection, self.thread.source, row.ordinal)

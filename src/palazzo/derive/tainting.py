@@ -92,6 +92,10 @@ class Around(Protocol):
         """
         ...
 
+    def is_approved(self, row: CutItem, part: Part) -> bool:
+        """Whether a person approved a part of a row: it taints nothing any more."""
+        ...
+
     def repeats(self, row: CutItem) -> bool:
         """Whether words from outside are among the rows before it that a resumed session repeats from another."""
         ...
@@ -159,7 +163,7 @@ class Tainting:
             yield from self._part(item, part)
 
     def _part(self, item: CutItem, part: Part) -> Iterator[Mark]:
-        if belief(item, part).is_outside:
+        if belief(item, part).is_outside and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
             if part.kind == "tool_result":
                 yield from self._brought(item, part, saved(item.text[part.start : part.end]))
@@ -206,7 +210,8 @@ class Tainting:
         looks, tainted = call.looks, call.tainted
         if not looks and call.searches and (there := self._there(item)):
             looks = any(self._around.hashed(name) in there for name in named(words))
-        if looks or (call.remembers and _LABELLED.search(words)):
+        meets = looks or (call.remembers and _LABELLED.search(words) is not None)
+        if meets and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
         elif _plain(part.name) in _AGENTS:
             yield from self._report(item, part, tainted)
@@ -222,8 +227,10 @@ class Tainting:
         yield from (Mark(item.row, part.start, "reported", self._around.hashed(one)) for one in ids)
         yield Mark(item.row, part.start, "reported")
         met = self._around.reported(ids, self.since, Micros(item.filed.created_at))
-        if met or (met is None and not part.failed and _plain(part.name) not in _SAYS_NOTHING):
-            yield self._meets(item, part.start)  # nobody knows what it met of whose work nothing is known
+        if met is None:  # nobody knows what it met
+            met = not part.failed and _plain(part.name) not in _SAYS_NOTHING
+        if met and not self._around.is_approved(item, part):
+            yield self._meets(item, part.start)
         elif tainted:
             yield Mark(item.row, part.start, "tainted")
 
