@@ -122,6 +122,34 @@ def test_what_was_added_after_a_squash_is_unmerged(acme: Checkout) -> None:
     assert [standing(acme, FEATURE, commit) for commit in (one, two, three)] == ["merged", "merged", "unmerged"]
 
 
+def squashed(checkout: Checkout, what: str) -> None:
+    """Squash what a branch has beyond what is checked out, as a hosting site's button does."""
+    checkout.now += 100
+    checkout.git("merge", "-q", "--squash", what)
+    checkout.git("commit", "-qm", f"squashed {what}")
+
+
+def test_a_branch_that_is_squashed_again_and_again_is_merged(acme: Checkout) -> None:
+    one, two = two_on_feature(acme)
+    squashed(acme, FEATURE)
+    acme.on(FEATURE)
+    three, four, five = (acme.commit(words) for words in ("three", "four", "five"))
+    acme.on("main").commit("main goes on")
+    squashed(acme, four)
+    commits = [one, two, three, four, five]
+    assert standings(acme, [(FEATURE, one) for one in commits]) == ["merged"] * 4 + ["unmerged"]
+
+
+def test_what_was_left_of_a_branch_after_a_pick_is_squashed(acme: Checkout) -> None:
+    acme.on(FEATURE, "main")
+    commits = [acme.commit(words) for words in ("one", "two", "three", "four")]
+    acme.on("main").commit("main goes on")
+    acme.now += 100
+    acme.git("cherry-pick", commits[0])
+    squashed(acme, commits[2])
+    assert standings(acme, [(FEATURE, commit) for commit in commits]) == ["merged", "merged", "merged", "unmerged"]
+
+
 def test_a_branch_that_merged_main_before_it_was_squashed_is_merged(acme: Checkout) -> None:
     one, _ = two_on_feature(acme)
     acme.commit("main goes on")
@@ -211,6 +239,15 @@ def test_what_a_reset_took_from_the_branch_is_not_merged_with_it(acme: Checkout)
     acme.git("reset", "-q", "--hard", "HEAD~")
     acme.on("main").git("merge", "-q", "--no-ff", "--no-edit", FEATURE)
     assert [standing(acme, FEATURE, commit) for commit in (kept, dropped)] == ["merged", "unmerged"]
+
+
+def test_a_commit_that_changes_nothing_is_not_merged_by_that(acme: Checkout) -> None:
+    acme.on(FEATURE, "main").git("commit", "-q", "--allow-empty", "-m", "nothing")
+    nothing = acme.head
+    one = acme.commit("one")
+    acme.commit("two")
+    acme.on("main").commit("two too", "two\n", "two.txt")
+    assert standings(acme, [(FEATURE, nothing), (FEATURE, one)]) == ["unmerged", "unmerged"]
 
 
 def test_a_deleted_branch_that_was_merged_is_merged(acme: Checkout) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from palazzo.scope import patches
@@ -10,6 +10,10 @@ from palazzo.scope.history import Graph, History, behind
 
 _MOST_TIPS = 64
 """Of one commit's branch so many points are looked at at which it may have been squashed."""
+_MOST_IN_PARTS = 24
+"""Commits of a branch of which every stretch is looked at."""
+
+Paths = frozenset[str]
 
 
 @dataclass(slots=True)
@@ -27,7 +31,8 @@ def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collec
 
     `graph` holds all that is beyond `head`; `asked` maps a commit of it to the tips of its branch. A squashed one: all
     that its branch changed, up to a point at or ahead of it, is the change of one commit of that history since. A
-    rebased or picked one: so is each commit that leads to it, or else a commit of that author, time and subject.
+    rebased or picked one: so is each commit that leads to it, or else a commit of that author, time and subject. Both
+    may have happened to stretches of one branch.
     """
     cases = [_case(history, head, graph, commit, tips) for commit, tips in asked.items()]
     cases = [case for case in cases if case.forks and head not in case.forks]
@@ -52,10 +57,58 @@ def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collec
         ids = {single[one] for one in since[case.forks] if one in single}
         hands = {written[one] for one in since[case.forks] if one in written}
         squashed_there = any(squashed.get(tip) in ids for tip in case.squashes)
-        own = [one for one in case.single if one in apart]
-        if squashed_there or (own and all(single.get(one) in ids or written.get(one) in hands for one in own)):
+        empty = {one for one in case.single if one not in apart}
+        alone = {one for one in case.single if single.get(one) in ids or written.get(one) in hands} | empty
+        if squashed_there:
             found.add(case.commit)
+        elif len(empty) < len(case.single):
+            changes = {one: theirs[one] for one in since[case.forks] if one in theirs}
+            line = _line(graph, case, asked[case.commit]) if changes else []
+            if len(alone) == len(case.single) or _landed_in_parts(history, line, alone, case, changes):
+                found.add(case.commit)
     return found
+
+
+def _landed_in_parts(
+    history: History, line: Sequence[str], alone: Collection[str], case: _Case, changes: Mapping[str, Paths]
+) -> bool:
+    """Whether stretches of a branch were squashed one after another, which together have all that leads to a commit.
+
+    `line` is the branch from where it parted, `alone` those of it that need no squash, `changes` the files that were
+    changed since, by commit.
+    """
+    if case.commit not in line[1:]:
+        return False
+    paths = patches.paths_changed(history, dict.fromkeys(line[1:], ""))
+    wanted: dict[tuple[int, int], list[str]] = {}
+    for first in range(1, len(line)):
+        touched = paths.get(line[first], frozenset())
+        for last in range(first + 1, len(line)):
+            touched |= paths.get(line[last], frozenset())
+            ends = (paths.get(line[first], frozenset()), paths.get(line[last], frozenset()))
+            like = [one for one, names in changes.items() if names <= touched and all(names & end for end in ends)]
+            if like:
+                wanted[first, last] = like
+    parts = patches.between(history, [(line[first - 1], line[last]) for first, last in wanted])
+    theirs = patches.patch_ids(history, dict.fromkeys((one for like in wanted.values() for one in like), ""))
+    covered = set(alone)
+    for (first, last), like in wanted.items():
+        part = parts.get((line[first - 1], line[last]))
+        if part is not None and any(theirs.get(one) == part for one in like):
+            covered.update(line[first : last + 1])
+    return covered.issuperset(line[1 : line.index(case.commit) + 1])
+
+
+def _line(graph: Graph, case: _Case, tips: Collection[str]) -> list[str]:
+    """The branch of a commit from where it parted: the longest of its tips' that has no merge and is not too long."""
+    longest: list[str] = []
+    for tip in (case.commit, *tips):
+        line = [tip]
+        while line[-1] in graph and len(graph[line[-1]]) == 1 and len(line) <= _MOST_IN_PARTS:
+            line.append(graph[line[-1]][0])
+        if line[-1] in case.forks and case.commit in line and len(line) > len(longest):
+            longest = line
+    return longest[::-1]
 
 
 def _case(history: History, head: str, graph: Graph, commit: str, tips: Collection[str]) -> _Case:

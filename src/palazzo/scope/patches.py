@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from palazzo.scope.history import HASH, History
 
 _PLAIN = ("-r", "--root", "--no-renames", "--stdin")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HEADER = re.compile(rb"[0-9a-f]{40,64}(?: [0-9a-f]{40,64})?")
+"""A commit, or two trees."""
 _OF_A_FILE = (b"diff --git ", b"old mode ", b"new mode ", b"new file mode ", b"deleted file mode ")
 
 
@@ -38,10 +40,19 @@ def paths_changed(history: History, commits: Mapping[str, str]) -> dict[str, fro
 
 def patch_ids(history: History, commits: Mapping[str, str]) -> dict[str, bytes]:
     """Return by what to know the changes of commits, each against the one it is mapped to ("" for its parent)."""
-    if not commits:
+    return _patches(history, _lines(commits)) if commits else {}
+
+
+def between(history: History, ends: Collection[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    """Return by what to know what lies between two commits, for pairs of them."""
+    if not ends:
         return {}
-    told = history.ask("diff-tree", *_PLAIN, "-p", "-U0", "--full-index", lines=_lines(commits))
-    return _digests(told)
+    named = list(dict.fromkeys(commit for pair in ends for commit in pair))
+    told = history.ask("log", "--no-walk=unsorted", "--stdin", "--format=%H %T", lines=named).decode().splitlines()
+    trees = dict(line.split(" ") for line in told)
+    lines = {(first, last): f"{trees[first]} {trees[last]}" for first, last in ends}
+    found = _patches(history, sorted(set(lines.values())))
+    return {pair: found[line] for pair, line in lines.items() if line in found}
 
 
 def authorship(history: History, commits: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -56,6 +67,10 @@ def authorship(history: History, commits: Iterable[str]) -> dict[str, tuple[str,
 
 def _lines(commits: Mapping[str, str]) -> list[str]:
     return [f"{commit} {base}".rstrip() for commit, base in commits.items()]
+
+
+def _patches(history: History, lines: Iterable[str]) -> dict[str, bytes]:
+    return _digests(history.ask("diff-tree", *_PLAIN, "-p", "-U0", "--full-index", lines=lines))
 
 
 def _digests(told: bytes) -> dict[str, bytes]:
@@ -78,6 +93,6 @@ def _digests(told: bytes) -> dict[str, bytes]:
             blobs = line
         elif line.startswith(b"Binary files "):
             digest.update(blobs + b"\n")
-        elif HASH.fullmatch(commit := line.decode("ascii", "replace")):
-            digest = found.setdefault(commit, hashlib.blake2b(digest_size=16))
-    return {commit: digest.digest() for commit, digest in found.items()}
+        elif _HEADER.fullmatch(line):
+            digest = found.setdefault(line.decode("ascii"), hashlib.blake2b(digest_size=16))
+    return {header: digest.digest() for header, digest in found.items()}
