@@ -119,6 +119,15 @@ def test_where_a_drawer_is_meant_the_id_of_a_fact_is_called_one(
     assert palazzo.json("show", known)["kind"] == "fact"
 
 
+def test_a_fact_that_a_file_shows_says_which(palazzo: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "shop")
+    (home / "shop" / "cart.py").write_text("TAX = 1\nROUNDING = 'half up'\n")
+    added = palazzo.json("kg", "add", "cart", "rounds", "half up", "--anchor", "cart.py:1-2")
+    assert added["fact"]["scope"] == "shop"
+    assert "cart.py:1-2" in palazzo("show", added["id"]).out
+    assert "has 2 lines" in palazzo("kg", "add", "cart", "rounds", "down", "--anchor", "cart.py:3").error
+
+
 def test_facts_are_read_from_a_file_and_from_a_pipe(palazzo: Command, home: Path) -> None:
     lines = [json.dumps({"subject": "api", "predicate": "uses", "object": name}) for name in ("Redis", "Kafka")]
     (home / "facts.jsonl").write_text("\n".join([*lines, "no fact"]))

@@ -180,6 +180,7 @@ def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
         ("confidence", f"{last.confidence:g}"),
         ("superseded by", last.superseded_by or ""),
         *(("stated by", f"{one.stated_by}{f', in {one.item}' if one.item else ''}") for one in last.provenance),
+        *(("cites", file) for file in dict.fromkeys(file for one in last.provenance for file in one.anchors)),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in told if value])
     screen.gap()
