@@ -25,7 +25,7 @@ from palazzo.model import Part
 from palazzo.operations.background import failure_file, lock_file, start_embedding
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.store import mendings, vectors
+from palazzo.store import anchors, mendings, vectors
 
 ERROR = "Exit code 1\nE   zlib.error: incorrect header check\n1 failed"
 FAILURE = [
@@ -111,16 +111,17 @@ def test_one_at_a_time(context: Context) -> None:
         assert not start_embedding(context)
 
 
-def test_what_failed_in_a_session_is_known_although_no_vector_can_be_made(
+def test_what_failed_in_a_session_and_what_it_cites_is_known_although_no_vector_can_be_made(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file_rows(context.writing(), FAILURE)
+    file_rows(context.writing(), [*FAILURE, said(90, "user", "It is in src/cart.py:3, I think.")])
     monkeypatch.setenv("PALAZZO_EMBEDDER_KIND", "openai")
     monkeypatch.setenv("PALAZZO_EMBEDDER_BASE_URL", "nonsense")
     with pytest.raises(PalazzoError):
         embed(context.palace_path)
     with context.reading().database.snapshot() as connection:
         assert mendings.count(connection) == 1
+        assert anchors.count(connection) == 1
         assert vectors.any_pending(connection)
 
 
