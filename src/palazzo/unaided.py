@@ -110,7 +110,7 @@ def _searched(asked: Asked, topic: str, palace: str, variables: Mapping[str, str
         found = _found(connection, topic, wings, trusts) if wings else []
         new = _new(connection, found, asked, before)
         shown = [one for _, one in zip(range(LIMIT), new, strict=False)]
-        return _rendered(shown, _labels(shown, root, home) if names_branches else {})
+        return _rendered(shown, _labels(shown, root) if names_branches else {})
     finally:
         connection.close()
 
@@ -250,7 +250,7 @@ def _first_line(file: str) -> str:
         return opened.read(4_096).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
 
 
-def _labels(found: Sequence[Found], root: str, home: str | None) -> dict[str, str]:
+def _labels(found: Sequence[Found], root: str) -> dict[str, str]:
     """What is said of a drawer's branch, by its id, where the names do not tell that it is what is checked out.
 
     Git is not asked here: whether it was merged is not known (`operations/branches`).
@@ -258,8 +258,7 @@ def _labels(found: Sequence[Found], root: str, home: str | None) -> dict[str, st
     others = [one for one in found if one.branch not in _MAIN_LINES]
     head = _head_file(root) if others else ""
     here = _first_line(head).removeprefix("ref:").strip().removeprefix("refs/heads/") if head else ""
-    elsewhere = [one for one in others if one.branch != here or one.wing != home]
-    return {one.id: f"branch: {_shown_name(one.branch)}" for one in elsewhere}
+    return {one.id: f"branch: {_shown_name(one.branch)}" for one in others if one.branch != here}
 
 
 def _shown_name(branch: str) -> str:

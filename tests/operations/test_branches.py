@@ -15,6 +15,7 @@ from palazzo.operations import branches
 from palazzo.operations.branches import shown_name
 from palazzo.operations.context import Context
 from palazzo.operations.context_summary import ContextSummaryRequest, context_summary
+from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
 from palazzo.operations.hits import HitView
 from palazzo.operations.hook import HookRequest, hook
 from palazzo.operations.kg_add import KgAddRequest, kg_add
@@ -111,6 +112,18 @@ def test_of_another_project_the_branch_is_named_and_nothing_claimed(memory: Memo
     found = {hit.text: hit for hit in memory.search(other.root).hits}
     assert (found[BLUE].visibility, found[BLUE].label) == ("unknown", "branch: feature/blue")
     assert (found[GREEN].visibility, found[GREEN].label) == ("merged", "")
+
+
+def test_a_diary_is_judged_by_the_commit_it_was_written_at(memory: Memory) -> None:
+    memory.checkout.on("feature/blue")
+    with memory.at() as context:
+        diary_write(context, DiaryWriteRequest("ada", "The lantern is lit."))
+        (line,) = (one for one in wake_up(context, WakeUpRequest(agent="ada")).lines if one.section == "diary")
+    assert line.remark == ""
+    memory.checkout.on("main")
+    with memory.at() as context:
+        (line,) = (one for one in wake_up(context, WakeUpRequest(agent="ada")).lines if one.section == "diary")
+    assert line.remark == "unmerged: feature/blue"
 
 
 def test_outside_a_repository_a_search_answers_as_well(memory: Memory) -> None:

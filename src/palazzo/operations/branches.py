@@ -1,7 +1,8 @@
 """How words of a branch stand towards the checkout that is worked in: part of it, or not, or nobody knows.
 
 What is asked of git is asked for all words of an answer at once and remembered; what it does not tell in time is told
-as not known. Words of another project are never asked about: which of its branches they are on says nothing here.
+as not known. Words of another project are never asked about: which of its branches they are on says nothing here. Of
+what is in no project's wing (a diary, what holds for a person everywhere) a commit says whether it is of this one.
 """
 
 from __future__ import annotations
@@ -139,8 +140,12 @@ class Checkout:
         is_main = one.branch in MAIN_LINES
         if not one.branch or (is_main and not one.commit):
             return "merged"
-        if self._repository is None or one.wing != self._context.home:
+        if self._repository is None:
             return "merged" if is_main else "unknown"
+        if one.wing != self._context.home and (not one.commit or one.wing in self._of_projects):
+            return (
+                "merged" if is_main or (one.branch == self.branch and one.wing not in self._of_projects) else "unknown"
+            )
         if one.branch == self.branch:
             return "merged"
         return None if self._head[1] and self.policy != "ignore" else "unknown"
@@ -151,15 +156,24 @@ class Checkout:
         from palazzo.store import written as store
 
         home = self._context.home
-        if self._repository is None or home is None or self._left <= 0:
+        if self._repository is None or self._left <= 0:
             return {}
-        began = time.monotonic()
-        with self._context.reading().database.snapshot() as connection:
-            tips = store.last_commits(connection, home, {one.branch for one in asked})
+        began, tips = time.monotonic(), {}
+        if home is not None:
+            with self._context.reading().database.snapshot() as connection:
+                tips = store.last_commits(connection, home, {one.branch for one in asked})
         ancestry = Ancestry(self._repository, paths.cache_directory(self._context.variables))
         told = ancestry.standings({(one.branch, one.commit) for one in asked}, tips, self._left)
         self._left -= time.monotonic() - began
         return told
+
+    @cached_property
+    def _of_projects(self) -> frozenset[str]:
+        """The wings that belong to projects; those of people and agents do not, and hold words of any."""
+        from palazzo.store import places
+
+        with self._context.reading().database.snapshot() as connection:
+            return frozenset(places.names_of_projects(connection))
 
     @cached_property
     def _repository(self) -> Repository | None:
