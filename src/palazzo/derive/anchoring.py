@@ -57,10 +57,12 @@ class Anchoring:
         return None if all(rows == kept(connection, thing) for thing, rows in made.items()) else made
 
     def keep(self, connection: Connection, things: Sequence[int], made: dict[int, list[Cited]]) -> None:
-        """Keep what they cite."""
+        """Keep what they cite; of a session that has grown most drawers cite what they did."""
         for thing in things:
-            anchors.drop(connection, _drawers_of(connection, thing))
-            anchors.insert(connection, made[thing])
+            before, after = _by_drawer(kept(connection, thing)), _by_drawer(made[thing])
+            changed = sorted(one for one in before.keys() | after.keys() if before.get(one) != after.get(one))
+            anchors.drop(connection, changed)
+            anchors.insert(connection, (one for drawer in changed for one in after.get(drawer, ())))
 
 
 ANCHORING = Anchoring()
@@ -75,6 +77,13 @@ def expected(connection: Connection, thing: int) -> list[Cited]:
 def kept(connection: Connection, thing: int) -> list[Cited]:
     """Return what is kept of that."""
     return anchors.of_rows(connection, _drawers_of(connection, thing))
+
+
+def _by_drawer(rows: Iterable[Cited]) -> dict[int, list[Cited]]:
+    found: dict[int, list[Cited]] = {}
+    for one in rows:
+        found.setdefault(one.drawer, []).append(one)
+    return found
 
 
 def _things(connection: Connection, where: str, values: Sequence[str] = ()) -> list[int]:
