@@ -29,6 +29,7 @@ from palazzo.archive.notes import Note
 from palazzo.graph import stating
 from palazzo.graph.changing import Change
 from palazzo.graph.stating import Statement, Triple
+from palazzo.guard.taint import AGENT
 from palazzo.model import Place
 from palazzo.operations.context import Context
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
@@ -111,7 +112,7 @@ def _furnish(palace: Palace, wing: str, note_count: int, todos: int, facts: int)
     ]
     entries = [
         diaries.prepare(
-            Note(f"Day {n}: worked on page {n}.", Place(wing, "x"), "Codex", "agent"), "work", wing, now, guard
+            Note(f"Day {n}: worked on page {n}.", Place(wing, "x"), "Codex", AGENT), "work", wing, now, guard
         )
         for n in range(100)
     ]

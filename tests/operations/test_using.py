@@ -246,6 +246,7 @@ def test_what_no_session_used_stops_coming_unasked_and_is_found_when_asked(
         threads=(),
         wings=("api",),
         floor=0.7,
+        labels={},
         tokens=10,
         index="ready",
     )
