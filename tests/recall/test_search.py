@@ -286,7 +286,7 @@ def test_what_strangers_said_is_left_out_also_beside_a_hit(palace: Palace) -> No
     )
     asked = Query("zebra page")
     assert "external" in trusts(palace.search(asked))
-    assert trusts(palace.search(replace(asked, external=False))) == {"agent"}
+    assert trusts(palace.search(replace(asked, external=False))) == {"user"}
 
 
 def trusts(answer: Answer) -> set[str]:
