@@ -282,3 +282,12 @@ def test_a_session_that_grows_cites_the_same_as_one_that_comes_at_once(rows: lis
 )
 def test_a_file_is_named_from_its_projects_root(name: str, cwd: str, roots: list[str], wanted: str | None) -> None:
     assert project_path(name, cwd, roots) == wanted
+
+
+def test_a_session_that_changes_its_directory_names_files_from_where_it_began(palace: Palace) -> None:
+    began = said(1, "user", "Look", meta={"cwd": "/opt/old"})
+    call = called(2, "Read", "Read\nfile_path: b.py", "c1")
+    there = said(2, "assistant", call.text, call.parts, meta={"cwd": "/opt/old/src"})
+    file_rows(palace, [began, there, answered(3, "1\tB = 1\n2\t", "c1")], source=SHOP)
+    palace.follow_anchors()
+    assert cites(palace, "Read") == [("src/b.py", 0, 0, "read")]

@@ -194,16 +194,24 @@ def _directories(connection: Connection, source: int, thread: str) -> dict[int, 
 
 def _resolver(connection: Connection, source: int) -> partial[str | None]:
     (project,) = next(connection.execute("SELECT project FROM source WHERE id = ?", (source,)))
-    return partial(project_path, roots=tuple(places.roots_of_project(connection, project)) if project else ())
+    began = connection.execute(
+        "SELECT json_extract(meta, '$.cwd') FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
+        " ORDER BY thread, ordinal LIMIT 1",
+        (source,),
+    )
+    home = next((str(cwd) for (cwd,) in began), "")
+    roots = tuple(places.roots_of_project(connection, project)) if project else ()
+    return partial(project_path, roots=roots, home=home)
 
 
 _OF_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
-def project_path(name: str, cwd: str, roots: Sequence[str]) -> str | None:
+def project_path(name: str, cwd: str, roots: Sequence[str], home: str = "") -> str | None:
     """Return a file's name from its project's root, as `name` calls it in the directory `cwd`, whatever the system.
 
-    None for what is in no project, and for what programs put there. Where no root holds it, `cwd` is taken for one.
+    None for what is in no project, and for what programs put there. Where no root holds it, the directory in which the
+    session began (`home`) is taken for one, else `cwd`.
     """
     system = ntpath if _OF_WINDOWS.match(cwd) or _OF_WINDOWS.match(name) else posixpath
     if name.startswith("~") or not anchors.can_be_kept(name) or not anchors.can_be_kept(cwd):
@@ -212,7 +220,7 @@ def project_path(name: str, cwd: str, roots: Sequence[str]) -> str | None:
         name = name.replace("\\", "/")
     path = str(system.normpath(system.join(cwd, name)))
     if system.isabs(path):
-        root = _innermost(system, path, roots) or _innermost(system, path, [cwd])
+        root = next(filter(None, (_innermost(system, path, some) for some in (roots, [home], [cwd]))), "")
         if not root:
             return None
         path = path[len(root) :]
