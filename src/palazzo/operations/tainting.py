@@ -20,6 +20,7 @@ from palazzo.model import Micros, Trust
 
 if TYPE_CHECKING:
     from palazzo.mining.histories import History
+    from palazzo.mining.report import MineRequest
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.tainted import Outsider
@@ -166,7 +167,8 @@ def _take_in_what_is_new(context: Context, calling: _Calling) -> frozenset[Path]
     told, context.on_writing = context.on_writing, None  # what a session said is kept whatever comes of this call
     try:
         palace, began = context.writing(), time.monotonic()
-        for request in what_changed(context, Watched(histories), changed):
+        newest = sorted(what_changed(context, Watched(histories), changed), key=_last_changed, reverse=True)
+        for request in newest:  # the caller's own was written to just now: whatever time there is goes to it first
             if time.monotonic() - began > _READING:
                 break
             mine(palace.database, palace.clock, replace(request, wanted=replace(request.wanted, least_messages=0)))
@@ -174,6 +176,10 @@ def _take_in_what_is_new(context: Context, calling: _Calling) -> frozenset[Path]
     finally:
         context.on_writing = told
     return frozenset(read)
+
+
+def _last_changed(request: MineRequest) -> float:
+    return max((_changed_at(path) for path in request.paths), default=0.0)
 
 
 def _unread(context: Context, calling: _Calling, read: Collection[Path]) -> list[tuple[Path, int]]:
