@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,8 @@ from palazzo.archive import deeds, identity, reading
 from palazzo.archive.door import Filing
 from palazzo.derive.verify import verify
 from palazzo.guard.trust import trust_of_tool
+from palazzo.mining.mine import mine
+from palazzo.mining.report import MineRequest
 from palazzo.model import Drawer, Micros, Part, Source, Trust
 from palazzo.palace import Palace, without_embedder
 from palazzo.store import groups
@@ -418,3 +422,32 @@ def assert_it_would_be_made_the_same(palace: Palace) -> None:
         name: before[name] for name in ("drawers", "outside")
     }
     assert complaints(palace) == []
+
+
+# --- as hosts write it -------------------------------------------------------------------------------------------
+
+CLAUDE = Path(__file__).parents[1] / "fixtures" / "claude-code"
+
+
+def mined(palace: Palace, place: Path) -> list[Drawer]:
+    mine(palace.database, palace.clock, MineRequest((place,)))
+    return drawers(palace)
+
+
+def test_ordinary_work_is_believed_as_ever(palace: Palace) -> None:
+    """Eighteen turns of commands, failures, fixes and decisions, none of which has met a stranger's words."""
+    found = mined(palace, CLAUDE / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl")
+    assert len(found) > 30
+    assert {drawer.trust for drawer in found} <= {"user", "agent", "tool"}
+
+
+def test_what_claude_codes_sub_agent_reports_is_believed_by_what_it_did(palace: Palace, tmp_path: Path) -> None:
+    report, retold = "agentId: ad54d616a2fa255a4", "The subagent says retries"
+    found = mined(palace, CLAUDE / "2.1.330")
+    assert (trust_of(found, report), trust_of(found, retold)) == ("tool", "agent")
+    shutil.copytree(CLAUDE / "2.1.330", tmp_path / "session")
+    (agents,) = (tmp_path / "session").rglob("agent-*.jsonl")
+    agents.write_bytes(agents.read_bytes().replace(b'"name":"Bash"', b'"name":"WebFetch"'))
+    with fresh_palace() as other:
+        found = mined(other, tmp_path / "session")
+        assert (trust_of(found, report), trust_of(found, retold)) == ("external", "external")
