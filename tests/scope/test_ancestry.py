@@ -150,6 +150,25 @@ def test_what_was_left_of_a_branch_after_a_pick_is_squashed(acme: Checkout) -> N
     assert standings(acme, [(FEATURE, commit) for commit in commits]) == ["merged", "merged", "merged", "unmerged"]
 
 
+def test_what_two_branches_have_is_merged_by_either(acme: Checkout) -> None:
+    one, two = two_on_feature(acme)
+    acme.on("other", one).on("main")
+    squashed(acme, two)
+    asked = [(FEATURE, one), ("other", one)]
+    assert standings(acme, asked) == standings(acme, asked[::-1]) == ["merged", "merged"]
+
+
+def test_what_was_picked_before_the_branch_merged_main_is_merged(acme: Checkout) -> None:
+    one, two = two_on_feature(acme)
+    acme.commit("main goes on")
+    acme.now += 100
+    acme.git("cherry-pick", one)
+    acme.on(FEATURE).git("merge", "-q", "--no-edit", "main")
+    joined = acme.head
+    acme.on("main").git("cherry-pick", two)
+    assert standings(acme, [(FEATURE, commit) for commit in (one, two, joined)]) == ["merged"] * 3
+
+
 def test_a_branch_that_merged_main_before_it_was_squashed_is_merged(acme: Checkout) -> None:
     one, _ = two_on_feature(acme)
     acme.commit("main goes on")

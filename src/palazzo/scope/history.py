@@ -17,7 +17,7 @@ Graph = Mapping[str, tuple[str, ...]]
 HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_BEYOND = 50_000
 """Commits of branches, counted together. Where they are more, they have another history altogether."""
-_MOST_HEADS = 4
+_MOST_HEADS, _MOST_MERGED = 4, 100
 _MOST_PATHS = 500
 """So many paths narrow a walk; of more, matching them costs what they save."""
 
@@ -93,10 +93,17 @@ class History:
 
     def forks(self, commit: str, head: str, graph: Graph) -> tuple[str, ...]:
         """Return where a commit of `graph` (what is beyond `head`) parted from `head`: mostly one, none if nowhere."""
-        inside = {parent for one in behind(graph, commit) for parent in graph[one] if parent not in graph}
+        inside = _inside(graph, commit)
         if len(inside) <= 1:
-            return tuple(inside)
+            return inside
         return tuple(sorted(self.ask("merge-base", "--all", commit, head).decode().split()))
+
+    def first_fork(self, commit: str, graph: Graph) -> tuple[str, ...]:
+        """Return where a commit's branch parted at first, if history has been merged into it since; () if nowhere."""
+        inside = _inside(graph, commit)
+        if len(inside) <= 1:
+            return inside
+        return tuple(self.ask("merge-base", "--octopus", *inside[:_MOST_MERGED]).decode().split())
 
     def since(self, bases: tuple[str, ...], head: str, paths: Collection[str]) -> list[str]:
         """Return the commits with one parent at or behind `head`, not behind `bases`, that changed one of `paths`."""
@@ -151,6 +158,11 @@ def last_of(repository: Repository, branch: str) -> str:
     """Return the commit at which a branch was left last, as the logs of this repository's heads tell, or ""."""
     seen = [log.lasts[branch] for log in head_logs(repository) if branch in log.lasts]
     return max(seen)[1] if seen else ""
+
+
+def _inside(graph: Graph, commit: str) -> tuple[str, ...]:
+    """The commits that are not in the graph any more from which those have come that are at or behind one."""
+    return tuple(sorted({parent for one in behind(graph, commit) for parent in graph[one] if parent not in graph}))
 
 
 def behind(graph: Graph, *commits: str) -> set[str]:

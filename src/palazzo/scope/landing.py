@@ -18,12 +18,14 @@ Paths = frozenset[str]
 
 @dataclass(slots=True)
 class _Case:
-    """One commit: up to where its branch may have been squashed (tip to where it parted), and what leads to it."""
+    """One commit: where its branch began, up to where that may have been squashed (tip to where it parted), and what
+    leads to it."""
 
     commit: str
+    began: tuple[str, ...]
+    forks: tuple[str, ...]
     squashes: dict[str, str] = field(default_factory=dict)
     single: list[str] = field(default_factory=list)
-    forks: tuple[str, ...] = ()
 
 
 def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collection[str]]) -> set[str]:
@@ -34,8 +36,8 @@ def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collec
     rebased or picked one: so is each commit that leads to it, or else a commit of that author, time and subject. Both
     may have happened to stretches of one branch.
     """
-    cases = [_case(history, head, graph, commit, tips) for commit, tips in asked.items()]
-    cases = [case for case in cases if case.forks and head not in case.forks]
+    cases = [_case(history, head, graph, commit, dict.fromkeys(tips)) for commit, tips in asked.items()]
+    cases = [case for case in cases if case.began and head not in case.began]
     squashes = {tip: base for case in cases for tip, base in case.squashes.items()}
     singles = dict.fromkeys((one for case in cases for one in case.single), "")
     whole = patches.paths_changed(history, squashes)
@@ -54,15 +56,15 @@ def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collec
     written = patches.authorship(history, [*singles, *there])
     found = set()
     for case in cases:
-        ids = {single[one] for one in since[case.forks] if one in single}
-        hands = {written[one] for one in since[case.forks] if one in written}
+        ids = {single[one] for one in since[case.began] if one in single}
+        hands = {written[one] for one in since[case.began] if one in written}
         squashed_there = any(squashed.get(tip) in ids for tip in case.squashes)
         empty = {one for one in case.single if one not in apart}
         alone = {one for one in case.single if single.get(one) in ids or written.get(one) in hands} | empty
         if squashed_there:
             found.add(case.commit)
         elif len(empty) < len(case.single):
-            changes = {one: theirs[one] for one in since[case.forks] if one in theirs}
+            changes = {one: theirs[one] for one in since[case.began] if one in theirs}
             line = _line(graph, case, asked[case.commit]) if changes else []
             if len(alone) == len(case.single) or _landed_in_parts(history, line, alone, case, changes):
                 found.add(case.commit)
@@ -111,9 +113,10 @@ def _line(graph: Graph, case: _Case, tips: Collection[str]) -> list[str]:
     return longest[::-1]
 
 
-def _case(history: History, head: str, graph: Graph, commit: str, tips: Collection[str]) -> _Case:
+def _case(history: History, head: str, graph: Graph, commit: str, tips: Iterable[str]) -> _Case:
     forks = history.forks(commit, head, graph)
-    case = _Case(commit, forks=forks, single=[one for one in behind(graph, commit) if len(graph[one]) == 1])
+    single = [one for one in behind(graph, commit) if len(graph[one]) == 1]
+    case = _Case(commit, history.first_fork(commit, graph), forks, single=single)
     for tip in _ahead(graph, commit, tips):
         parted = forks if tip == commit else history.forks(tip, head, graph)
         if len(parted) == 1:
@@ -121,7 +124,7 @@ def _case(history: History, head: str, graph: Graph, commit: str, tips: Collecti
     return case
 
 
-def _ahead(graph: Graph, commit: str, tips: Collection[str]) -> list[str]:
+def _ahead(graph: Graph, commit: str, tips: Iterable[str]) -> list[str]:
     """The commit, the tips that it is behind, and what lies between: where its branch may have been squashed."""
     children: dict[str, list[str]] = {}
     for tip in tips:
@@ -149,7 +152,7 @@ def _since(
     """What happened to the files in question, by where it was parted from."""
     paths: dict[tuple[str, ...], set[str]] = {}
     for case in cases:
-        concerned = paths.setdefault(case.forks, set())
+        concerned = paths.setdefault(case.began, set())
         for tip in case.squashes:
             concerned |= whole.get(tip, frozenset())
         for one in case.single:

@@ -80,11 +80,10 @@ def work_out(
             decide(question, "merged")
         else:
             judged_by[question] = commits
-    tips = {
-        commit: [*branches[question.branch].lasts, *branches[question.branch].others]
-        for question, commits in judged_by.items()
-        for commit in commits
-    }
+    tips: dict[str, list[str]] = {}
+    for question, commits in judged_by.items():
+        for commit in commits:  # several branches may have it, and one of them was squashed
+            tips.setdefault(commit, []).extend([*branches[question.branch].lasts, *branches[question.branch].others])
     found = landed(history, head, graph, tips)
     outside = _surely_outside(history, head, graph, tips)
     for question, commits in judged_by.items():
