@@ -29,10 +29,10 @@ class World:
         self._opened: list[Context] = []
         run(self.context(), "remember", "Tests are run with pytest.")
 
-    def context(self, trust: Trust = "user", **variables: str) -> Context:
+    def context(self, trust: Trust = "user", palace: str = "palace.db", **variables: str) -> Context:
         """Surroundings of a person in the project, or of an agent."""
         given = {"HOME": str(self.home), "PALAZZO_SERVICE": "off", "TZ": "UTC", **variables}
-        made = Context(self.home / "palace.db", self.project, given, clock=lambda: self.now, trust=trust)
+        made = Context(self.home / palace, self.project, given, clock=lambda: self.now, trust=trust)
         self._opened.append(made)
         return made
 
@@ -53,8 +53,8 @@ class World:
 class Session:
     """What is said in a session, in its transcript."""
 
-    def __init__(self, world: World, name: str) -> None:
-        self.world, self.name = world, name
+    def __init__(self, world: World, name: str, directory: Path | None = None) -> None:
+        self.world, self.name, self.directory = world, name, directory or world.project
         self.path = world.histories / f"{name}.jsonl"
         self._calls = 0
         self.agent = ""
@@ -72,7 +72,7 @@ class Session:
             "sessionId": self.name,
             "uuid": f"{self.name}-{self.agent}-{self.world.now}",
             "timestamp": to_iso(self.world.now),
-            "cwd": str(self.world.project),
+            "cwd": str(self.directory),
             "message": {"role": role, "content": list(content)},
         }
         with self.path.open("a") as file:

@@ -189,6 +189,35 @@ def test_a_session_of_which_nothing_is_kept_is_judged_by_its_transcript_and_stil
     assert not any(POISON in hit.text for hit in run(agent, "search", POISON).hits)
 
 
+@pytest.mark.parametrize("palace", ["palace.db", "not made yet.db"])
+def test_without_a_name_what_changed_lately_is_judged_though_nothing_of_it_is_kept(world: World, palace: str) -> None:
+    unknown = Session(world, "5f0c1a9e-unheard")
+    unknown.asks("What does the page say?")
+    agent = world.context("agent", palace=palace)
+    assert whom_to_believe(agent).trust == "agent"
+    unknown.reads_a_page()
+    filed = run(agent, "remember", NOTE)
+    assert trust_of(agent, filed.drawers) == {"external"}
+    assert not any(POISON in hit.text for hit in run(agent, "search", POISON).hits)
+
+
+def test_without_a_name_a_session_in_another_project_is_not_the_callers(world: World) -> None:
+    elsewhere = Session(world, "5f0c1a9e-unheard", world.home / "web")
+    elsewhere.asks("What does the page say?")
+    elsewhere.reads_a_page()
+    assert whom_to_believe(world.context("agent")).trust == "agent"
+
+
+def test_what_there_was_no_time_to_take_in_is_judged(
+    world: World, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tainting, "_READING", -1.0)
+    session.reads_a_page()
+    newer = world.session("s-2")
+    newer.asks("Something else.")
+    assert whom_to_believe(world.context("agent")).trust == "external"
+
+
 def test_a_transcript_that_nobody_can_read_says_nothing(world: World) -> None:
     unknown = Session(world, "5f0c1a9e-unheard")
     unknown.path.write_bytes(b"\x00\xff not a transcript")

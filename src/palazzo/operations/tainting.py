@@ -62,7 +62,7 @@ def whom_to_believe(context: Context) -> Believed:
     calling = _Calling(session_named(context), bool(context.variables.get(SESSION)))
     read = _take_in_what_is_new(context, calling) if context.has_palace and not context.is_off else frozenset()
     met = _met(context, calling) if context.has_palace else []
-    if not met and calling.named and met_outside(_unread(context, calling, read)):
+    if not met and met_outside(_unread(context, calling, read), lambda place: _is_here(context, place)):
         return Believed("external")
     return believed(trust, met)
 
@@ -166,10 +166,11 @@ def _take_in_what_is_new(context: Context, calling: _Calling) -> frozenset[Path]
     read: set[Path] = set()
     told, context.on_writing = context.on_writing, None  # what a session said is kept whatever comes of this call
     try:
-        palace, began = context.writing(), time.monotonic()
+        palace = context.writing()
         newest = sorted(what_changed(context, Watched(histories), changed), key=_last_changed, reverse=True)
-        for request in newest:  # the caller's own was written to just now: whatever time there is goes to it first
-            if time.monotonic() - began > _READING:
+        began = time.monotonic()
+        for n, request in enumerate(newest):  # the caller's own was written to just now: it is read in any case
+            if n and time.monotonic() - began > _READING:
                 break
             mine(palace.database, palace.clock, replace(request, wanted=replace(request.wanted, least_messages=0)))
             read.update(request.paths)
@@ -183,17 +184,30 @@ def _last_changed(request: MineRequest) -> float:
 
 
 def _unread(context: Context, calling: _Calling, read: Collection[Path]) -> list[tuple[Path, int]]:
-    """The files of the session that is named that are not in the archive as far as they go, and from which byte on."""
+    """The files that may be the caller's session's and are not in the archive as far as they go; from which byte on.
+
+    Those of the session that is named; without a name every one that changed lately, the newest first.
+    """
     from palazzo.operations.watched import histories_here
 
-    if len(calling.named) < _SHORTEST_NAME:
+    histories = histories_here(context)
+    if len(calling.named) >= _SHORTEST_NAME:
+        found = [path for history in histories for path in _files_of(history, calling.named)]
+    elif calling.named:
         return []
-    own = [path for history in histories_here(context) for path in _files_of(history, calling.named)]
+    else:
+        lately = {path: None for history in histories for path, _ in _changed(context, history, calling)}
+        found = sorted(lately, key=_changed_at, reverse=True)
     if not context.has_palace:
-        return [(path, 0) for path in own]
+        return [(path, 0) for path in found]
     with context.reading().database.snapshot() as connection:
-        left = {path: _left(connection, path) for path in own if path not in read}
+        left = {path: _left(connection, path) for path in found if path not in read}
     return [(path, behind.start) for path, behind in left.items() if behind.size]
+
+
+def _is_here(context: Context, directory: str) -> bool:
+    """Whether a session in that directory is one in the caller's project."""
+    return context.placing.project(Path(directory)).identity == context.project.identity
 
 
 def _histories(context: Context) -> tuple[History, ...]:
