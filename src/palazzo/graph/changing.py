@@ -5,11 +5,11 @@ Times of belief are whole milliseconds, as they are printed, and never go back, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from palazzo.archive import identity
-from palazzo.model import Anchor, Micros
+from palazzo.model import Micros
 from palazzo.store import entities, facts, groups, predicates, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.facts import Provenance, Version
@@ -42,8 +42,13 @@ class Change:
         """Return words as they may be kept: what was erased, also a moment ago, is not taken in again."""
         return tombstones.title(self.connection, words)
 
-    def _kept(self, cited: Sequence[Anchor]) -> tuple[Anchor, ...]:
-        return tuple(replace(one, path=self.kept(one.path)) for one in cited)
+    def _kept_of(self, one: Provenance) -> Provenance:
+        return one._replace(
+            stated_by=self.kept(one.stated_by),
+            branch=self.kept(one.branch),
+            commit=self.kept(one.commit),
+            anchors=tuple(replace(cited, path=self.kept(cited.path)) for cited in one.anchors),
+        )
 
     def entity(self, name: str) -> int:
         """Return the row id of the entity of exactly that name, adding it when it is new."""
@@ -70,8 +75,8 @@ class Change:
         superseded_by: int | None = None,
     ) -> Version:
         """Record a version of a fact."""
-        sources = [one._replace(stated_by=self.kept(one.stated_by), anchors=self._kept(one.anchors)) for one in sources]
-        row = facts.record(self.connection, fact, self.now, valid_from, valid_to, confidence, superseded_by, sources)
+        kept = [self._kept_of(one) for one in sources]
+        row = facts.record(self.connection, fact, self.now, valid_from, valid_to, confidence, superseded_by, kept)
         self.did("fact+", row)
         return facts.read_version(self.connection, row)
 

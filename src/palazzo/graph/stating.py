@@ -164,9 +164,9 @@ def _bettered(change: Change, version: Version, statement: Statement) -> tuple[V
 
 def _joined(sources: tuple[Provenance, ...], more: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
     """Those who state a fact, each once with all that it cites."""
-    joined = {one[:6]: one for one in sources}
+    joined = {one.key: one for one in sources}
     for one in more:
-        joined[one[:6]] = one.instead_of(joined.get(one[:6], one))
+        joined[one.key] = one.instead_of(joined.get(one.key, one))
     return tuple(joined.values())
 
 

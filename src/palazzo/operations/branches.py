@@ -86,7 +86,10 @@ class Checkout:
         undecided = [one for one, seen in decided.items() if seen is None]
         told = self._by_git(undecided) if undecided else {}
         for one, seen in decided.items():
-            self._known[one] = self._standing(one.branch, seen or told.get((one.branch, one.commit), "unknown"))
+            seen = seen or told.get((one.branch, one.commit), "unknown")
+            if seen == "unknown" and one.branch in MAIN_LINES and one.wing != self._context.home:
+                seen = "merged"  # of what is in no project's wing: most likely another project's main line
+            self._known[one] = self._standing(one.branch, seen)
         return {one: self._known[one] for one in wanted}
 
     def of(self, one: Written) -> Standing:
@@ -102,7 +105,7 @@ class Checkout:
     ) -> dict[str, Standing]:
         """Return how items, facts and sessions stand, by their ids; of those that were written somewhere.
 
-        What several items state stands as the one that says most for it: once is enough.
+        What several state stands as the one of them that says most for it: once is enough.
         """
         from palazzo.store import written as store
 

@@ -29,7 +29,8 @@ class ProvenanceView:
     """Who stated a fact; and the item that says it, with the stretch of it (null: all of it).
 
     `tainted_by` are items from outside that an agent had met that stated it, for which its `trust` is external.
-    `anchors` are files that it cites: `PATH` or `PATH:L1-L2`.
+    `branch` and `commit` are where it was stated, '' where that is not known and where `item` alone says it. `anchors`
+    are files that it cites: `PATH` or `PATH:L1-L2`.
     """
 
     stated_by: str
@@ -38,6 +39,8 @@ class ProvenanceView:
     end: int | None
     trust: str
     tainted_by: tuple[str, ...]
+    branch: str
+    commit: str
     anchors: tuple[str, ...]
 
 
@@ -178,7 +181,8 @@ def provenance(
                 cited += [span.item for span in drawer.spans] if drawer.trust == "external" else []
     said = believed(whom.trust, cited)
     if not found:
-        return (Provenance(speaker, None, None, None, said.trust, said.tainted_by),)
+        here = context.project
+        return (Provenance(speaker, None, None, None, said.trust, said.tainted_by, here.branch, here.commit),)
     return tuple(Provenance(speaker, *place, said.trust, said.tainted_by) for place in dict.fromkeys(found))
 
 
@@ -214,8 +218,11 @@ def statement(
     if cited and wing is None:  # elsewhere its path would be another file's
         wing = wing_to_file_in(context, None)
     what = triple(context, *said, wing)
-    stated = (one._replace(anchors=cited) for one in provenance(context, stated_by, sources, whom))
-    return Statement(what, tuple(stated), start, end, confidence)
+    said_by = provenance(context, stated_by, sources, whom)
+    if cited:  # what they show is what is checked out here, whoever says so too
+        here = context.project
+        said_by = tuple(one._replace(branch=here.branch, commit=here.commit, anchors=cited) for one in said_by)
+    return Statement(what, said_by, start, end, confidence)
 
 
 def change(

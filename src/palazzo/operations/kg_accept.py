@@ -55,7 +55,8 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
             triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),
             tuple(
                 dict.fromkeys(
-                    speaker._replace(item=each.item, start=each.start, end=each.end) for each in one.citations
+                    speaker._replace(item=each.item, start=each.start, end=each.end, branch="", commit="")
+                    for each in one.citations
                 )
             ),
             one.citations[0].said_at,

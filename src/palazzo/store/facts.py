@@ -30,8 +30,9 @@ _LIVE = "v.recorded_at <= ?1 AND (v.retired_at IS NULL OR v.retired_at > ?1)"
 class Provenance(NamedTuple):
     """Who stated a fact; where it is written, if anywhere: an item, and a stretch of it unless it is all of it.
 
-    `trust` is whom to believe for that; `tainted_by` are items from outside that who stated it had met. `anchors` are
-    files that it cites.
+    `trust` is whom to believe for that; `tainted_by` are items from outside that who stated it had met. `branch` and
+    `commit` are what was checked out where it was stated: '' where that was in no repository, and where an item says
+    it, unless files are cited too. `anchors` are those files.
     """
 
     stated_by: str
@@ -40,17 +41,28 @@ class Provenance(NamedTuple):
     end: int | None = None
     trust: Trust = "user"
     tainted_by: tuple[str, ...] = ()
+    branch: str = ""
+    commit: str = ""
     anchors: tuple[Anchor, ...] = ()
 
     def says(self, other: Provenance) -> bool:
-        """Whether it says all that another says, and is to be believed no less."""
+        """Whether it says all that another says, and is to be believed no less.
+
+        What was said on no branch holds on each. Of what is said on a branch again the first commit counts.
+        """
         is_believed = TRUSTS.index(self.trust) <= TRUSTS.index(other.trust)
-        return self[:4] == other[:4] and is_believed and {*other.anchors} <= {*self.anchors}
+        is_there = not self.branch or (self.branch == other.branch and bool(self.commit or not other.commit))
+        return self[:4] == other[:4] and is_believed and is_there and {*other.anchors} <= {*self.anchors}
 
     def instead_of(self, former: Provenance) -> Provenance:
         """Return what is kept where the same says so once more: what it cites as it is now, and what else it cited."""
         cited = {(one.path, one.first, one.last): one for one in (*former.anchors, *self.anchors)}
-        return self._replace(anchors=tuple(cited.values()))
+        return self._replace(anchors=tuple(cited.values()), commit=former.commit or self.commit)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two of them the same, whatever they cite and at whichever commit of a branch."""
+        return self[:7]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +125,8 @@ def record(
     )
     row, given = int(next(rows)[0]), [*sources]
     connection.executemany(
-        "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by, branch,"
+        " commit_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((row, n, *_stored(one)) for n, one in enumerate(given)),
     )
     for n, one in enumerate(given):
@@ -125,7 +137,7 @@ def record(
 
 def _stored(one: Provenance) -> tuple[Value, ...]:
     item = None if one.item is None else bytes.fromhex(one.item)
-    return one.stated_by, item, one.start, one.end, one.trust, json.dumps(one.tainted_by)
+    return one.stated_by, item, one.start, one.end, one.trust, json.dumps(one.tainted_by), one.branch, one.commit
 
 
 def retire(connection: Connection, version: Version, at: Micros) -> None:
@@ -206,14 +218,14 @@ def sources_of(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[P
         part = rows[start : start + 500]
         marks = ",".join("?" * len(part))
         cited = anchors.of_versions(connection, part)
-        for version, n, by, item, begin, end, trust, tainted_by in connection.execute(
-            "SELECT version, n, stated_by, item_uid, start, end, trust, tainted_by FROM fact_source"
-            f" WHERE version IN ({marks}) ORDER BY version, n",
+        for version, n, by, item, begin, end, trust, tainted_by, branch, commit in connection.execute(
+            "SELECT version, n, stated_by, item_uid, start, end, trust, tainted_by, branch, commit_id"
+            f" FROM fact_source WHERE version IN ({marks}) ORDER BY version, n",
             part,
         ):
             uid = None if item is None else bytes(item).hex()
             tainted, files = tuple(json.loads(tainted_by)), cited.get((int(version), int(n)), ())
-            found[int(version)].append(Provenance(by, uid, begin, end, trust, tainted, files))
+            found[int(version)].append(Provenance(by, uid, begin, end, trust, tainted, branch, commit, files))
     return {row: tuple(sources) for row, sources in found.items()}
 
 
@@ -287,8 +299,14 @@ def _version(row: tuple[object, ...]) -> Version:
 
 # --- erasing -----------------------------------------------------------------------------------------------
 
-_WORDS = (("entity", "name", True), ("entity_link", "name", True), ("predicate", "name", True),
-          ("fact_source", "stated_by", False))  # fmt: skip
+_WORDS = (
+    ("entity", "name", True),
+    ("entity_link", "name", True),
+    ("predicate", "name", True),
+    ("fact_source", "stated_by", False),
+    ("fact_source", "branch", False),
+    ("fact_source", "commit_id", False),
+)
 """Every column of facts that holds words, and whether `folded` holds them too. Erasing goes through all."""
 
 

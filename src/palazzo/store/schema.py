@@ -162,6 +162,12 @@ def m011_outside(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m012_fact_branch(connection: Connection) -> None:
+    """Keep on which branch and commit each was who states a fact, where no item says that for them."""
+    connection.execute("ALTER TABLE fact_source ADD COLUMN branch TEXT NOT NULL DEFAULT ''")
+    connection.execute("ALTER TABLE fact_source ADD COLUMN commit_id TEXT NOT NULL DEFAULT ''")
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -174,6 +180,7 @@ MIGRATIONS: list[Migration] = [
     m009_anchors,
     m010_fact_trust,
     m011_outside,
+    m012_fact_branch,
 ]
 
 

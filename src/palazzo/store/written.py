@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from palazzo.store import places, tags
@@ -37,18 +37,37 @@ def of_items(connection: Connection, ids: Iterable[str]) -> dict[str, Written]:
 
 
 def of_facts(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[Written, ...]]:
-    """Return where what states these facts now was written, by a fact's id; of those that an item states."""
+    """Return where these facts were stated, by a fact's id: each item that states one, and each who stated it here.
+
+    Who states one under words from outside counts only where nobody else does.
+    """
+    return _stated(connection, "fact.uid IN (SELECT unhex(value) FROM json_each(?))", sorted(set(ids)))
+
+
+def of_versions(connection: Connection, rows: Iterable[int]) -> dict[str, tuple[Written, ...]]:
+    """Return the same of the versions of these row ids, by a fact's id."""
+    return _stated(connection, "v.id IN (SELECT value FROM json_each(?))", sorted(set(rows)))
+
+
+def _stated(connection: Connection, which: str, asked: Sequence[str] | Sequence[int]) -> dict[str, tuple[Written, ...]]:
     rows = connection.execute(
-        "SELECT DISTINCT lower(hex(fact.uid)), item.branch, item.commit_id, wing.name FROM json_each(?) AS asked"
-        " CROSS JOIN fact ON fact.uid = unhex(asked.value)"
-        " JOIN fact_version v ON v.fact = fact.id AND v.retired_at IS NULL JOIN fact_source s ON s.version = v.id"
-        " JOIN item ON item.uid = s.item_uid JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing",
-        (json.dumps(sorted(set(ids))),),
+        "SELECT lower(hex(fact.uid)), s.trust = 'external', s.item_uid IS NULL, s.branch, s.commit_id,"
+        " coalesce(home.name, ''), item.branch, item.commit_id, wing.name"
+        " FROM fact JOIN fact_version v ON v.fact = fact.id AND v.retired_at IS NULL"
+        " JOIN fact_source s ON s.version = v.id LEFT JOIN wing AS home ON home.id = fact.wing"
+        " LEFT JOIN item ON item.uid = s.item_uid LEFT JOIN room ON room.id = item.room"
+        f" LEFT JOIN wing ON wing.id = room.wing WHERE {which} ORDER BY s.n",
+        (json.dumps(asked),),
     )
-    found: dict[str, tuple[Written, ...]] = {}
-    for uid, *place in rows:
-        found[str(uid)] = (*found.get(str(uid), ()), Written(*place))
-    return found
+    found: dict[str, tuple[list[Written], list[Written]]] = {}
+    for uid, is_external, is_alone, branch, commit, home, *item in rows:
+        places = found.setdefault(str(uid), ([], []))[bool(is_external)]
+        if is_alone or branch:
+            places.append(Written(branch, commit, home))
+        if item[0] is not None:
+            places.append(Written(*item))
+    chosen = {uid: believed or others for uid, (believed, others) in found.items()}
+    return {uid: tuple(dict.fromkeys(places)) for uid, places in chosen.items() if places}
 
 
 def of_sessions(connection: Connection, sessions: Iterable[str]) -> dict[str, Written]:
