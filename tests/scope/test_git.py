@@ -302,7 +302,12 @@ def test_what_else_was_asked_about_is_not_taken_for_the_branch_s(acme: Checkout)
     fork = acme.on("main").head
     repository = repository_of(acme.root)
     assert repository is not None
-    found = branch_range(repository, "main", "feature", [other, fork])
+    found = branch_range(repository, "main", "feature", [other, fork, "0" * 40])
     assert found == BranchRange(
-        frozenset({acme.git("rev-parse", "feature")}), frozenset({fork}), frozenset({fork}), has_base=True, has_tip=True
+        frozenset({acme.git("rev-parse", "feature")}),
+        frozenset({fork}),
+        said_before=frozenset({fork}),
+        present=frozenset({other, fork}),
+        has_base=True,
+        has_tip=True,
     )

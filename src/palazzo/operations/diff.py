@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.digests import DigestLine
     from palazzo.store.learned import Filed
+    from palazzo.store.written import Written
 
 _MOST = 200
 _NAMED = 8
@@ -98,14 +99,14 @@ def diff(context: Context, request: DiffRequest) -> DiffResult:
     repository = repository_of(context.cwd) if wing is not None and wing == context.home else None
     base_name, tip_name = plain_name(repository, base), plain_name(repository, tip)
     with palace.database.snapshot() as connection:
-        filed: list[Filed] = []
-        commits, note = None, "The palace holds nothing of a project here."
+        news = _News(note="The palace holds nothing of a project here.")
         if wing is not None:
-            filed, commits, note = _filed(connection, repository, wing, (base, tip), tip_name)
-        learned = _learned(connection, filed, request.limit, context.now)
+            news = _news(connection, repository, wing, (base, tip), tip_name)
+        learned = _learned(connection, news, base_name, request.limit, context.now)
     there = zone(context)
-    text = markdown(base_name, tip_name, learned, note, lambda at: day(at, there))
-    return DiffResult(wing, base_name, tip_name, commits, learned, note, text)
+    text = markdown(base_name, tip_name, learned, news.note, lambda at: day(at, there))
+    commits = None if news.commits is None else len(news.commits)
+    return DiffResult(wing, base_name, tip_name, commits, learned, news.note, text)
 
 
 def _ends(branches: str) -> tuple[str, str]:
@@ -119,49 +120,71 @@ def _ends(branches: str) -> tuple[str, str]:
 # --- what is of the branch ---------------------------------------------------------------------------------
 
 
-def _filed(
-    connection: Connection, repository: Repository | None, wing: str, ends: tuple[str, str], name: str
-) -> tuple[list[Filed], int | None, str]:
-    """What was filed on the way from one to the other, how many commits that was, and what is to be said of it."""
+@dataclass(frozen=True, slots=True)
+class _News:
+    """What was filed and stated on the way from one to the other: drawers, and versions of facts by row id.
+
+    `commits` are those of the way, None where git did not say; `note` is what is to be said of how it was found.
+    """
+
+    filed: Sequence[Filed] = ()
+    stated: Sequence[int] = ()
+    commits: frozenset[str] | None = None
+    note: str = ""
+
+
+def _news(connection: Connection, repository: Repository | None, wing: str, ends: tuple[str, str], name: str) -> _News:
+    """Return what is of the branch. A fact that holds everywhere is of it if its commit is one of this project."""
     from palazzo.operations.branches import shown_name
     from palazzo.scope.branch_range import branch_range
     from palazzo.store import learned
 
     base, tip = ends
     at = learned.commits_of(connection, wing, name)
-    found = None if repository is None else branch_range(repository, base, tip, at)
+    own = {one.commit for one in learned.stated_there(connection, wing, name, ())}
+    found = None if repository is None else branch_range(repository, base, tip, at | own)
     if found is not None and found.has_base and found.has_tip:
         filed = learned.filed_there(connection, wing, name, found.commits)
         is_main = name in MAIN_LINES
-        news = [one for one in filed if found.is_news(one.commit, one.branch == name, is_main)]
-        return news, len(found.commits), ""
+        filed = [one for one in filed if found.is_news(one.commit, one.branch == name, is_main)]
+        stated = [
+            one.version
+            for one in learned.stated_there(connection, wing, name, found.commits)
+            if found.is_news(one.commit, one.branch == name and (one.in_wing or one.commit in found.present), is_main)
+        ]
+        return _News(filed, stated, found.commits)
     filed = learned.filed_there(connection, wing, name, ())
+    stated = [
+        one.version for one in learned.stated_there(connection, wing, name, ()) if one.in_wing or one.commit in at
+    ]
     if found is not None and not found.has_base:
         raise NotFound(
             f"git knows no branch '{base}' here; write what it is to be merged into first, as in main..feature."
         )
-    if not filed and (found is None or not found.has_tip):
+    if not filed and not stated and (found is None or not found.has_tip):
         known = ", ".join(map(shown_name, learned.branches_of(connection, wing)[:_NAMED]))
-        return [], None, f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {known}' if known else ''}."
+        return _News(note=f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {known}' if known else ''}.")
     why = "Git has no such branch any more" if found is not None else "Git did not say what it has"
-    return filed, None, f"{why}, so this is all that was written on '{name}', by its name."
+    return _News(filed, stated, note=f"{why}, so this is all that was written on '{name}', by its name.")
 
 
 # --- what was learned --------------------------------------------------------------------------------------
 
 
-def _learned(connection: Connection, filed: Sequence[Filed], limit: int, now: Micros) -> Learned:
+def _learned(connection: Connection, news: _News, base: str, limit: int, now: Micros) -> Learned:
     from palazzo.store import digests, learned, tasks
 
-    items = [one.item for one in filed]
-    decided, learnings, notes = _notes(connection, filed, now)
+    items = [one.item for one in news.filed]
+    decided, learnings, notes = _notes(connection, news.filed, now)
     decided += [_line(one) for one in digests.of_items(connection, items, "decided")]
     todos = [task for task in tasks.of_items(connection, dict.fromkeys(items)) if task.state == "open"]
     every = {
         "decisions": decided,
         "learnings": learnings,
         "fixes": [_line(one) for one in digests.of_items(connection, items, "fixed")],
-        "facts": list(_facts(connection, items)),
+        "facts": list(
+            _facts(connection, {*learned.versions_stated(connection, items), *news.stated}, base, news.commits)
+        ),
         "notes": notes,
         "todos": [LearnedView(task.uid, task.created_at, task.author, task.text) for task in todos],
         "threads": [_line(one) for one in digests.of_items(connection, items, "open")],
@@ -193,14 +216,21 @@ def _notes(
     return found
 
 
-def _facts(connection: Connection, items: Iterable[int]) -> Iterator[LearnedView]:
+def _facts(
+    connection: Connection, rows: Collection[int], base: str, commits: Collection[str] | None
+) -> Iterator[LearnedView]:
+    """Facts of the branch, but for those that somebody states on the other as well, or on none."""
     from palazzo.graph.beliefs import Beliefs
-    from palazzo.store import facts, learned
+    from palazzo.store import facts, written
 
-    versions = [facts.read_version(connection, row) for row in learned.versions_stated(connection, items)]
+    def is_known(place: Written) -> bool:
+        return place.branch in ("", base) and place.commit not in (commits or ())
+
+    places = written.of_versions(connection, rows)
+    versions = [facts.read_version(connection, row) for row in sorted(rows)]
     standing = [one for one in versions if one.superseded_by is None]
     for fact in Beliefs(connection).tell(standing):
-        if fact.trust != "external":
+        if fact.trust != "external" and not any(map(is_known, places.get(fact.id, ()))):
             speakers = ", ".join(dict.fromkeys(one.stated_by for one in fact.provenance))
             yield LearnedView(fact.id, fact.recorded_at, speakers, f"{fact.subject} {fact.predicate} {fact.object}")
 

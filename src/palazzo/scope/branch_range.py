@@ -16,13 +16,15 @@ _PERSON_WAITS = 10.0
 class BranchRange:
     """The commits of `tip` that `base` does not have, and where the two parted.
 
-    `has_base` and `has_tip` say which of the two git knows. `said_before` are commits, of those that were asked about,
-    that `base` has: what was said there is no news to it, but for where they parted, from which the work began.
+    `has_base` and `has_tip` say which of the two git knows. Of the commits that were asked about, `present` are those
+    that the repository has, and `said_before` those that `base` has: what was said there is no news to it, but for
+    where they parted, from which the work began.
     """
 
     commits: frozenset[str] = frozenset()
     forks: frozenset[str] = frozenset()
     said_before: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
     has_base: bool = False
     has_tip: bool = False
 
@@ -61,6 +63,6 @@ def branch_range(repository: Repository, base: str, tip: str, commits: Collectio
         forks = history.forks(last, first, graph) if graph else ()
         present = history.present(commits)
         behind = present - history.beyond(first, present).keys()
-        return BranchRange(frozenset(graph), frozenset(forks), frozenset(behind), True, True)
+        return BranchRange(frozenset(graph), frozenset(forks), frozenset(behind), frozenset(present), True, True)
     except UnansweredError:
         return None

@@ -22,6 +22,18 @@ class Filed(NamedTuple):
     session: str
 
 
+class Stated(NamedTuple):
+    """Where somebody stated a fact without an item that says it: the version that counts now, by row id.
+
+    `in_wing` says whether the fact is one of the wing; else it holds everywhere.
+    """
+
+    version: int
+    branch: str
+    commit: str
+    in_wing: bool
+
+
 class SessionRow(NamedTuple):
     """A session: its id and title, and when the first and the last of these words were said."""
 
@@ -42,6 +54,22 @@ def filed_there(connection: Connection, wing: str, branch: str, commits: Collect
         (json.dumps([*(places.scope(connection, wing, None).rooms or ())]), branch, json.dumps(sorted(commits))),
     )
     return [Filed(*row) for row in rows]
+
+
+def stated_there(connection: Connection, wing: str, branch: str, commits: Collection[str]) -> list[Stated]:
+    """Return where facts of a wing, or of none, were stated on this branch or at one of these commits.
+
+    Not what was stated under words from outside.
+    """
+    rows = connection.execute(
+        "SELECT v.id, s.branch, s.commit_id, f.wing IS NOT NULL FROM fact_source s"
+        " JOIN fact_version v ON v.id = s.version JOIN fact f ON f.id = v.fact LEFT JOIN wing w ON w.id = f.wing"
+        " WHERE v.retired_at IS NULL AND s.trust <> 'external' AND (f.wing IS NULL OR w.name = ?1)"
+        " AND (s.branch = ?2 OR (s.commit_id <> '' AND s.commit_id IN (SELECT value FROM json_each(?3))))"
+        " ORDER BY v.id, s.n",
+        (wing, branch, json.dumps(sorted(commits))),
+    )
+    return [Stated(version, at, commit, bool(in_wing)) for version, at, commit, in_wing in rows]
 
 
 def commits_of(connection: Connection, wing: str, branch: str) -> set[str]:

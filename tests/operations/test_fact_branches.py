@@ -1,0 +1,231 @@
+"""Facts that no item states: what is said of them in a checkout that does not have the branch they were stated on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.archive.test_erasing import erase
+from tests.operations.test_branches import GREEN, Memory, patient
+from tests.operations.test_diff import learned
+from tests.scope.checkouts import Checkout
+
+from palazzo.operations import registry
+from palazzo.operations.context import Context
+from palazzo.operations.facts import FactView
+from palazzo.operations.kg_query import KgQueryRequest, QueriedFact, kg_query
+from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
+from palazzo.operations.wake_up import WakeUpRequest, wake_up
+from palazzo.store.facts import Provenance
+
+__all__ = ["patient"]
+
+LANTERN: dict[str, Any] = {"subject": "Lantern Service", "predicate": "listens on", "object": "port 9000"}
+PORT = "Lantern Service listens on port 9000"
+
+
+def run(memory: Memory, name: str, root: Path | None = None, **request: Any) -> Any:
+    """Do something as a command does."""
+    operation = registry.operation(name)
+    with memory.at(root) as context:
+        return operation.run(context, operation.request(**request))
+
+
+def known(memory: Memory, root: Path | None = None, **settings: str) -> dict[str, str]:
+    """Return what is said of the branch of each fact about the lantern."""
+    return {one.object: one.label for one in asked(memory, root, **settings)}
+
+
+def asked(memory: Memory, root: Path | None = None, **settings: str) -> tuple[QueriedFact, ...]:
+    with memory.at(root, **settings) as context:
+        return kg_query(context, KgQueryRequest("Lantern Service", all=True)).facts
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    """A note on main, a fact that was stated on a branch of one commit, and main checked out."""
+    memory = Memory(tmp_path)
+    memory.note(GREEN)
+    memory.checkout.on("feature/blue", "HEAD").commit("blue")
+    run(memory, "kg_add", **LANTERN)
+    memory.checkout.on("main")
+    return memory
+
+
+# --- what is said of them ----------------------------------------------------------------------------------
+
+
+def test_a_fact_says_that_it_was_stated_on_another_branch_until_that_is_merged(memory: Memory) -> None:
+    (fact,) = asked(memory)
+    blue = memory.checkout.git("rev-parse", "feature/blue")
+    assert (fact.provenance[0].branch, fact.provenance[0].commit) == ("feature/blue", blue)
+    assert fact.label == "unmerged: feature/blue"
+    memory.checkout.git("merge", "-q", "--no-ff", "-m", "merged", "feature/blue")
+    assert known(memory) == {"port 9000": ""}
+
+
+def test_on_its_own_branch_nothing_is_said_and_one_that_is_gone_parks_it(memory: Memory) -> None:
+    memory.checkout.on("feature/blue")
+    assert known(memory) == {"port 9000": ""}
+    memory.checkout.on("main").git("branch", "-qD", "feature/blue")
+    assert known(memory) == {"port 9000": "parked: feature/blue"}
+
+
+def test_of_another_project_the_branch_is_named_but_for_a_main_line(memory: Memory) -> None:
+    run(memory, "kg_add", **LANTERN | {"object": "port 80"})
+    other = Checkout(memory.place / "other").init().on("feature/red", "HEAD")
+    assert known(memory, other.root) == {"port 9000": "branch: feature/blue", "port 80": ""}
+
+
+def test_what_main_learned_since_is_not_on_an_older_branch(memory: Memory) -> None:
+    memory.checkout.commit("later")
+    run(memory, "kg_add", **LANTERN | {"object": "port 80"})
+    memory.checkout.on("feature/blue")
+    assert known(memory) == {"port 9000": "", "port 80": "unmerged: main"}
+
+
+def test_it_is_told_at_the_beginning_and_unasked_or_hidden(memory: Memory) -> None:
+    words = "Does the Lantern Service still listen on port 9000?"
+    with memory.at() as context:
+        lines = wake_up(context, WakeUpRequest()).lines
+        found = proactive_context(context, ProactiveContextRequest(words))
+    assert [line.remark for line in lines if line.text == PORT] == ["unmerged: feature/blue"]
+    assert [found.labels[one.id] for one in found.facts] == ["unmerged: feature/blue"]
+    with memory.at(PALAZZO_BRANCH_POLICY="hide") as context:
+        assert PORT not in {line.text for line in wake_up(context, WakeUpRequest()).lines}
+        assert proactive_context(context, ProactiveContextRequest(words)).facts == ()
+
+
+# --- who states them ---------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_merged_as_soon_as_somebody_states_it_here(memory: Memory) -> None:
+    (before,) = asked(memory)
+    again = run(memory, "kg_add", **LANTERN)
+    assert (again.id, again.new, again.changed) == (before.id, False, ("provenance",))
+    assert [one.branch for one in again.fact.provenance] == ["feature/blue", "main"]
+    assert known(memory) == {"port 9000": ""}
+    run(memory, "undo")
+    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
+
+
+def test_stated_again_on_its_branch_nothing_changes(memory: Memory) -> None:
+    memory.checkout.on("feature/blue").commit("later")
+    assert run(memory, "kg_add", **LANTERN).changed == ()
+
+
+def test_what_is_stated_under_words_from_outside_merges_nothing(memory: Memory) -> None:
+    run(memory, "kg_add", **LANTERN)
+    with memory.at() as context, context.writing().database.transaction() as connection:
+        connection.execute("UPDATE fact_source SET trust = 'external' WHERE branch = 'main'")
+    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
+
+
+def test_stating_again_says_more_from_another_branch_or_with_more_to_be_believed_by() -> None:
+    stated = Provenance("user", branch="main", commit="1")
+    assert stated.says(stated._replace(commit="2"))
+    assert not stated._replace(trust="external").says(stated)
+    assert not stated._replace(commit="").says(stated)
+    assert not stated.says(stated._replace(branch="feature"))
+    assert Provenance("user").says(stated)
+
+
+def test_a_fact_of_an_item_is_judged_by_that_and_by_where_it_cites_files(memory: Memory) -> None:
+    memory.checkout.on("feature/blue")
+    blue = memory.note("The lantern is blue.")
+    run(memory, "kg_add", **LANTERN | {"object": "port 1"}, sources=(blue,))
+    memory.checkout.on("main")
+    run(memory, "kg_add", **LANTERN | {"object": "port 2"}, sources=(blue,))
+    run(memory, "kg_add", **LANTERN | {"object": "port 3"}, sources=(blue,), anchors=("base.txt:1",))
+    unmerged = "unmerged: feature/blue"
+    assert known(memory) == {"port 9000": unmerged, "port 1": unmerged, "port 2": unmerged, "port 3": ""}
+
+
+def test_outside_a_repository_a_fact_is_stated_for_all_branches(memory: Memory) -> None:
+    (memory.place / "elsewhere").mkdir()
+    run(memory, "kg_add", memory.place / "elsewhere", **LANTERN)
+    assert [one.provenance[-1].branch for one in asked(memory)] == [""]
+    assert known(memory) == {"port 9000": ""}
+
+
+def test_facts_of_every_way_to_state_them_know_their_branch(memory: Memory) -> None:
+    memory.checkout.on("feature/blue")
+    lines = json.dumps(LANTERN | {"object": "port 2"})
+    run(memory, "kg_add_many", facts=lines)
+    run(memory, "checkpoint", document=json.dumps({"facts": [LANTERN | {"object": "port 3"}]}))
+    run(memory, "kg_supersede", subject="Lantern Service", predicate="listens on", old="port 3", new="port 4")
+    memory.checkout.on("main")
+    assert known(memory) == dict.fromkeys(("port 9000", "port 2", "port 3", "port 4"), "unmerged: feature/blue")
+
+
+def test_a_fact_that_ends_or_is_taken_back_keeps_where_it_was_stated(memory: Memory) -> None:
+    run(memory, "kg_end", subject="Lantern Service", predicate="listens on", object="port 9000")
+    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
+    run(memory, "undo")
+    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
+
+
+def test_an_old_fact_without_a_branch_is_plain(memory: Memory) -> None:
+    with memory.at() as context, context.writing().database.transaction() as connection:
+        connection.execute("UPDATE fact_source SET branch = '', commit_id = ''")
+    assert known(memory) == {"port 9000": ""}
+
+
+def test_an_erased_name_of_a_branch_is_in_no_fact(memory: Memory) -> None:
+    with memory.at() as context:
+        erase(context.writing(), "feature/blue")
+        assert not [branch for branch in branches_kept(context) if "blue" in branch]
+    run(memory, "kg_add", memory.checkout.on("feature/blue").root, **LANTERN | {"object": "port 80"})
+    with memory.at() as context:
+        assert not [branch for branch in branches_kept(context) if "blue" in branch]
+
+
+def branches_kept(context: Context) -> set[str]:
+    with context.reading().database.snapshot() as connection:
+        return {str(branch) for (branch,) in connection.execute("SELECT branch FROM fact_source")}
+
+
+# --- diff --------------------------------------------------------------------------------------------------
+
+
+def told(memory: Memory, branches: str = "main..feature/blue") -> list[str]:
+    return [one.text for one in learned(memory, branches).learned.facts]
+
+
+def test_diff_lists_what_was_stated_on_a_branch_until_it_is_merged(memory: Memory) -> None:
+    assert told(memory) == [PORT]
+    assert told(memory, "feature/blue..main") == []
+    memory.checkout.git("merge", "-q", "--no-ff", "-m", "merged", "feature/blue")
+    assert told(memory) == []
+
+
+def test_diff_leaves_out_what_the_other_knows_already(memory: Memory) -> None:
+    run(memory, "kg_add", **LANTERN)
+    assert told(memory) == []
+
+
+def test_diff_lists_what_a_rebase_rewrote_and_nothing_of_another_project(memory: Memory) -> None:
+    other = Checkout(memory.place / "other").init().on("feature/blue", "HEAD")
+    other.commit("red")
+    run(memory, "kg_add", other.root, subject="Red Service", predicate="uses", object="redis")
+    memory.checkout.commit("green")
+    memory.checkout.on("feature/blue").git("rebase", "-q", "main")
+    assert told(memory) == [PORT]
+
+
+def test_diff_lists_a_fact_of_the_wing_by_name_where_git_knows_the_branch_no_more(memory: Memory) -> None:
+    memory.checkout.on("feature/blue")
+    run(memory, "kg_add", subject="shop", predicate="uses", object="redis", wing="shop")
+    memory.checkout.on("main").git("branch", "-qD", "feature/blue")
+    for log in (memory.checkout.root / ".git" / "logs").rglob("*"):
+        if log.is_file():
+            log.unlink()
+    assert told(memory) == ["shop uses redis"]
+
+
+def test_views_name_what_was_checked_out(memory: Memory) -> None:
+    fact: FactView = run(memory, "kg_add", **LANTERN | {"object": "port 80"}).fact
+    (stated,) = fact.provenance
+    assert (stated.branch, stated.commit, stated.item) == ("main", memory.checkout.head, None)
