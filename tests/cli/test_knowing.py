@@ -30,7 +30,7 @@ def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
     assert (added["id"], added["new"], added["changed"]) == (known, False, ["provenance"])
     assert set(added["fact"]) == FACT
     nowhere = {"item": None, "start": None, "end": None}
-    alone = {"trust": "user", "tainted_by": [], "anchors": []}
+    alone = {"trust": "user", "tainted_by": [], "branch": "", "commit": "", "anchors": []}
     assert added["fact"]["provenance"][1] == {"stated_by": "bob", **nowhere, **alone}
     found = palazzo.json("kg", "query", "api", "--as-of", "2026-03-01")
     assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated", "mentioned"}

@@ -14,7 +14,6 @@ from tests.scope.checkouts import Checkout
 
 from palazzo.operations import registry
 from palazzo.operations.context import Context
-from palazzo.operations.facts import FactView
 from palazzo.operations.kg_query import KgQueryRequest, QueriedFact, kg_query
 from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
@@ -45,12 +44,18 @@ def asked(memory: Memory, root: Path | None = None, **settings: str) -> tuple[Qu
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    """A note on main, a fact that was stated on a branch of one commit, and main checked out."""
+    """A fact that was stated on a branch of one commit, and main checked out."""
     memory = Memory(tmp_path)
-    memory.note(GREEN)
     memory.checkout.on("feature/blue", "HEAD").commit("blue")
     run(memory, "kg_add", **LANTERN)
     memory.checkout.on("main")
+    return memory
+
+
+@pytest.fixture
+def filed(memory: Memory) -> Memory:
+    """The same, in a palace that has a wing of the project."""
+    memory.note(GREEN)
     return memory
 
 
@@ -86,14 +91,14 @@ def test_what_main_learned_since_is_not_on_an_older_branch(memory: Memory) -> No
     assert known(memory) == {"port 9000": "", "port 80": "unmerged: main"}
 
 
-def test_it_is_told_at_the_beginning_and_unasked_or_hidden(memory: Memory) -> None:
+def test_it_is_told_at_the_beginning_and_unasked_or_hidden(filed: Memory) -> None:
     words = "Does the Lantern Service still listen on port 9000?"
-    with memory.at() as context:
+    with filed.at() as context:
         lines = wake_up(context, WakeUpRequest()).lines
         found = proactive_context(context, ProactiveContextRequest(words))
     assert [line.remark for line in lines if line.text == PORT] == ["unmerged: feature/blue"]
     assert [found.labels[one.id] for one in found.facts] == ["unmerged: feature/blue"]
-    with memory.at(PALAZZO_BRANCH_POLICY="hide") as context:
+    with filed.at(PALAZZO_BRANCH_POLICY="hide") as context:
         assert PORT not in {line.text for line in wake_up(context, WakeUpRequest()).lines}
         assert proactive_context(context, ProactiveContextRequest(words)).facts == ()
 
@@ -102,18 +107,16 @@ def test_it_is_told_at_the_beginning_and_unasked_or_hidden(memory: Memory) -> No
 
 
 def test_a_fact_is_merged_as_soon_as_somebody_states_it_here(memory: Memory) -> None:
-    (before,) = asked(memory)
+    memory.checkout.on("feature/blue").commit("later")
+    before = run(memory, "kg_add", **LANTERN)
+    assert (before.new, before.changed) == (False, ())
+    memory.checkout.on("main")
     again = run(memory, "kg_add", **LANTERN)
     assert (again.id, again.new, again.changed) == (before.id, False, ("provenance",))
     assert [one.branch for one in again.fact.provenance] == ["feature/blue", "main"]
     assert known(memory) == {"port 9000": ""}
     run(memory, "undo")
     assert known(memory) == {"port 9000": "unmerged: feature/blue"}
-
-
-def test_stated_again_on_its_branch_nothing_changes(memory: Memory) -> None:
-    memory.checkout.on("feature/blue").commit("later")
-    assert run(memory, "kg_add", **LANTERN).changed == ()
 
 
 def test_what_is_stated_under_words_from_outside_merges_nothing(memory: Memory) -> None:
@@ -150,27 +153,21 @@ def test_outside_a_repository_a_fact_is_stated_for_all_branches(memory: Memory) 
     assert known(memory) == {"port 9000": ""}
 
 
-def test_facts_of_every_way_to_state_them_know_their_branch(memory: Memory) -> None:
+def test_facts_of_every_way_to_state_them_know_their_branch_also_when_they_end_or_that_is_taken_back(
+    memory: Memory,
+) -> None:
     memory.checkout.on("feature/blue")
     lines = json.dumps(LANTERN | {"object": "port 2"})
     run(memory, "kg_add_many", facts=lines)
     run(memory, "checkpoint", document=json.dumps({"facts": [LANTERN | {"object": "port 3"}]}))
     run(memory, "kg_supersede", subject="Lantern Service", predicate="listens on", old="port 3", new="port 4")
     memory.checkout.on("main")
-    assert known(memory) == dict.fromkeys(("port 9000", "port 2", "port 3", "port 4"), "unmerged: feature/blue")
-
-
-def test_a_fact_that_ends_or_is_taken_back_keeps_where_it_was_stated(memory: Memory) -> None:
+    expected = dict.fromkeys(("port 9000", "port 2", "port 3", "port 4"), "unmerged: feature/blue")
+    assert known(memory) == expected
     run(memory, "kg_end", subject="Lantern Service", predicate="listens on", object="port 9000")
-    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
+    assert known(memory) == expected
     run(memory, "undo")
-    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
-
-
-def test_an_old_fact_without_a_branch_is_plain(memory: Memory) -> None:
-    with memory.at() as context, context.writing().database.transaction() as connection:
-        connection.execute("UPDATE fact_source SET branch = '', commit_id = ''")
-    assert known(memory) == {"port 9000": ""}
+    assert known(memory) == expected
 
 
 def test_an_erased_name_of_a_branch_is_in_no_fact(memory: Memory) -> None:
@@ -194,38 +191,31 @@ def told(memory: Memory, branches: str = "main..feature/blue") -> list[str]:
     return [one.text for one in learned(memory, branches).learned.facts]
 
 
-def test_diff_lists_what_was_stated_on_a_branch_until_it_is_merged(memory: Memory) -> None:
-    assert told(memory) == [PORT]
-    assert told(memory, "feature/blue..main") == []
-    memory.checkout.git("merge", "-q", "--no-ff", "-m", "merged", "feature/blue")
-    assert told(memory) == []
+def test_diff_lists_what_was_stated_on_a_branch_until_it_is_merged(filed: Memory) -> None:
+    assert told(filed) == [PORT]
+    assert told(filed, "feature/blue..main") == []
+    run(filed, "kg_add", **LANTERN)
+    assert told(filed) == []  # main knows it too
+    run(filed, "undo")
+    assert told(filed) == [PORT]
+    filed.checkout.git("merge", "-q", "--no-ff", "-m", "merged", "feature/blue")
+    assert told(filed) == []
 
 
-def test_diff_leaves_out_what_the_other_knows_already(memory: Memory) -> None:
-    run(memory, "kg_add", **LANTERN)
-    assert told(memory) == []
-
-
-def test_diff_lists_what_a_rebase_rewrote_and_nothing_of_another_project(memory: Memory) -> None:
-    other = Checkout(memory.place / "other").init().on("feature/blue", "HEAD")
+def test_diff_lists_what_a_rebase_rewrote_and_nothing_of_another_project(filed: Memory) -> None:
+    other = Checkout(filed.place / "other").init().on("feature/blue", "HEAD")
     other.commit("red")
-    run(memory, "kg_add", other.root, subject="Red Service", predicate="uses", object="redis")
-    memory.checkout.commit("green")
-    memory.checkout.on("feature/blue").git("rebase", "-q", "main")
-    assert told(memory) == [PORT]
+    run(filed, "kg_add", other.root, subject="Red Service", predicate="uses", object="redis")
+    filed.checkout.commit("green")
+    filed.checkout.on("feature/blue").git("rebase", "-q", "main")
+    assert told(filed) == [PORT]
 
 
-def test_diff_lists_a_fact_of_the_wing_by_name_where_git_knows_the_branch_no_more(memory: Memory) -> None:
-    memory.checkout.on("feature/blue")
-    run(memory, "kg_add", subject="shop", predicate="uses", object="redis", wing="shop")
-    memory.checkout.on("main").git("branch", "-qD", "feature/blue")
-    for log in (memory.checkout.root / ".git" / "logs").rglob("*"):
+def test_diff_lists_a_fact_of_the_wing_by_name_where_git_knows_the_branch_no_more(filed: Memory) -> None:
+    filed.checkout.on("feature/blue")
+    run(filed, "kg_add", subject="shop", predicate="uses", object="redis", wing="shop")
+    filed.checkout.on("main").git("branch", "-qD", "feature/blue")
+    for log in (filed.checkout.root / ".git" / "logs").rglob("*"):
         if log.is_file():
             log.unlink()
-    assert told(memory) == ["shop uses redis"]
-
-
-def test_views_name_what_was_checked_out(memory: Memory) -> None:
-    fact: FactView = run(memory, "kg_add", **LANTERN | {"object": "port 80"}).fact
-    (stated,) = fact.provenance
-    assert (stated.branch, stated.commit, stated.item) == ("main", memory.checkout.head, None)
+    assert told(filed) == ["shop uses redis"]

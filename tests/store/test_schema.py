@@ -45,7 +45,7 @@ def test_a_file_in_which_nothing_is_made_is_no_palace_yet(tmp_path: Path, monkey
         made.close()
 
 
-def test_facts_that_were_stated_before_they_had_a_trust_are_their_speakers(
+def test_facts_that_were_stated_before_they_had_a_trust_are_their_speakers_and_of_no_branch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     migrations = schema.MIGRATIONS
@@ -62,10 +62,9 @@ def test_facts_that_were_stated_before_they_had_a_trust_are_their_speakers(
                 connection.execute("INSERT INTO fact_source VALUES(?, 0, ?, NULL, NULL, NULL)", (n, speaker))
     schema.migrate(made)
     with made.snapshot() as connection:
-        assert {row: facts.trust_of(told) for row, told in facts.sources_of(connection, [1, 2]).items()} == {
-            1: "user",
-            2: "agent",
-        }
+        sources = facts.sources_of(connection, [1, 2])
+    assert {row: facts.trust_of(told) for row, told in sources.items()} == {1: "user", 2: "agent"}
+    assert {(one.branch, one.commit) for told in sources.values() for one in told} == {("", "")}
     made.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from palazzo.cli.screen import INDENT, Part, Screen, count
-from palazzo.operations.facts import FactView
+from palazzo.operations.facts import FactView, ProvenanceView
 from palazzo.operations.kg_add import KgAddResult
 from palazzo.operations.kg_add_many import KgAddManyResult
 from palazzo.operations.kg_alias import KgAliasResult
@@ -179,7 +179,7 @@ def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
         ("held", held(last) or "not known since when"),
         ("confidence", f"{last.confidence:g}"),
         ("superseded by", last.superseded_by or ""),
-        *(("stated by", f"{one.stated_by}{f', in {one.item}' if one.item else ''}") for one in last.provenance),
+        *(("stated by", _stated_by(one)) for one in last.provenance),
         *(("cites", file) for file in dict.fromkeys(file for one in last.provenance for file in one.anchors)),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in told if value])
@@ -246,6 +246,13 @@ def conflicts_found(screen: Screen, conflicts: Sequence[str]) -> None:
     """Say that there are conflicts."""
     if conflicts:
         screen.say((f"This is in conflict with what is known ({len(conflicts):,}): palazzo kg conflicts", "yellow"))
+
+
+def _stated_by(one: ProvenanceView) -> str:
+    from palazzo.operations.branches import shown_name
+
+    where = f"on {shown_name(one.branch)}" if one.branch else ""
+    return ", ".join(filter(None, (one.stated_by, f"in {one.item}" if one.item else "", where)))
 
 
 def _aside(fact: FactView) -> str:
