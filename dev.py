@@ -84,7 +84,10 @@ SIDE_BY_SIDE = tuple(f"tests/{room}" for room in ("bench", "derive", "fidelity",
 """Rooms whose slow tests only compute: they are run on every core, the others one after the other."""
 
 PROPERTIES = (
-    *(f"tests/derive/test_{name}.py" for name in ("acts", "cut_conversations", "documents", "rebuild")),
+    *(
+        f"tests/derive/test_{name}.py"
+        for name in ("acts", "anchoring", "cut_conversations", "documents", "rebuild", "tainting")
+    ),
     *("tests/graph/test_arranging.py", "tests/recall/test_search.py", "tests/test_undo.py"),
 )
 """Where properties are tried with a quarter of their examples every day (`tests/examples.py`)."""
