@@ -6,7 +6,7 @@ Every check stands for itself: one that cannot be carried out has failed, and th
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -255,8 +255,7 @@ def _digests(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, summing.SUMMING):
         return True, "not compared: sessions are still to be digested"
-    sources = digests.all_sessions(connection)
-    chosen = sources[:: max(1, len(sources) // DIGESTS_SAMPLE)]
+    chosen = _spread(digests.all_sessions(connection))
     wrong = [row for row in chosen if summing.expected(connection, row) != digests.of_source(connection, row)]
     if wrong:
         return False, f"{len(wrong)} of {len(chosen)} sessions have another digest than their words call for"
@@ -269,8 +268,7 @@ def _failures(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, mending.MENDING):
         return True, "not compared: sessions are still to be read"
-    sources = mending.MENDING.everything(connection)
-    chosen = sources[:: max(1, len(sources) // DIGESTS_SAMPLE)]
+    chosen = _spread(mending.MENDING.everything(connection))
     wrong = [row for row in chosen if mending.expected(connection, row) != mendings.of_source(connection, row)]
     if wrong:
         return False, f"{len(wrong)} of {len(chosen)} sessions have other failures than their words call for"
@@ -283,8 +281,7 @@ def _anchors(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, anchoring.ANCHORING):
         return True, "not compared: sessions and notes are still to be read"
-    things = anchoring.ANCHORING.everything(connection)
-    chosen = things[:: max(1, len(things) // DIGESTS_SAMPLE)]
+    chosen = _spread(anchoring.ANCHORING.everything(connection))
     wrong = [one for one in chosen if anchoring.expected(connection, one) != anchoring.kept(connection, one)]
     strays = anchors.strays(connection)
     if wrong or strays:
@@ -293,6 +290,11 @@ def _anchors(connection: Connection) -> Finding:
             " files than their words call for"
         )
     return True, f"{anchors.count(connection):,} citations; {len(chosen)} sessions and notes read anew, all the same"
+
+
+def _spread(things: Sequence[int]) -> Sequence[int]:
+    """Some of them, spread over all."""
+    return things[:: max(1, len(things) // DIGESTS_SAMPLE)]
 
 
 def _vectors(connection: Connection) -> Finding:

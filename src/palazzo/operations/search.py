@@ -122,26 +122,11 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
     now = context.now
     when = past.as_of(request.as_of, now)
-    wing, room = request.wing, request.room
-    asked = query.Query(
-        text=request.query,
-        wing=wing,
-        room=room,
-        kind=request.kind or ("note" if request.filed_as or request.min_importance is not None else None),
-        since=moment(request.since, now, "--since"),
-        until=moment(request.until, now, "--until"),
-        branch=request.branch,
-        tags=frozenset(tag.strip().lower() for tag in request.tags),
-        as_of=when.before,
-        limit=request.limit,
-        budget=request.budget,
-        external=request.external,
-        without=frozenset(request.without),
-    )
+    asked = _query(request, now, when.before)
     query.check(asked)
     palace = past.follow(context, when)
     with palace.database.snapshot() as connection:
-        wing, room = check_place(connection, wing, room, context.notice)
+        wing, room = check_place(connection, request.wing, request.room, context.notice)
         known_tags(connection, request.tags)
         among = _among(context, connection, request)
         uses = used.rows_used(connection, session_named(context))
@@ -177,6 +162,27 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
         floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
+    )
+
+
+def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
+    """What the words of a request ask for; the palace has not been asked yet."""
+    from palazzo.recall.query import Query
+
+    return Query(
+        text=request.query,
+        wing=request.wing,
+        room=request.room,
+        kind=request.kind or ("note" if request.filed_as or request.min_importance is not None else None),
+        since=moment(request.since, now, "--since"),
+        until=moment(request.until, now, "--until"),
+        branch=request.branch,
+        tags=frozenset(tag.strip().lower() for tag in request.tags),
+        as_of=as_of,
+        limit=request.limit,
+        budget=request.budget,
+        external=request.external,
+        without=frozenset(request.without),
     )
 
 
