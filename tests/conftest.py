@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -15,6 +17,10 @@ from tests.recall.hashed_words import HashedWords
 
 from palazzo.guard.taint import AGENTS_VARIABLES
 from palazzo.palace import Palace
+
+settings.register_profile("palazzo", derandomize="PALAZZO_CI" in os.environ)
+settings.load_profile("palazzo")
+"""The same examples at each run of CI, so that what fails there is what the change did; new ones everywhere else."""
 
 
 @pytest.fixture(autouse=True)

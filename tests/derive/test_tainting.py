@@ -337,6 +337,16 @@ def test_a_summary_of_a_session_that_was_resumed_in_another_file_remembers_what_
     assert trust_of(drawers(palace), "so it is 6") == "external"
 
 
+def test_a_summary_before_a_page_and_before_the_first_words_remembers_nothing(palace: Palace) -> None:
+    """A sub-agent's session begins with what its host put there; it is marked again when its task is filed."""
+    page = Part("tool_result", 0, len(PAGE), "Read", "", False, "external")
+    rows = [said(0, "user", "summary of it all", standing="summary"), said(1, "tool", PAGE, [page], standing="meta")]
+    agents = [replace(row, id=said(100 + n, "user", "").id) for n, row in enumerate([*rows, said(2, "user", "task")])]
+    file_rows(palace, parents_rows())
+    file_rows(palace, [*agents[:2], replace(agents[2], trust="agent")], 1, AGENTS)
+    assert_it_would_be_made_the_same(palace)
+
+
 # --- the same, however it came ---------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from palazzo.store import acts, outside, redaction, sources
 from palazzo.store.database import Connection
 from palazzo.store.outside import Mark, Thread
 
-_EVER = Micros(-(1 << 62))
+_BEFORE_ALL = Micros(-(1 << 62))
 _NAME_BYTES = 12
 _SKEW = 2_000_000
 """Microseconds by which a sub-agent may seem to begin after its report, or before its task: another process wrote
@@ -43,14 +43,15 @@ class Settled(NamedTuple):
 
 def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> Settled:
     """Make the marks of a stretch of a thread: of what was `said` in it before the ordinal `until`, and beside that."""
-    around = _Around(connection, thread, said[0].ordinal)
-    rows = _with_what_stands_beside(connection, thread, said, until)
+    begins = not material.has_begun(connection, thread, said[0].ordinal)
+    around = _Around(connection, thread, _BEFORE_ALL if begins else said[0].ordinal)
+    rows = _with_what_stands_beside(connection, around, said, until)
     wanted, there = _compared(connection, around, rows, said)
     outside.replace(connection, thread.source, there, wanted)
     marked = material.marked(said, outside.beginnings(connection, [item.row for item in said]))
     times = {row.item.row: row.item.filed.created_at for row in rows}
     since: dict[str, Micros] = {}
-    if not material.has_begun(connection, thread, said[0].ordinal):
+    if begins:
         since["began"] = Micros(said[0].filed.created_at)
     for mark in wanted ^ there:
         if mark.kind in ("met", "gave", "fetched"):
@@ -61,8 +62,9 @@ def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], unti
 
 def differing(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> int:
     """Return how many marks of a stretch are not as they should be, given those before it and elsewhere."""
-    rows = _with_what_stands_beside(connection, thread, said, until)
-    wanted, there = _compared(connection, _Around(connection, thread, said[0].ordinal), rows, said)
+    begun = material.has_begun(connection, thread, said[0].ordinal)
+    around = _Around(connection, thread, said[0].ordinal if begun else _BEFORE_ALL)
+    wanted, there = _compared(connection, around, _with_what_stands_beside(connection, around, said, until), said)
     return len(wanted ^ there)
 
 
@@ -77,7 +79,7 @@ def _compared(
         tainted=outside.has_met(connection, thread, human.ordinal, start),
         met=outside.has_met(connection, thread, high=start),
         since=human.at,
-        begins=not material.has_begun(connection, thread, start),
+        begins=start == _BEFORE_ALL,
     )
     begins = {segment[0].row for segment in cutting.segments(said)}
     wanted: set[Mark] = set()
@@ -89,18 +91,21 @@ def _compared(
 
 
 def _with_what_stands_beside(
-    connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None
+    connection: Connection, around: _Around, said: Sequence[CutItem], until: int | None
 ) -> list[Row]:
-    """Return what was said in order, with the summaries, notices and files that a host put between."""
-    start = said[0].ordinal if material.has_begun(connection, thread, said[0].ordinal) else None
-    beside = dict(material.beside(connection, thread, start, until))
+    """Return what was said in order, with the summaries, notices and files that a host put between, and before all."""
+    beside = dict(material.beside(connection, around.thread, around.start, until))
     loaded, _ = material.load_unmarked(connection, list(beside))
     rows = [*(Row(item, "said") for item in said), *(Row(item, beside[item.row]) for item in loaded)]
     return sorted(rows, key=lambda row: (row.item.ordinal, row.item.row))
 
 
 class _Around:
-    """What the marks of a stretch depend on besides its rows: see `tainting.Around`."""
+    """What the marks of a stretch depend on besides its rows: see `tainting.Around`.
+
+    `start`: the ordinal from which the stretch has all rows of its thread; the first one has also those that a host put
+    before what was said first.
+    """
 
     def __init__(self, connection: Connection, thread: Thread, start: int) -> None:
         self._connection, self.thread, self.start = connection, thread, start
@@ -123,7 +128,7 @@ class _Around:
     def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
         named = [one for one in self._agents(ids) if one != self.thread]
         if named:
-            return outside.met_in(self._connection, named, _EVER)
+            return outside.met_in(self._connection, named, _BEFORE_ALL)
         began = [one for one in self._workers if material.begins_at(self._connection, one) <= until + _SKEW]
         if outside.met_in(self._connection, began, since):
             return True
