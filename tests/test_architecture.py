@@ -38,6 +38,7 @@ FLOORS = (
     ("hooking",),
     ("status_line",),
     ("undo",),
+    ("exchange",),
     ("palace",),
     ("bench",),
     ("operations",),

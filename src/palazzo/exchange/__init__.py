@@ -1,0 +1,1 @@
+"""How a palace's truth leaves it and comes into another: as records, merged by rule."""
