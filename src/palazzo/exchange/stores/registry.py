@@ -1,0 +1,25 @@
+"""The readers of other memories' stores, in the order in which they are asked. A new one is added here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from palazzo.errors import UsageError
+from palazzo.exchange.stores import StoreReader
+
+READERS: tuple[StoreReader, ...] = ()
+"""What is most particular is asked first."""
+
+
+def named(name: str) -> StoreReader:
+    """Return the reader of that name; UsageError, naming all, for another."""
+    for reader in READERS:
+        if reader.name == name:
+            return reader
+    there = ", ".join(reader.name for reader in READERS)
+    raise UsageError(f"'{name}' is no store that can be read; these are: {there}.")
+
+
+def recognised(path: Path) -> StoreReader | None:
+    """Return the reader whose store a file or directory is, None where it is nobody's."""
+    return next((reader for reader in READERS if reader.recognises(path)), None)
