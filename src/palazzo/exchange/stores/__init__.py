@@ -146,14 +146,14 @@ class StoreReader(Protocol):
         ...
 
     def recognises(self, path: Path) -> bool:
-        """Whether a file or directory is such a store, by its name and its first bytes; False for what is unreadable."""
+        """Whether a file or directory is such a store, by its name and first bytes; False for what is unreadable."""
         ...
 
     def read(self, path: Path) -> Iterator[Brought]:
         """Yield what the store holds; notes come before the facts and tunnels that cite them.
 
-        A single thing that is not understood is `Unplaced`. Raises SourceUnreadable, in one sentence, where the store as
-        a whole cannot be read: before anything was yielded, or at the end where it changed meanwhile; so who files
+        A single thing that is not understood is `Unplaced`. Raises SourceUnreadable, in one sentence, where the store
+        as a whole cannot be read: before anything was yielded, or at the end where it changed meanwhile; so who files
         what is read reads to the end first.
         """
         ...
