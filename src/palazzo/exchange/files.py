@@ -1,0 +1,275 @@
+"""Files that are carried between palaces: read line by line within limits, written whole or not at all.
+
+Knows compression and limits, and nothing of what a line says. What is read is somebody else's: a file that grows
+without end when it is unpacked, a line that is one deep bracket, the end that never came. Nothing here holds more of
+a file than one line and one unpacked block.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import zstandard
+
+from palazzo.errors import PalazzoError, SourceUnreadable
+
+LONGEST_LINE = 64 << 20
+"""Bytes of one line: the largest document that is mined has a quarter of that, and its bytes travel as text."""
+DEEPEST = 64
+"""Brackets within brackets of one line; a record has five, and a host's row inside one is a string."""
+MOST_PARTS = 1_000_000
+"""Strings, and values of lists and objects, of one line."""
+MOST_GROWTH, FREE_GROWTH = 200, 64 << 20
+"""What is unpacked may be so many times what was packed, and so many bytes besides. Exports grow five- to tenfold; logs
+that repeat one line, hundredfold."""
+STDIN = Path("-")
+"""What names the standard input, or output, in place of a file."""
+
+_BLOCK = 64 << 10
+_ZSTD_BLOCK = 1 << 10
+"""zstd is unpacked in one piece: a kilobyte of it holds at most 32 MiB (256 blocks of 128 KiB that repeat one byte)."""
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_BOM, _UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+_BRACKETS = re.compile(rb"[^\[\]{}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without its end, where it stands (from 1), and how many bytes of the file were read by then."""
+
+    number: int
+    text: bytes
+    read: int
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file that may be packed by gzip or zstd, whatever it is called; empty ones are left out.
+
+    Raises SourceUnreadable for a file that cannot be read, ends too soon, is no text or goes beyond a limit.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from _lines(path, file)
+    except OSError as error:
+        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a file that you may read.") from error
+
+
+def check_shape(line: bytes) -> str | None:
+    """Return why a line of JSON is not even parsed: too deep, or too many parts; None where it may be.
+
+    Parsing is what those cost: a line of 64 MB may be 32 million numbers.
+    """
+    quotes, marks = line.count(b'"'), line.count(b",") + line.count(b":")
+    opened = line.count(b"[") + line.count(b"{")
+    if quotes <= MOST_PARTS and marks <= MOST_PARTS and opened <= DEEPEST:
+        return None
+    plain = line.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
+    outside = b"".join(plain[::2])
+    if len(plain) // 2 > MOST_PARTS or outside.count(b",") + outside.count(b":") > 2 * MOST_PARTS:
+        return f"it has more than {MOST_PARTS:,} values"
+    depth = deepest = 0
+    for bracket in _BRACKETS.sub(b"", outside):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return f"its brackets are more than {DEEPEST} deep" if deepest > DEEPEST else None
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+class _Unpacker(Protocol):
+    """Unpacks a stream piece by piece. `is_whole` says that the stream may end here."""
+
+    @property
+    def is_whole(self) -> bool: ...
+
+    def unpack(self, packed: bytes) -> Iterator[bytes]: ...
+
+
+class _Gzip:
+    """Members of gzip, one behind another."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+        self._fresh = True
+
+    @property
+    def is_whole(self) -> bool:
+        return self._fresh or self._member.eof
+
+    def unpack(self, packed: bytes) -> Iterator[bytes]:
+        """Yield what `packed` adds, in pieces of a megabyte at most."""
+        while packed:
+            if self._member.eof:
+                packed = packed.lstrip(b"\0")  # padding of tapes
+                if not packed:
+                    return
+                self._member, self._fresh = zlib.decompressobj(wbits=31), True
+            self._fresh = False
+            yield self._member.decompress(packed, 1 << 20)
+            packed = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+
+
+class _Zstd:
+    """Frames of zstd, one behind another."""
+
+    def __init__(self) -> None:
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._fresh = True
+
+    @property
+    def is_whole(self) -> bool:
+        return self._fresh or self._frame.eof
+
+    def unpack(self, packed: bytes) -> Iterator[bytes]:
+        """Yield what `packed` adds, of a kilobyte at once."""
+        for start in range(0, len(packed), _ZSTD_BLOCK):
+            rest = packed[start : start + _ZSTD_BLOCK]
+            while rest:
+                if self._frame.eof:
+                    self._frame = zstandard.ZstdDecompressor().decompressobj()
+                self._fresh = False
+                yield self._frame.decompress(rest)
+                rest = self._frame.unused_data if self._frame.eof else b""
+
+
+class _Plain:
+    """No packing at all."""
+
+    is_whole = True
+
+    def unpack(self, packed: bytes) -> Iterator[bytes]:
+        """Yield it as it is."""
+        yield packed
+
+
+def _unpacker(beginning: bytes) -> _Unpacker:
+    if beginning.startswith(_GZIP):
+        return _Gzip()
+    return _Zstd() if beginning.startswith(_ZSTD) else _Plain()
+
+
+def _blocks(path: Path, file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """What a file holds, unpacked, with how many of its own bytes were read by then."""
+    read = grown = 0
+    block = file.read(_BLOCK)
+    unpacker = _unpacker(block)
+    limited = not isinstance(unpacker, _Plain)
+    try:
+        while block:
+            read += len(block)
+            for piece in unpacker.unpack(block):
+                grown += len(piece)
+                if limited and grown > read * MOST_GROWTH + FREE_GROWTH:
+                    raise SourceUnreadable(
+                        f"{path} unpacks to more than {MOST_GROWTH} times its size, and was not read further. Unpack it"
+                        " yourself if you trust where it is from."
+                    )
+                yield piece, read
+            block = file.read(_BLOCK)
+    except (zlib.error, zstandard.ZstdError) as error:
+        raise SourceUnreadable(
+            f"{path} is damaged: it cannot be unpacked. Copy it anew from where it was made."
+        ) from error
+    if not unpacker.is_whole:
+        raise SourceUnreadable(f"{path} ends in the middle: a part of it is missing. Copy it anew.")
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
+    number, size, read = 0, 0, 0
+    parts: list[bytes] = []
+    begun = False
+    for piece, read in _blocks(path, file):
+        if not begun and piece:
+            begun = True
+            if piece.startswith(_UTF16):
+                raise SourceUnreadable(f"{path} was saved as UTF-16, and is read as UTF-8. Save it as that, or anew.")
+            piece = piece.removeprefix(_BOM)
+        first, *others = piece.split(b"\n")
+        parts.append(first)
+        size += len(first)
+        for other in others:
+            number += 1
+            text = b"".join(parts)
+            if text.strip():
+                yield Line(number, text, read)
+            parts, size = [other], len(other)
+        if size > LONGEST_LINE:
+            raise SourceUnreadable(
+                f"{path}: line {number + 1:,} has more than {LONGEST_LINE >> 20} MiB, and was not read. It is no export,"
+                " or a damaged one."
+            )
+    if (text := b"".join(parts)).strip():
+        yield Line(number + 1, text, read)
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Callable[[bytes], object]]:
+    """Give a function that writes to `path`, packed as its ending says (`.gz`, `.zst`); `-` is the standard output.
+
+    The file has its name once all is written and on the disk; where anything fails before, there is none, and one that
+    was there stays. It can be read by its owner alone. The same lines make the same bytes.
+    """
+    if path == STDIN:
+        yield sys.stdout.buffer.write
+        sys.stdout.buffer.flush()
+        return
+    try:
+        handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-", suffix=".part")  # 0600
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    temporary = Path(made)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with _packer(path, file) as write:
+                yield write
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sync_directory(path: Path) -> None:
+    """Have the names in a directory on the disk, where the system has a way to ask for that."""
+    if sys.platform == "win32":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _packer(path: Path, file: BinaryIO) -> Iterator[Callable[[bytes], object]]:
+    match path.suffix.lower():
+        case ".gz":
+            gzip = zlib.compressobj(6, wbits=31)  # without a name and a time in its head: two exports are the same
+            yield lambda line: file.write(gzip.compress(line))
+            file.write(gzip.flush())
+        case ".zst" | ".zstd":
+            zstd = zstandard.ZstdCompressor(level=3, write_checksum=True).compressobj()
+            yield lambda line: file.write(zstd.compress(line))
+            file.write(zstd.flush())
+        case _:
+            yield file.write
+
+
+def _unwritable(path: Path, error: OSError) -> PalazzoError:
+    return PalazzoError(f"{path} cannot be written ({error.strerror}). Name a file elsewhere, or make room.")

@@ -1,0 +1,178 @@
+"""Files as they are read from somebody else, and written for somebody else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+
+from palazzo.errors import PalazzoError, SourceUnreadable
+from palazzo.exchange import files
+from palazzo.exchange.files import check_shape, lines, written
+
+PACKERS = {
+    ".jsonl": bytes,
+    ".jsonl.gz": gzip.compress,
+    ".jsonl.zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
+
+
+def texts(path: Path) -> list[bytes]:
+    return [line.text for line in lines(path)]
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_what_is_written_is_read_again_line_by_line(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"export{ending}"
+    told = [f"line {n} ".encode() * 1000 for n in range(500)]
+    with written(path) as write:
+        for line in told:
+            write(line + b"\n")
+    assert texts(path) == told
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_the_same_lines_make_the_same_bytes(tmp_path: Path, ending: str) -> None:
+    made = []
+    for name in ("a", "b"):
+        with written(tmp_path / f"{name}{ending}") as write:
+            write(b"one\ntwo\n")
+        made.append((tmp_path / f"{name}{ending}").read_bytes())
+    assert made[0] == made[1]
+
+
+def test_a_packed_file_is_known_by_its_bytes_whatever_it_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n"))
+    assert texts(path) == [b"one", b"two"]
+    packer = zstandard.ZstdCompressor()
+    path.write_bytes(packer.compress(b"one\n") + packer.compress(b"two\n"))
+    assert texts(path) == [b"one", b"two"]
+
+
+def test_lines_are_numbered_and_a_windows_editor_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf{}\r\n\r\n{}\n{}")
+    assert [(line.number, line.text.strip()) for line in lines(path)] == [(1, b"{}"), (3, b"{}"), (4, b"{}")]
+
+
+@pytest.mark.parametrize("ending", [".jsonl.gz", ".jsonl.zst"])
+def test_a_packed_file_that_was_cut_off_anywhere_says_so(tmp_path: Path, ending: str) -> None:
+    letters = random.Random(1).randbytes(20_000).hex().encode()
+    whole = PACKERS[ending](letters)
+    path = tmp_path / f"export{ending}"
+    for size in [*range(4, 40), len(whole) // 2, len(whole) - 9, len(whole) - 1]:
+        path.write_bytes(whole[:size])
+        with pytest.raises(SourceUnreadable, match="ends in the middle|cannot be unpacked"):
+            texts(path)
+
+
+@pytest.mark.parametrize("ending", [".jsonl.gz", ".jsonl.zst"])
+def test_a_packed_file_with_a_flipped_byte_does_not_pass_as_another(tmp_path: Path, ending: str) -> None:
+    told = random.Random(2).randbytes(3_000).hex().encode()
+    whole = bytearray(PACKERS[ending](told))
+    path = tmp_path / f"export{ending}"
+    for at in range(12, len(whole) - 8, 97):
+        broken = bytearray(whole)
+        broken[at] ^= 1
+        path.write_bytes(broken)
+        try:
+            assert texts(path) == [told]
+        except SourceUnreadable as error:
+            assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_bomb_is_left_after_so_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    monkeypatch.setattr(files, "FREE_GROWTH", 1 << 20)
+    path = tmp_path / f"bomb{ending}"
+    with written(path) as write:
+        for _ in range(20):
+            write(b"\n" * (1 << 20))
+    with pytest.raises(SourceUnreadable, match="unpacks to more than 200 times its size"):
+        texts(path)
+
+
+def test_a_line_without_an_end_is_left_after_so_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    path = tmp_path / "export.jsonl"
+    path.write_bytes(b"{}\n" + b"x" * (3 << 20))
+    read = lines(path)
+    assert next(read).text == b"{}"
+    with pytest.raises(SourceUnreadable, match="line 2 has more than 1 MiB"):
+        next(read)
+
+
+def test_what_powershell_redirects_is_named_for_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    path.write_bytes("{}\n".encode("utf-16"))
+    with pytest.raises(SourceUnreadable, match="UTF-16"):
+        texts(path)
+
+
+def test_a_file_that_is_not_there_and_a_directory_are_one_sentence(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing.jsonl", tmp_path):
+        with pytest.raises(SourceUnreadable, match="cannot be read"):
+            texts(path)
+
+
+def test_a_line_is_looked_at_before_it_is_parsed() -> None:
+    assert check_shape(b'{"a":[1,2,{"b":"]]]]"}]}') is None
+    assert check_shape(json.dumps({"text": "[{," * 100_000}).encode()) is None
+    assert check_shape(json.dumps({"text": '","' * 2_000_000}).encode()) is None
+    assert check_shape(json.dumps({"text": "\\" * 99 + '"' * 2_000_000}).encode()) is None
+    assert "64 deep" in (check_shape(b"[" * 100_000) or "")
+    assert "64 deep" in (check_shape(b'{"a":' * 65 + b"1" + b"}" * 65) or "")
+    assert "values" in (check_shape(b"[" + b"0," * 3_000_000 + b"0]") or "")
+    assert "values" in (check_shape(b"[" + b'"",' * 1_200_000 + b'""]') or "")
+
+
+@examples(200)
+@given(
+    st.recursive(
+        st.text(max_size=5) | st.integers(0, 9),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=30,
+    )
+)
+def test_how_deep_a_line_is_agrees_with_a_parser(value: object) -> None:
+    def depth(one: object) -> int:
+        if isinstance(one, dict):
+            return 1 + max(map(depth, one.values()), default=0)
+        return 1 + max(map(depth, one), default=0) if isinstance(one, list) else 0
+
+    wrapped = value
+    for _ in range(60):
+        wrapped = [wrapped]
+    assert (check_shape(json.dumps(wrapped).encode()) is None) == (depth(wrapped) <= 64)
+
+
+def test_a_file_that_fails_in_the_middle_leaves_the_earlier_one_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    path.write_bytes(b"the earlier\n")
+    with pytest.raises(KeyboardInterrupt), written(path) as write:
+        write(b"half of")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"the earlier\n"
+    assert os.listdir(tmp_path) == ["export.jsonl"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
+def test_what_is_written_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    with written(path) as write:
+        write(b"{}\n")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_directory_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(PalazzoError, match="cannot be written"), written(tmp_path / "no" / "export.jsonl"):
+        pass
