@@ -10,6 +10,11 @@
     │   ├── NotAPalace           the file is something else, or is damaged
     │   └── SchemaTooNew         written by a later Palazzo
     ├── SourceUnreadable         one source could not be read; the others still are
+    ├── RemoteUnusable           what devices share cannot be read or written now
+    │   ├── RemoteRewritten      it is not what it was; nothing of it was taken in
+    │   └── DeviceCopied         another palace writes as this device
+    ├── SegmentUnreadable        one segment is not whole, or not what it says it is
+    ├── WrongKey                 what is sealed cannot be opened with this passphrase or key
     ├── EmbedderUnavailable      no vectors can be made now; keywords still work
     └── ServiceUnavailable       no warm process answers; everything works without one, more slowly
 
@@ -83,6 +88,26 @@ class SchemaTooNew(PalaceUnusable):
 
 class SourceUnreadable(PalazzoError):
     """One source could not be read."""
+
+
+class RemoteUnusable(PalazzoError):
+    """What devices share cannot be read or written now."""
+
+
+class RemoteRewritten(RemoteUnusable):
+    """A remote holds another past than the one that was seen; nothing of it was taken in."""
+
+
+class DeviceCopied(RemoteUnusable):
+    """Another palace writes to a remote as this device."""
+
+
+class SegmentUnreadable(PalazzoError):
+    """One segment is not whole, or is not what it says it is."""
+
+
+class WrongKey(PalazzoError):
+    """What is sealed cannot be opened with this passphrase or key."""
 
 
 class EmbedderUnavailable(PalazzoError):

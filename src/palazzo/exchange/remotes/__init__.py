@@ -1,0 +1,91 @@
+"""Remotes: where devices leave segments for one another. No server; a folder, or a branch of a git repository.
+
+A remote is files, and who writes which is settled: each device its own directory, and `palazzo.json`, which says whose
+segments these are, the first. So two devices never change the same file, and nothing here knows what segments hold.
+`folder` and `git` keep the promise of `Remote`; `opening.open_remote` tells which an address is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from palazzo.exchange.segments import Head, Segment, SegmentName
+
+ABOUT = "palazzo.json"
+DEVICES = "devices"
+HEAD = "head"
+LARGEST_ABOUT = 1024 * 1024
+
+Kind = Literal["folder", "git"]
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """What a remote holds. `about` is `palazzo.json`, None on a remote that no palace uses yet.
+
+    `names` are each device's segments, sorted, also such as no head names (yet, or any more); `damaged` says of
+    devices whose head cannot be read what is wrong. Files that are none of these are left alone and not told of.
+    """
+
+    about: bytes | None = None
+    heads: Mapping[str, Head] = field(default_factory=dict)
+    names: Mapping[str, tuple[SegmentName, ...]] = field(default_factory=dict)
+    damaged: Mapping[str, str] = field(default_factory=dict)
+
+
+Ready = Callable[[Head], None]
+"""Told of the head that is about to be seen by others, once all before it is there. Who notes it durably knows after a
+kill whether a head that it finds is its own. It may raise: then nothing is seen by others."""
+
+
+class Remote(Protocol):
+    """Where devices leave segments. All calls raise RemoteUnusable, in one sentence, where it can't be had or written.
+
+    One remote object is for one thread; two processes of one palace take turns (who calls holds a lock).
+    """
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """Where it is, as messages name it: without a password."""
+        ...
+
+    def look(self) -> There:
+        """Go there and return what there is now."""
+        ...
+
+    def read(self, device: str, name: SegmentName) -> bytes:
+        """Return a segment's bytes, of what was there at the last `look`; `segments.read` checks them."""
+        ...
+
+    def introduce(self, about: bytes) -> bytes:
+        """Write `palazzo.json` where there is none; return what is there now, which may be another device's."""
+        ...
+
+    def push(
+        self,
+        segments: Iterable[Segment],
+        *,
+        expected: Head | None,
+        ready: Ready,
+        called: str = "",
+        anew: bool = False,
+    ) -> Head | None:
+        """Add a device's next segments and let its head stand behind the last; return that head.
+
+        `expected` is the head that this palace last put there for the device. None, and nothing is done, where there
+        are no segments. `anew` takes the device's other segments away with the same step: in a folder when the head
+        has been written (`tidy` does what a kill left), in git so that no branch leads to them any more. Others see
+        all of it or nothing. Raises DeviceCopied where the device's head is another than `expected`.
+        """
+        ...
+
+    def tidy(self, head: Head) -> None:
+        """Take away what of this device's segments does not lead to `head`, its own: left by a push that was killed."""
+        ...

@@ -1,0 +1,355 @@
+"""Segments: what a device tells the others, in files that are only ever added.
+
+    devices/<device>/head                               JSON: how far the device has come (`Head`)
+    devices/<device>/<epoch>-<n>-<hash of the bytes>.seg
+
+A segment is compressed (zstd) and may be sealed (`exchange/sealing`). Within it stands a line of JSON that says which
+segment this is and which was before it (`Header`), then lines of records, of which nothing here knows more than that
+they are lines. The name holds the hash of the file's bytes, and the header that of the segment before: whoever knows
+the head knows every byte before it. A new *epoch* tells all anew, from number 1 on, so that what an erase took out of
+the older one can be removed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
+from typing import Any, Protocol, Self, TypeVar
+
+import zstandard
+
+from palazzo.errors import RemoteRewritten, SegmentUnreadable
+from palazzo.model import Micros
+
+VERSION = 1
+FULL = 2 * 1024 * 1024
+"""Bytes of lines after which a segment is full; a longer line stands in one by itself."""
+LONGEST_LINE = 64 * 1024 * 1024
+LARGEST = LONGEST_LINE + 64 * 1024
+"""Bytes that a segment may have when it is opened, and when it is closed: what says it has more is not read."""
+LARGEST_HEAD = 64 * 1024
+_LEVEL = 3
+_WINDOW = 128 * 1024 * 1024
+_MOST = 10**12
+"""No epoch, number or device's clock (in micros: the year 33,658) is as great as a million times this."""
+
+_NAME = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})-([0-9a-f]{40})\.seg")
+_DEVICE = re.compile(r"[0-9a-f]{32}")
+_HASH = re.compile(r"[0-9a-f]{40}")
+
+
+class Sealing(Protocol):
+    """Closes bytes for those who have the key. `open` raises WrongKey."""
+
+    def seal(self, content: bytes) -> bytes:
+        """Return `content`, sealed."""
+        ...
+
+    def open(self, sealed: bytes) -> bytes:
+        """Return what was sealed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SegmentName:
+    """Which segment of a device: its epoch, its number in it (from 1), and the hash of its bytes (40 hex digits)."""
+
+    epoch: int
+    n: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.epoch}-{self.n}-{self.hash}.seg"
+
+    @classmethod
+    def parse(cls, name: str) -> Self | None:
+        """Read a file's name; None for any other file, such as a half-written one or a copy made in a conflict."""
+        found = _NAME.fullmatch(name)
+        return cls(int(found[1]), int(found[2]), found[3]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a segment. `previous` is the hash of the one before it in its epoch, "" for the first."""
+
+    palace: str
+    device: str
+    epoch: int
+    n: int
+    previous: str
+    clock: Micros
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment as it lies on a remote."""
+
+    header: Header
+    name: SegmentName
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A segment that was read: lines without their newline."""
+
+    header: Header
+    name: SegmentName
+    lines: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far a device has come: its last segment, and when that was written, by the device's clock.
+
+    `called` is what people call the device, in the clear: leave it empty where segments are sealed.
+    """
+
+    device: str
+    epoch: int
+    n: int
+    hash: str
+    at: Micros
+    called: str = ""
+    version: int = VERSION
+
+    @property
+    def name(self) -> SegmentName:
+        """The last segment."""
+        return SegmentName(self.epoch, self.n, self.hash)
+
+    @classmethod
+    def of(cls, segment: Segment, called: str = "") -> Self:
+        """Return the head of a device whose last segment this is."""
+        header = segment.header
+        return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, called)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Whose segments are written, and where they go on: behind `last`, or, without it, with a new epoch's first."""
+
+    palace: str
+    device: str
+    last: SegmentName | None
+    epoch: int = 1
+
+    @classmethod
+    def after(cls, palace: str, device: str, head: Head | None, *, anew: bool = False) -> Self:
+        """Return where a device goes on that has come to `head`; `anew` begins the next epoch."""
+        if head is None:
+            return cls(palace, device, None)
+        return cls(palace, device, None, head.epoch + 1) if anew else cls(palace, device, head.name, head.epoch)
+
+
+def digest(content: bytes) -> str:
+    """Return the hash by which a segment is known."""
+    return blake2b(content, digest_size=20).hexdigest()
+
+
+def write(
+    lines: Iterable[bytes], series: Series, clock: Callable[[], Micros], sealing: Sealing | None = None
+) -> Iterator[Segment]:
+    """Yield the segments that tell `lines` (without newlines), each as soon as it is full.
+
+    A new epoch has at least one segment, also of no lines. Raises ValueError for a line that no reader would take.
+    """
+    last = series.last
+    packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    for some in _filled(lines, at_least_one=last is None):
+        epoch, n = (last.epoch, last.n + 1) if last else (series.epoch, 1)
+        header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
+        content = packer.compress(b"\n".join([_dump(header), *some]) + b"\n")
+        if sealing is not None:
+            content = sealing.seal(content)
+        last = SegmentName(epoch, n, digest(content))
+        yield Segment(header, last, content)
+
+
+def read(content: bytes, name: SegmentName, device: str, palace: str, sealing: Sealing | None = None) -> Opened:
+    """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed."""
+    if digest(content) != name.hash:
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or has not wholly arrived; "
+            "wait until it is copied and pull again."
+        )
+    packed = content if sealing is None else sealing.open(content)
+    header_line, *lines = _unpacked(packed, name, device).removesuffix(b"\n").split(b"\n")
+    header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
+    if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} was made as another one and put in its place; "
+            "nothing of it was taken in."
+        )
+    if header.palace != palace:
+        raise SegmentUnreadable(
+            f"Device {device[:8]} there belongs to another palace ({header.palace[:8]}, and this is {palace[:8]}); "
+            "use a remote of its own for each palace."
+        )
+    return Opened(header, name, tuple(lines))
+
+
+def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -> list[SegmentName | None]:
+    """Return which of a device's segments are new to who has read as far as `seen`, in order.
+
+    None stands for one that is not there, or of which several claim to be it: `follow` then asks the one behind it.
+    Raises RemoteRewritten where what was seen is no longer behind the head.
+    """
+    first = 1
+    if seen is not None:
+        if (head.epoch, head.n) < (seen.epoch, seen.n):
+            raise RemoteRewritten(_rewritten(head.device, "went back"))
+        if (head.epoch, head.n) == (seen.epoch, seen.n) and head.hash != seen.hash:
+            raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+        if head.epoch == seen.epoch:
+            first = seen.n + 1
+    claims: dict[int, list[SegmentName]] = {}
+    for name in names:
+        if name.epoch == head.epoch and first <= name.n < head.n:
+            claims.setdefault(name.n, []).append(name)
+    between = [claims.get(n, []) for n in range(first, head.n)]
+    found: list[SegmentName | None] = [one[0] if len(one) == 1 else None for one in between]
+    return [*found, head.name] if head.n >= first else found
+
+
+def follow(
+    fetch: Callable[[SegmentName], bytes],
+    names: Sequence[SegmentName],
+    head: Head,
+    seen: SegmentName | None,
+    palace: str,
+    sealing: Sealing | None = None,
+) -> Iterator[Opened]:
+    """Yield, in order, what a device has told since `seen`; each is checked, and stands behind the one before it.
+
+    `fetch` gives the bytes of one, `names` are those that are there. What is yielded holds whatever comes later.
+    Raises RemoteRewritten, SegmentUnreadable, WrongKey, and what `fetch` raises.
+    """
+    wanted = unread(names, head, seen)
+    for at in range(len(wanted) - 2, -1, -1):  # of those that claim one number it is the one that the next names
+        behind = wanted[at + 1]
+        if wanted[at] is None and behind is not None:
+            previous = read(fetch(behind), behind, head.device, palace, sealing).header.previous
+            named = SegmentName(behind.epoch, behind.n - 1, previous)
+            wanted[at] = named if named in names else None
+    before = seen if seen is not None and seen.epoch == head.epoch else None
+    for number, name in enumerate(wanted, head.n - len(wanted) + 1):
+        if name is None:
+            raise SegmentUnreadable(
+                f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
+                "wait until it is copied and pull again."
+            )
+        opened = read(fetch(name), name, head.device, palace, sealing)
+        if opened.header.previous != (before.hash if before else ""):
+            raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+        yield opened
+        before = name
+
+
+def dump_head(head: Head) -> bytes:
+    """Return what the file `head` holds."""
+    return _dump(head) + b"\n"
+
+
+def load_head(content: bytes, device: str) -> Head:
+    """Read the file `head` in the directory of `device`; SegmentUnreadable for what is none."""
+    what = f"the head of device {device[:8]}"
+    if len(content) > LARGEST_HEAD:
+        raise SegmentUnreadable(f"{what.capitalize()} is damaged: it is too long. That device's next push mends it.")
+    head = _load(content, Head, what)
+    if head.device != device:
+        raise SegmentUnreadable(f"{what.capitalize()} is of another device ({head.device[:8]}); it was left alone.")
+    return head
+
+
+def is_device(name: str) -> bool:
+    """Whether a directory's name is a device's id."""
+    return _DEVICE.fullmatch(name) is not None
+
+
+def _rewritten(device: str, how: str) -> str:
+    return (
+        f"The remote was rewritten: what device {device[:8]} told there {how}, so nothing of it was taken in; if somebody "
+        "restored it on purpose, 'palazzo sync init' on it again reads it anew."
+    )
+
+
+def _filled(lines: Iterable[bytes], *, at_least_one: bool) -> Iterator[list[bytes]]:
+    some: list[bytes] = []
+    size = 0
+    for line in lines:
+        if len(line) > LONGEST_LINE or b"\n" in line:
+            raise ValueError("a line of a segment is too long, or is more than one")
+        if some and size + len(line) > FULL:
+            yield some
+            some, size, at_least_one = [], 0, False
+        some.append(line)
+        size += len(line) + 1
+    if some or at_least_one:
+        yield some
+
+
+def _unpacked(packed: bytes, name: SegmentName, device: str) -> bytes:
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed) as reader:
+            found = reader.read(LARGEST + 1)
+    except (zstandard.ZstdError, MemoryError):
+        found = b""
+    if len(found) > LARGEST:
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is larger than any that Palazzo writes "
+            f"({LARGEST // 1024 // 1024} MiB); nothing of it was taken in."
+        )
+    if not found.endswith(b"\n"):
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is no segment that can be read; if it is sealed, "
+            "'palazzo sync init' takes the passphrase or the key."
+        )
+    return found
+
+
+Told = TypeVar("Told", Header, Head)
+
+
+def _dump(told: Header | Head) -> bytes:
+    content = {"palazzo": "segment" if isinstance(told, Header) else "head", **asdict(told)}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _load(line: bytes, kind: type[Told], what: str) -> Told:
+    """Read a header or a head strictly; SegmentUnreadable names `what` for all else."""
+    damaged = SegmentUnreadable(f"{what[0].upper()}{what[1:]} is damaged; that device's next push may mend it.")
+    try:
+        content = json.loads(line) if len(line) <= LARGEST_HEAD else None
+    except (ValueError, RecursionError):
+        raise damaged from None
+    word = "segment" if kind is Header else "head"
+    if not isinstance(content, dict) or content.pop("palazzo", None) != word:
+        raise damaged
+    version = content.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise SegmentUnreadable(f"{what[0].upper()}{what[1:]} was written by a newer Palazzo; update this one.")
+    if set(content) != {one.name for one in fields(kind)} or not _fits(content):
+        raise damaged
+    return kind(**content)
+
+
+def _fits(content: dict[str, Any]) -> bool:
+    """Whether the values are of the kind and size that they must be."""
+    texts = [content[name] for name in ("palace", "previous", "hash", "called", "device") if name in content]
+    counts = [content[name] for name in ("epoch", "n")]
+    at = content.get("clock", content.get("at"))
+    return (
+        all(isinstance(text, str) and len(text) <= 200 for text in texts)
+        and all(type(count) is int and 0 < count < _MOST for count in counts)
+        and type(at) is int
+        and abs(at) < _MOST * 1_000_000
+        and content["version"] == VERSION
+        and is_device(content["device"])
+        and all(_HASH.fullmatch(content[name]) for name in ("hash",) if name in content)
+        and ("previous" not in content or not content["previous"] or _HASH.fullmatch(content["previous"]) is not None)
+    )
