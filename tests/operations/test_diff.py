@@ -13,10 +13,10 @@ from tests.operations.test_branches import BLUE, GREEN, Memory
 from palazzo.errors import UsageError
 from palazzo.model import Place
 from palazzo.operations.diff import DiffRequest, DiffResult, diff
-from palazzo.operations.diff_text import inert
 from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.todo_add import TodoAddRequest, todo_add
 from palazzo.operations.todo_done import TodoDoneRequest, todo_done
+from palazzo.text.inert import inert
 
 
 @pytest.fixture

@@ -1,16 +1,15 @@
 """What was learned on a branch, as Markdown that goes into a pull request.
 
-Where such a text is shown it does things: it draws in somebody by `@name`, refers to `#12`, closes what `fixes #12`
-names, loads an image. Recorded words were not written for that, so whatever would do so is quoted as code.
+Recorded words were not written to be shown there, and do nothing in it (`text/inert`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from palazzo.operations.branches import shown_name
+from palazzo.text.inert import inert
 
 if TYPE_CHECKING:
     from palazzo.model import Micros
@@ -30,9 +29,6 @@ TITLES = {
 _LONGEST = 400
 """Characters of one entry's words that are told."""
 _ID = 12
-_CODE = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)")
-_ACTS = re.compile(r"(?<![\w`])(?:@[\w][\w/-]*|(?:[\w.-]+/[\w.-]+)?#\d+|GH-\d+)")
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*[^\s.,;:!?)\]}'\"]|\bwww\.\S*[^\s.,;:!?)\]}'\"]", re.IGNORECASE)
 
 
 def markdown(base: str, tip: str, learned: Learned, note: str, day: Callable[[Micros], str]) -> str:
@@ -62,26 +58,3 @@ def _entry(kind: str, one: LearnedView, day: Callable[[Micros], str]) -> str:
     box = "[ ] " if kind == "todos" else ""
     by = ", ".join(filter(None, (day(one.at) if one.at else "", inert(one.by), f"`{one.id[:_ID]}`")))
     return f"- {box}{inert(words) or 'untitled'} ({by})"
-
-
-def inert(words: str) -> str:
-    """Return words on one line that mean the same and do nothing where Markdown is shown."""
-    parts, at = [], 0
-    for code in _CODE.finditer(words):
-        parts += [_plain(words[at : code.start()]), code.group()]
-        at = code.end()
-    return "".join([*parts, _plain(words[at:])])
-
-
-def _plain(words: str) -> str:
-    words = _ADDRESS.sub(lambda found: f"`{found.group().replace('`', '')}`", words.replace("`", "'"))
-    kept, at = [], 0
-    for code in _CODE.finditer(words):
-        kept += [_quoted(words[at : code.start()]), code.group()]
-        at = code.end()
-    return "".join([*kept, _quoted(words[at:])])
-
-
-def _quoted(words: str) -> str:
-    words = words.replace("<", "&lt;").replace("![", "!\\[").replace("](", "]\\(")
-    return _ACTS.sub(lambda found: f"`{found.group()}`", words)

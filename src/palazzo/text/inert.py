@@ -1,0 +1,36 @@
+"""Words on one line of Markdown that say the same and do nothing where it is shown.
+
+There a text draws in somebody by `@name`, refers to `#12`, closes what `fixes #12` names, loads an image. Recorded
+words were not written for that, so whatever would do so is quoted as code.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CODE = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)")
+_ACTS = re.compile(r"(?<![\w`])(?:@[\w][\w/-]*|(?:[\w.-]+/[\w.-]+)?#\d+|GH-\d+)")
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*[^\s.,;:!?)\]}'\"]|\bwww\.\S*[^\s.,;:!?)\]}'\"]", re.IGNORECASE)
+
+
+def inert(words: str) -> str:
+    """Return words on one line that mean the same and do nothing where Markdown is shown."""
+    parts, at = [], 0
+    for code in _CODE.finditer(words):
+        parts += [_plain(words[at : code.start()]), code.group()]
+        at = code.end()
+    return "".join([*parts, _plain(words[at:])])
+
+
+def _plain(words: str) -> str:
+    words = _ADDRESS.sub(lambda found: f"`{found.group().replace('`', '')}`", words.replace("`", "'"))
+    kept, at = [], 0
+    for code in _CODE.finditer(words):
+        kept += [_quoted(words[at : code.start()]), code.group()]
+        at = code.end()
+    return "".join([*kept, _quoted(words[at:])])
+
+
+def _quoted(words: str) -> str:
+    words = words.replace("<", "&lt;").replace("![", "!\\[").replace("](", "]\\(")
+    return _ACTS.sub(lambda found: f"`{found.group()}`", words)
