@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Sequence
 
 from palazzo.model import ItemId, Span
 
 ID_BYTES = 16
+_CHANCE = (1 << 74) - 1
+_STEP = 32
+"""Bits of chance by which one id of a millisecond is further than the one before it."""
 
 
 def message_id(host: str, session: str, uuid: str) -> ItemId:
@@ -37,11 +41,37 @@ def variant_id(original: ItemId, raw: bytes) -> ItemId:
 
 
 def new_id(micros: int) -> ItemId:
-    """Return a fresh UUIDv7 (RFC 9562): 48 bits of milliseconds, then random bits."""
-    value = (micros // 1000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10))
-    value = value & ~(0xF << 76) | 0x7 << 76
-    value = value & ~(0x3 << 62) | 0x2 << 62
+    """Return a fresh UUIDv7 (RFC 9562): 48 bits of milliseconds, then random bits.
+
+    Those of one process and one millisecond are in the order in which they were made: where two records have one time,
+    their ids say which was first, on every machine that knows both.
+    """
+    milliseconds = micros // 1000 & (1 << 48) - 1
+    chance = _fresh.after(milliseconds)
+    value = milliseconds << 80 | 0x7 << 76 | (chance >> 62) << 64 | 0x2 << 62 | chance & (1 << 62) - 1
     return ItemId(f"{value:032x}")
+
+
+class _Fresh:
+    """The random bits of the last id, which the next one of that millisecond is to be greater than."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._milliseconds, self._chance = -1, 0
+
+    def after(self, milliseconds: int) -> int:
+        """Return 74 bits of chance, in a millisecond that had some already greater ones."""
+        drawn = int.from_bytes(os.urandom(10))
+        with self._lock:
+            if milliseconds == self._milliseconds:
+                chance = self._chance + 1 + (drawn & (1 << _STEP) - 1)
+            else:
+                chance = drawn & _CHANCE >> 1  # the upper half is room to count in
+            self._milliseconds, self._chance = milliseconds, chance & _CHANCE
+            return self._chance
+
+
+_fresh = _Fresh()
 
 
 def drawer_uid(spans: Sequence[tuple[bytes, int, int]]) -> bytes:

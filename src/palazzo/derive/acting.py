@@ -50,7 +50,7 @@ class ActsOnItems:
             if act.kind == "move":
                 shared = _overlap(span, spans) + (moved[act.row][1] if act.row in moved else 0)
                 moved[act.row] = (act, shared)
-        for _, (act, shared) in sorted(moved.items(), reverse=True):
+        for act, shared in reversed(moved.values()):
             if shared and shared * 2 >= size:
                 return act.detail
         return None

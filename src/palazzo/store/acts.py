@@ -28,9 +28,13 @@ class ActSpan:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act; `detail` holds what its kind needs (`wing` and `room`, `tag`, `reason`)."""
+    """One act; `detail` holds what its kind needs (`wing` and `room`, `tag`, `reason`).
+
+    Acts come one after the other by when they were done and by their ids: row ids say in which order they arrived here.
+    """
 
     row: int
+    uid: bytes
     kind: ActKind
     actor: str
     at: Micros
@@ -76,15 +80,15 @@ def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Ac
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows = connection.execute(
-            "SELECT act.id, n, kind, actor, at, detail, item_uid, start, end, drawer_uid FROM act_span"
+            "SELECT act.id, act.uid, n, kind, actor, at, detail, item_uid, start, end, drawer_uid FROM act_span"
             f" JOIN act ON act.id = act_span.act WHERE item_uid IN ({','.join('?' * len(part))})"
             " AND (grp IS NULL OR grp NOT IN (SELECT undoes FROM change_group WHERE undoes IS NOT NULL))",
             part,
         )
-        for row, n, kind, actor, at, detail, uid, begin, end, drawer in rows:
-            act = Act(int(row), kind, actor, Micros(at), json.loads(detail))
+        for row, own, n, kind, actor, at, detail, uid, begin, end, drawer in rows:
+            act = Act(int(row), bytes(own), kind, actor, Micros(at), json.loads(detail))
             found.append((int(n), act, ActSpan(bytes(uid), int(begin), int(end), bytes(drawer))))
-    found.sort(key=lambda one: (one[1].row, one[0]))
+    found.sort(key=lambda one: (one[1].at, one[1].uid, one[0]))
     return [(act, span) for _, act, span in found]
 
 
@@ -93,15 +97,15 @@ def history_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple
     found: list[tuple[int, Act, ActSpan, Micros | None]] = []
     for item_uid in set(item_uids):
         rows = connection.execute(
-            "SELECT act.id, n, kind, actor, at, detail, start, end, drawer_uid,"
-            " (SELECT later.at FROM change_group later WHERE later.undoes = act.grp) FROM act_span"
+            "SELECT act.id, act.uid, n, kind, actor, at, detail, start, end, drawer_uid,"
+            " (SELECT min(later.at) FROM change_group later WHERE later.undoes = act.grp) FROM act_span"
             " JOIN act ON act.id = act_span.act WHERE item_uid = ?",
             (item_uid,),
         )
-        for row, n, kind, actor, at, detail, begin, end, drawer, undone in rows:
-            act = Act(int(row), kind, actor, Micros(at), json.loads(detail))
+        for row, own, n, kind, actor, at, detail, begin, end, drawer, undone in rows:
+            act = Act(int(row), bytes(own), kind, actor, Micros(at), json.loads(detail))
             found.append((int(n), act, ActSpan(item_uid, int(begin), int(end), bytes(drawer)), undone))
-    found.sort(key=lambda one: (one[1].row, one[0]))
+    found.sort(key=lambda one: (one[1].at, one[1].uid, one[0]))
     return [(act, span, undone) for _, act, span, undone in found]
 
 
