@@ -174,7 +174,7 @@ def install() -> None:
     if not Path(python(ENVIRONMENT)).exists():
         venv.create(ENVIRONMENT, with_pip=True)
     command = [python(ENVIRONMENT), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    code = run([*command, "--constraint", str(LOCK), "--editable", f"{ROOT}[dev,documents]"])
+    code = run([*command, "--constraint", str(LOCK), "--editable", f"{ROOT}[dev,documents,sync]"])
     if code:
         raise SystemExit(f"The installation failed (pip ended with {code}); its message stands above.")
     stamp.write_text(wanted)
