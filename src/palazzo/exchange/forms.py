@@ -1,0 +1,400 @@
+"""How the fields of records are written in JSON, and what may be read there.
+
+A field's form follows from its annotation. What is read is taken for hostile: each value is checked before anything is
+made of it, and what does not fit raises BadRecord with half a sentence that says what is wrong.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+DEEPEST = 64
+"""Lists and objects within each other that are read."""
+_DEEPEST_TEXT = DEEPEST - 4
+"""Of these, what a JSON text within a record may take."""
+_LARGEST = (1 << 63) - 1
+_FURTHEST = 10_000 * 31_556_952 * 1_000_000
+"""Microseconds in ten thousand years."""
+_HEX = re.compile(r"(?:[0-9a-f]{2})*")
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+class BadRecord(ValueError):
+    """A line is no record of this format. What it says goes behind the line's number: `line 7: …`."""
+
+
+Encode = Callable[[Any], object]
+Decode = Callable[[object], Any]
+Schema = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """How one sort of value is written, read and described. Without `encode` it is written as it is."""
+
+    name: str
+    decode: Decode
+    schema: Schema
+    encode: Encode | None = None
+
+
+# --- plain values ------------------------------------------------------------------------------------------
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise BadRecord("must be a text")
+    return value
+
+
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""Two halves that stand side by side and are two: JSON would make one character of them."""
+_BYTES_KEY = "base64"
+_BYTES: Schema = {
+    "type": "object",
+    "properties": {_BYTES_KEY: {"type": "string"}},
+    "required": [_BYTES_KEY],
+    "additionalProperties": False,
+}
+
+
+def _encode_long(value: str) -> object:
+    """A text of an item; what JSON cannot hold to the letter is written as bytes."""
+    if value.isascii() or not _PAIR.search(value):
+        return value
+    return _based(value.encode("utf-8", "surrogatepass"))
+
+
+def _long(value: object) -> str:
+    if isinstance(value, dict):
+        try:
+            return _unbased(value).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise BadRecord("is no text") from None
+    return _text(value)
+
+
+def _based(value: bytes) -> object:
+    return {_BYTES_KEY: base64.b64encode(value).decode("ascii")}
+
+
+def _unbased(value: dict[str, object]) -> bytes:
+    if list(value) != [_BYTES_KEY]:
+        raise BadRecord("must be a text, or an object with nothing but 'base64'")
+    try:
+        return base64.b64decode(_text(value[_BYTES_KEY]), validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRecord("is no base64") from None
+
+
+def _name(value: object) -> str:
+    """A text that a table can hold as such: half of a surrogate pair is none."""
+    text = _text(value)
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise BadRecord("holds half a character") from None
+    return text
+
+
+def _id(value: object) -> str:
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise BadRecord("must be an id (32 hexadecimal digits)")
+    return value
+
+
+def _digest(value: object) -> bytes:
+    if not isinstance(value, str) or not _HEX.fullmatch(value):
+        raise BadRecord("must be hexadecimal digits")
+    return bytes.fromhex(value)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadRecord("must be a whole number")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise BadRecord("is out of range")
+    return value
+
+
+def _time(value: object) -> int:
+    moment = _whole(value)
+    if abs(moment) > _FURTHEST:
+        raise BadRecord("is a time more than 10,000 years away")
+    return moment
+
+
+def _share(value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise BadRecord("must be a number from 0 to 1")
+    return float(value)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise BadRecord("must be true or false")
+    return value
+
+
+def _encode_raw(value: bytes) -> object:
+    """Bytes that are text are written as text: they are read, diffed and compressed better."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return _based(value)
+
+
+def _raw(value: object) -> bytes:
+    return _unbased(value) if isinstance(value, dict) else _name(value).encode("utf-8")
+
+
+TEXT = Form("text", _text, {"type": "string"})
+NAME = Form("name", _name, {"type": "string"})
+ID = Form("id", _id, {"type": "string", "pattern": "^[0-9a-f]{32}$"})
+DIGEST = Form("digest", _digest, {"type": "string", "pattern": "^([0-9a-f]{2})*$"}, bytes.hex)
+WHOLE = Form("whole", _whole, {"type": "integer", "minimum": -_LARGEST, "maximum": _LARGEST})
+TIME = Form("time", _time, {"type": "integer", "minimum": -_FURTHEST, "maximum": _FURTHEST})
+SHARE = Form("share", _share, {"type": "number", "minimum": 0, "maximum": 1})
+FLAG = Form("flag", _flag, {"type": "boolean"})
+LONG = Form("long", _long, {"oneOf": [{"type": "string"}, _BYTES]}, _encode_long)
+RAW = Form("raw", _raw, {"oneOf": [{"type": "string"}, _BYTES]}, _encode_raw)
+
+
+# --- JSON within a record ----------------------------------------------------------------------------------
+
+
+def compact(value: object) -> str:
+    """Return a value as JSON without blanks and in ASCII, the form in which the palace keeps it."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def _encode_json(stored: str) -> object:
+    """A stored JSON text as a value, where the very same text follows from that; else as a text."""
+    try:
+        value: object = json.loads(stored)
+        same = isinstance(value, (dict, list)) and compact(value) == stored and _depth_within(value, _DEEPEST_TEXT)
+    except (ValueError, RecursionError):
+        return stored
+    return value if same else stored
+
+
+def _json(value: object) -> str:
+    try:
+        if isinstance(value, str):
+            json.loads(value)
+            return _name(value)
+        if _depth_within(value, _DEEPEST_TEXT):
+            return compact(value)
+    except BadRecord:
+        raise
+    except (ValueError, RecursionError):
+        raise BadRecord("holds what is no JSON") from None
+    raise BadRecord(f"is more than {DEEPEST} levels deep")
+
+
+def _depth_within(value: object, most: int) -> bool:
+    level = [value]
+    for _ in range(most):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, (dict, list))
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return True
+    return not any(isinstance(one, (dict, list)) for one in level)
+
+
+def _meta(value: object) -> str:
+    stored = _json(value)
+    if not isinstance(json.loads(stored), dict):
+        raise BadRecord("must be an object")
+    return stored
+
+
+_PART: tuple[Decode, ...] = (_name, _whole, _whole, _text, _text, _flag)
+_LEAST_OF_PART = 3
+
+
+def _parts(value: object) -> str:
+    stored = _json(value)
+    parts = json.loads(stored)
+    if not isinstance(parts, list) or not parts:
+        raise BadRecord("must be a list of parts")
+    for part in parts:
+        if not isinstance(part, list) or not _LEAST_OF_PART <= len(part) <= len(_PART) + 1:
+            raise BadRecord("must be a list of [kind, start, end, name, call, failed, trust]")
+        for given, decode in zip(part, _PART, strict=False):
+            decode(given)
+        if len(part) > len(_PART) and part[-1] is not None:
+            _name(part[-1])
+    return stored
+
+
+_PART_SCHEMA: Schema = {
+    "type": "array",
+    "description": "[kind, start, end, name, call, failed, trust]",
+    "minItems": _LEAST_OF_PART,
+    "maxItems": len(_PART) + 1,
+}
+META = Form("meta", _meta, {"type": ["object", "string"]}, _encode_json)
+PARTS = Form("parts", _parts, {"oneOf": [{"type": "array", "items": _PART_SCHEMA}, {"type": "string"}]}, _encode_json)
+
+
+def _detail(value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict) or not _depth_within(value, _DEEPEST_TEXT):
+        raise BadRecord("must be an object")
+    try:
+        compact(value)
+    except ValueError:
+        raise BadRecord("holds what is no JSON") from None
+    return value
+
+
+DETAIL = Form("detail", _detail, {"type": "object"})
+
+
+# --- as fields are annotated -------------------------------------------------------------------------------
+
+Text = Annotated[str, TEXT]
+Name = Annotated[str, NAME]
+Long = Annotated[str, LONG]
+Id = Annotated[str, ID]
+Digest = Annotated[bytes, DIGEST]
+Whole = Annotated[int, WHOLE]
+Time = Annotated[int, TIME]
+Share = Annotated[float, SHARE]
+Flag = Annotated[bool, FLAG]
+Raw = Annotated[bytes, RAW]
+Meta = Annotated[str, META]
+"""The text of a JSON object, as it is stored; on the wire the object itself."""
+Parts = Annotated[str, PARTS]
+"""The text of a list of parts, '' where there are none; on the wire the list itself."""
+Detail = Annotated[Mapping[str, object], DETAIL]
+
+_ABSENT = object()
+_SHOWN = 40
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a record: what it is left out at, and its form. A field without a default must be there."""
+
+    name: str
+    form: Form
+    default: object
+
+    @property
+    def required(self) -> bool:
+        """Whether the field must be there."""
+        return self.default is _ABSENT
+
+
+def fields_of(cls: type) -> tuple[Field, ...]:
+    """Return the fields of a dataclass of this module's annotations, in their order."""
+    hints = get_type_hints(cls, include_extras=True)
+    return tuple(
+        Field(one.name, _form(hints[one.name]), _ABSENT if one.default is dataclasses.MISSING else one.default)
+        for one in dataclasses.fields(cls)
+    )
+
+
+def _form(hint: Any) -> Form:
+    if hasattr(hint, "__metadata__"):
+        (form,) = hint.__metadata__
+        assert isinstance(form, Form)  # noqa: S101 - a record's fields are annotated with nothing else
+        return form
+    if get_origin(hint) is Literal:
+        return _choice(get_args(hint))
+    if get_origin(hint) is tuple:
+        return _many(_form(get_args(hint)[0]))
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return nested(hint)
+    (inner,) = (one for one in get_args(hint) if one is not type(None))
+    return _form(inner)  # None is what such a field is left out at
+
+
+def _choice(allowed: tuple[Any, ...]) -> Form:
+    told = ", ".join(map(str, allowed))
+
+    def decode(value: object) -> object:
+        if not isinstance(value, str) or value not in allowed:
+            raise BadRecord(f"must be one of {told}")
+        return value
+
+    return Form("choice", decode, {"enum": [*allowed]})
+
+
+def _many(form: Form) -> Form:
+    def decode(value: object) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise BadRecord("must be a list")
+        return tuple(map(form.decode, value))
+
+    encode = form.encode
+    return Form(
+        "list",
+        decode,
+        {"type": "array", "items": form.schema},
+        list if encode is None else lambda value: [encode(one) for one in value],
+    )
+
+
+def nested(cls: type) -> Form:
+    """Return the form of a dataclass: an object of its fields."""
+    fields = fields_of(cls)
+    return Form(
+        cls.__name__.lower(),
+        lambda value: read(cls, fields, value),
+        schema_of(fields),
+        lambda one: written(fields, one),
+    )
+
+
+def written(fields: tuple[Field, ...], one: object) -> dict[str, object]:
+    """Return the fields of a record as they are written: those that have another value than they are left out at."""
+    out: dict[str, object] = {}
+    for field in fields:
+        value = getattr(one, field.name)
+        if value != field.default:
+            out[field.name] = value if field.form.encode is None else field.form.encode(value)
+    return out
+
+
+def read(cls: type[_T], fields: tuple[Field, ...], value: object) -> _T:
+    """Return what an object says; BadRecord where it is not of that sort, or says what such a one has no field for."""
+    if not isinstance(value, dict):
+        raise BadRecord("must be an object")
+    given: dict[str, Any] = {}
+    for field in fields:
+        if field.name in value:
+            try:
+                given[field.name] = field.form.decode(value[field.name])
+            except BadRecord as error:
+                raise BadRecord(f"'{field.name}' {error}") from None
+        elif field.required:
+            raise BadRecord(f"lacks '{field.name}'")
+    if len(given) != len(value):
+        unknown = next(name for name in value if name not in given)
+        raise BadRecord(f"has a field '{unknown[:_SHOWN]}' that this version does not know")
+    return cls(**given)
+
+
+def schema_of(fields: tuple[Field, ...]) -> Schema:
+    """Return the JSON schema of an object with these fields."""
+    return {
+        "type": "object",
+        "properties": {field.name: field.form.schema for field in fields},
+        "required": [field.name for field in fields if field.required],
+        "additionalProperties": False,
+    }
