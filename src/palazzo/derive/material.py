@@ -57,7 +57,7 @@ def thread_rows(
     """Return what was said in a thread from the ordinal `start` on, and before `until`."""
     rows = connection.execute(
         "SELECT id, role, ordinal FROM item WHERE source = ? AND thread = ? AND ordinal >= ? AND kind = 'message'"
-        " AND standing = 'said' AND ordinal < ? ORDER BY ordinal, id",
+        " AND standing = 'said' AND ordinal < ? ORDER BY ordinal, recorded_at, uid",
         (source, thread, start, _NO_END if until is None else until),
     )
     return [(int(a), str(b), int(c)) for a, b, c in rows]

@@ -84,7 +84,7 @@ def candidates(connection: Connection) -> list[int]:
         " UNION SELECT s.drawer FROM act_span a JOIN item ON item.uid = a.item_uid"
         " JOIN drawer_span s ON s.item = item.id"
         " UNION SELECT s.drawer FROM revision later JOIN revision earlier ON earlier.source = later.source"
-        " AND earlier.id < later.id JOIN drawer_span s ON s.item = later.item ORDER BY 1",
+        " AND earlier.id <> later.id AND earlier.at <= later.at JOIN drawer_span s ON s.item = later.item ORDER BY 1",
         (RECUT,),
     )
     return [int(row) for (row,) in rows]

@@ -161,7 +161,8 @@ def documents_at(connection: Connection, uri: str) -> list[DocumentRow]:
     """Return the documents that were last seen at `uri` or below it."""
     rows = connection.execute(
         "SELECT s.id, s.uri, i.id, i.uid FROM source s JOIN item i ON i.id ="
-        " (SELECT item FROM revision WHERE source = s.id ORDER BY id DESC LIMIT 1)"
+        " (SELECT r.item FROM revision r JOIN item v ON v.id = r.item WHERE r.source = s.id"
+        " ORDER BY r.at DESC, v.uid DESC LIMIT 1)"
         " WHERE s.kind = 'document' AND (s.uri = ?1 OR substr(s.uri, 1, length(?1) + 1) = ?1 || '/') ORDER BY s.id",
         (uri.rstrip("/"),),
     )

@@ -14,6 +14,9 @@ from palazzo.store import changes, tombstones
 from palazzo.store.database import Connection
 
 _COLUMNS = "kind, key, uri, session_id, title, project"
+_REVISIONS = "SELECT r.item, r.at FROM revision r JOIN item i ON i.id = r.item"
+_LAST = "r.at DESC, i.uid DESC"
+"""The last version first: by when it was current, and by its id where that is the same. Others arrive in any order."""
 
 
 def source_uid(kind: str, key: tuple[str, ...]) -> bytes:
@@ -130,7 +133,7 @@ def source_rows(connection: Connection) -> Iterator[int]:
 
 def current_revision(connection: Connection, source: int) -> tuple[int, Micros] | None:
     """Return (item row id, since when) of the document's current version, or None for other sources."""
-    rows = connection.execute("SELECT item, at FROM revision WHERE source = ? ORDER BY id DESC LIMIT 1", (source,))
+    rows = connection.execute(f"{_REVISIONS} WHERE r.source = ? ORDER BY {_LAST} LIMIT 1", (source,))
     for item, at in rows:
         return int(item), Micros(at)
     return None
@@ -138,18 +141,18 @@ def current_revision(connection: Connection, source: int) -> tuple[int, Micros] 
 
 def revisions(connection: Connection, source: int) -> list[tuple[int, Micros]]:
     """Return the versions of a document, oldest first, as (item row id, since when)."""
-    rows = connection.execute("SELECT item, at FROM revision WHERE source = ? ORDER BY id", (source,))
+    rows = connection.execute(f"{_REVISIONS} WHERE r.source = ? ORDER BY r.at, i.uid", (source,))
     return [(int(item), Micros(at)) for item, at in rows]
 
 
 def last_versions(connection: Connection, revision: int, count: int) -> list[int]:
     """Return the items of a revision and of up to `count` - 1 before it of the same document, the last first."""
     rows = connection.execute(
-        "SELECT item FROM revision WHERE source = (SELECT source FROM revision WHERE id = ?1) AND id <= ?1"
-        " ORDER BY id DESC LIMIT ?2",
+        f"{_REVISIONS} JOIN revision this ON this.id = ?1 JOIN item own ON own.id = this.item"
+        f" WHERE r.source = this.source AND (r.at, i.uid) <= (this.at, own.uid) ORDER BY {_LAST} LIMIT ?2",
         (revision, count),
     )
-    return [int(item) for (item,) in rows]
+    return [int(item) for item, _ in rows]
 
 
 def file_revision(connection: Connection, source: int, item: int, at: Micros) -> bool:
