@@ -75,10 +75,14 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be erased: words and how they must stand, and stretches of items by row id."""
+    """What is to be erased: words and how they must stand, and stretches of items by row id.
+
+    `known` are words that another device erased, of which only hashes came here.
+    """
 
     words: Mapping[str, Standing] = field(default_factory=dict)
     spans: Mapping[int, tuple[Range, ...]] = field(default_factory=dict)
+    known: tuple[HashedWords, ...] = ()
     left: int = 0
     """Texts at erased places that stand in many other sources and are left there."""
 
@@ -140,7 +144,7 @@ def places(connection: Connection, spans: Mapping[int, Sequence[Range]]) -> Want
     own = {_source_of(connection, row) for row in spans}
     common = _common(connection, Finder(known.key, [known.hashed(words) for words in units]), own)
     kept = {words: standing for words, standing in units.items() if words not in common}
-    return Wanted(kept, {row: tuple(ranges) for row, ranges in spans.items()}, len(units) - len(kept))
+    return Wanted(kept, {row: tuple(ranges) for row, ranges in spans.items()}, left=len(units) - len(kept))
 
 
 def _units(text: str, written: bool) -> Iterator[str]:
@@ -185,7 +189,8 @@ def survey(connection: Connection, wanted: Wanted, progress: Progress, beyond: t
 def finder_of(connection: Connection, wanted: Wanted) -> Finder:
     """Return what finds the wanted words."""
     blank = tombstones.fresh_finder(connection)
-    return Finder(blank.key, [blank.hashed(words, standing) for words, standing in wanted.words.items()])
+    named = [blank.hashed(words, standing) for words, standing in wanted.words.items()]
+    return Finder(blank.key, [*named, *wanted.known])
 
 
 def _look_at_texts(connection: Connection, known: Finder, found: Found, progress: Progress, after: int) -> None:
@@ -195,11 +200,24 @@ def _look_at_texts(connection: Connection, known: Finder, found: Found, progress
         texts = items.read_texts(connection, rows)
         for n in known.suspects([texts[row] for row in rows]):
             found.texts.setdefault(rows[n], []).extend(known.find(texts[rows[n]]))
+        for row in _at_moments(connection, known, texts):
+            found.texts[row] = [(0, len(texts[row]))]
         looked += len(rows)
         progress("texts", rows[-1], found.newest[0])
     found.texts = {row: merged(ranges) for row, ranges in found.texts.items()}
     found.texts = {row: ranges for row, ranges in found.texts.items() if _is_left(connection, row, ranges)}
     found.looked["items"] = looked
+
+
+def _at_moments(connection: Connection, known: Finder, texts: Mapping[int, str]) -> Iterator[int]:
+    """Yield the texts that are known as what was said at their moment: a device erased them at their places."""
+    if known.knows_wholes:
+        moments = connection.execute(
+            "SELECT id, created_at FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*texts]),)
+        )
+        for row, moment in moments:
+            if known.is_whole(at_moment(texts[row], Micros(moment))):
+                yield int(row)
 
 
 def _is_left(connection: Connection, row: int, ranges: Iterable[Range]) -> bool:

@@ -1,6 +1,6 @@
 """What the palace remembers of its guard: the key of its marks, and which rules its items have been seen by.
 
-The key never leaves the palace: nothing prints or exports it.
+The key leaves the palace for the same person's other devices alone (`exchange/joining`): nothing prints or exports it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,28 @@ class Looked(NamedTuple):
 def make_fingerprint_key(connection: Connection) -> None:
     """Give a new palace its key."""
     connection.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (_KEY, os.urandom(KEY_BYTES)))
+
+
+def adopt_fingerprint_key(connection: Connection, key: bytes) -> None:
+    """Take another palace's key over; whoever calls has made sure that nothing here depends on the one it had."""
+    _set(connection, _KEY, key)
+
+
+def is_key_used(connection: Connection) -> str:
+    """Return what here was made by the key and cannot be made anew by another one, in a word; '' where nothing was."""
+    for what, table in _KEYED.items():
+        if any(True for _ in connection.execute(f"SELECT 1 FROM {table} LIMIT 1")):
+            return what
+    return ""
+
+
+_KEYED = {
+    "erased words": "tombstone",
+    "facts that were dismissed": "unwanted_fact",
+    "cited lines of facts": "fact_anchor WHERE lines > 0",
+    "redacted secrets": "item WHERE json_extract(meta, '$.redacted') IS NOT NULL",
+    "cited lines of notes": "item WHERE json_extract(meta, '$.cited') IS NOT NULL",
+}
 
 
 def fingerprint_key(connection: Connection) -> bytes:
@@ -79,5 +101,5 @@ def note_look(connection: Connection, look: Looked) -> None:
     _set(connection, _LOOKED, json.dumps(look))
 
 
-def _set(connection: Connection, key: str, value: str) -> None:
+def _set(connection: Connection, key: str, value: str | bytes) -> None:
     connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))

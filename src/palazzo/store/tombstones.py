@@ -131,6 +131,30 @@ def unfinished(connection: Connection) -> list[Erasure]:
     return [Erasure(int(row), bytes(uid), Micros(at), finished, text) for row, uid, at, finished, text in rows]
 
 
+def unsought(connection: Connection) -> list[Erasure]:
+    """Return the erasures of other devices whose words nobody has looked for here yet, oldest first."""
+    rows = connection.execute(
+        "SELECT id, uid, at, finished_at, certificate FROM erasure WHERE sought = 0 ORDER BY at, uid"
+    )
+    return [Erasure(int(row), bytes(uid), Micros(at), finished, text) for row, uid, at, finished, text in rows]
+
+
+def note_sought(connection: Connection, erasure: int) -> None:
+    """Note that the words of an erasure were looked for here."""
+    connection.execute("UPDATE erasure SET sought = 1 WHERE id = ?", (erasure,))
+
+
+def of_erasure(connection: Connection, erasure: int) -> list[HashedWords]:
+    """Return what an erasure erased, in the order in which it came."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM tombstone WHERE erasure = ? ORDER BY id", (erasure,))
+    return [HashedWords(int(a), b, int(c), int(d), bytes(e)) for a, b, c, d, e in rows]
+
+
+def newest_erasure(connection: Connection) -> int:
+    """Return the row id of the erasure that came last, 0 before the first."""
+    return int(next(connection.execute("SELECT coalesce(max(id), 0) FROM erasure"))[0])
+
+
 def insert(connection: Connection, erasure: int, words: Iterable[HashedWords]) -> None:
     """Add tombstones; those that are there already are not added twice."""
     connection.executemany(

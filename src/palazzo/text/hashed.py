@@ -62,6 +62,11 @@ class Finder:
     def __bool__(self) -> bool:
         return bool(self._whole or self._parts)
 
+    @property
+    def knows_wholes(self) -> bool:
+        """Whether it knows any text as a whole."""
+        return bool(self._whole)
+
     def hashed(self, words: str, standing: Standing = ANYWHERE) -> HashedWords:
         """Return what `words` (not empty) will be known by."""
         width = _window(len(words))

@@ -1,0 +1,39 @@
+"""What another device erased goes here, too: its words are looked for by their hashes, wherever they stand.
+
+The records say which items lost their bytes, and merging takes those of them that are here. But this palace may hold
+the same words in texts that the other device never had. So each erasure that came is surveyed here as one of our own
+is (`erasure.sought`); one that was interrupted is surveyed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from palazzo.archive import erasing
+from palazzo.archive.erasing import Progress, Wanted
+from palazzo.model import Micros
+from palazzo.store import scrubbing, tombstones
+from palazzo.store.database import Database
+
+ACTOR = "sync"
+
+
+def seek(database: Database, clock: Callable[[], Micros], progress: Progress = lambda what, done, total: None) -> int:
+    """Erase here what other devices have erased since the last time; return how many erasures were looked for.
+
+    Pages of the file may hold the words until `Palace.finish_erasing`.
+    """
+    with database.snapshot() as connection:
+        waiting = tombstones.unsought(connection)
+    for one in waiting:
+        _seek(database, one, clock, progress)
+    return len(waiting)
+
+
+def _seek(database: Database, erasure: tombstones.Erasure, clock: Callable[[], Micros], progress: Progress) -> None:
+    with database.snapshot() as connection:
+        wanted = Wanted(known=tuple(tombstones.of_erasure(connection, erasure.row)))
+        found = erasing.survey(connection, wanted, progress)
+    with scrubbing.overwriting(database), database.transaction() as connection:
+        erasing.erase(connection, erasure.row, wanted, found, ACTOR, clock())
+        tombstones.note_sought(connection, erasure.row)

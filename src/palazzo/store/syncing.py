@@ -1,0 +1,274 @@
+"""What the palace remembers of its remotes: where they are, what was seen there, what was brought, what stays here.
+
+sync_remote     a place that devices meet at
+sync_seen       the last segment of each device there that is here as well; of this device: that was written
+sync_chain      up to which link each device's chain is there
+sync_sent       what was there last of each record that may change: a keyed name of it, a hash of its bytes
+sync_withheld   items of which only the link went there, and why
+private_wing    wings of which nothing leaves
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from palazzo.model import Micros
+from palazzo.store.database import Connection
+
+Sealing = Literal["", "passphrase", "key"]
+"""How the segments of a remote are sealed, if they are."""
+
+TABLES = (
+    "CREATE TABLE sync_remote(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE,"
+    " address TEXT NOT NULL, wings TEXT NOT NULL, sealing TEXT NOT NULL, secret TEXT NOT NULL,"
+    " automatic INTEGER NOT NULL, erasure INTEGER NOT NULL DEFAULT 0, pushed_at INTEGER, pulled_at INTEGER,"
+    " failure TEXT NOT NULL DEFAULT '', failed_at INTEGER)",
+    "CREATE TABLE sync_seen(remote INTEGER NOT NULL REFERENCES sync_remote, device BLOB NOT NULL,"
+    " epoch INTEGER NOT NULL, n INTEGER NOT NULL, hash BLOB NOT NULL, at INTEGER NOT NULL,"
+    " PRIMARY KEY(remote, device)) WITHOUT ROWID",
+    "CREATE TABLE sync_chain(remote INTEGER NOT NULL REFERENCES sync_remote, device BLOB NOT NULL,"
+    " seq INTEGER NOT NULL, PRIMARY KEY(remote, device)) WITHOUT ROWID",
+    "CREATE TABLE sync_sent(remote INTEGER NOT NULL REFERENCES sync_remote, record BLOB NOT NULL, hash BLOB NOT NULL,"
+    " PRIMARY KEY(remote, record)) WITHOUT ROWID",
+    "CREATE TABLE sync_withheld(remote INTEGER NOT NULL REFERENCES sync_remote, device BLOB NOT NULL,"
+    " seq INTEGER NOT NULL, why TEXT NOT NULL, PRIMARY KEY(remote, device, seq)) WITHOUT ROWID",
+    "CREATE TABLE private_wing(wing INTEGER PRIMARY KEY REFERENCES wing, at INTEGER NOT NULL)",
+)
+"""What `m013_exchange` creates of these. Never edited: what comes later is a migration of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRow:
+    """A remote as this palace knows it. `wings` are those that go there, all where there is none.
+
+    `secret` opens and seals what is there, if it is sealed; it is shown to nobody. `erasure` is the last erasure (row
+    id) that what stands there has heard of. `failure` is why the last attempt came to nothing, '' where it did not.
+    """
+
+    row: int
+    uid: bytes
+    name: str
+    address: str
+    wings: tuple[str, ...]
+    sealing: Sealing
+    secret: str
+    automatic: bool
+    erasure: int
+    pushed_at: Micros | None
+    pulled_at: Micros | None
+    failure: str
+    failed_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last segment of a device that is here as well."""
+
+    epoch: int
+    n: int
+    hash: str
+    at: Micros
+
+
+_COLUMNS = (
+    "id, uid, name, address, wings, sealing, secret, automatic, erasure, pushed_at, pulled_at, failure, failed_at"
+)
+
+
+# --- remotes -----------------------------------------------------------------------------------------------
+
+
+def remotes(connection: Connection) -> list[RemoteRow]:
+    """Return all remotes, the first one first."""
+    return [_remote(found) for found in connection.execute(f"SELECT {_COLUMNS} FROM sync_remote ORDER BY id")]
+
+
+def remote(connection: Connection, row: int) -> RemoteRow:
+    """Return the remote of that row id."""
+    return _remote(next(connection.execute(f"SELECT {_COLUMNS} FROM sync_remote WHERE id = ?", (row,))))
+
+
+def _remote(found: tuple[object, ...]) -> RemoteRow:
+    row, uid, name, address, wings, sealing, secret, automatic, *rest = found
+    return RemoteRow(
+        row,  # type: ignore[arg-type]  # as the columns are declared
+        bytes(uid),  # type: ignore[call-overload]
+        str(name),
+        str(address),
+        tuple(json.loads(str(wings))),
+        sealing,  # type: ignore[arg-type]
+        str(secret),
+        bool(automatic),
+        *rest,  # type: ignore[arg-type]
+    )
+
+
+def add_remote(
+    connection: Connection,
+    uid: bytes,
+    name: str,
+    address: str,
+    wings: Iterable[str],
+    sealing: Sealing,
+    secret: str,
+    automatic: bool,
+) -> int:
+    """Remember a remote; return its row id."""
+    (row,) = next(
+        connection.execute(
+            "INSERT INTO sync_remote(uid, name, address, wings, sealing, secret, automatic)"
+            " VALUES(?,?,?,?,?,?,?) RETURNING id",
+            (uid, name, address, json.dumps([*wings]), sealing, secret, int(automatic)),
+        )
+    )
+    return int(row)
+
+
+def change_remote(
+    connection: Connection, row: int, address: str, wings: Iterable[str], sealing: Sealing, secret: str, auto: bool
+) -> None:
+    """Give a remote another address, another filter, another key, or another wish."""
+    connection.execute(
+        "UPDATE sync_remote SET address = ?, wings = ?, sealing = ?, secret = ?, automatic = ? WHERE id = ?",
+        (address, json.dumps([*wings]), sealing, secret, int(auto), row),
+    )
+
+
+def forget_seen(connection: Connection, row: int) -> None:
+    """Forget how far devices were read there: all is read again."""
+    connection.execute("DELETE FROM sync_seen WHERE remote = ?", (row,))
+
+
+def drop_remote(connection: Connection, row: int) -> None:
+    """Forget a remote and all that was known of it."""
+    for table in ("sync_seen", "sync_chain", "sync_sent", "sync_withheld"):
+        connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
+    connection.execute("DELETE FROM sync_remote WHERE id = ?", (row,))
+
+
+def note_pushed(connection: Connection, row: int, at: Micros) -> None:
+    """Note that all that was to go there went there."""
+    connection.execute("UPDATE sync_remote SET pushed_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
+
+
+def note_pulled(connection: Connection, row: int, at: Micros) -> None:
+    """Note that all that was there was read."""
+    connection.execute("UPDATE sync_remote SET pulled_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
+
+
+def note_failure(connection: Connection, row: int, why: str, at: Micros) -> None:
+    """Note why an attempt that nobody watched came to nothing."""
+    connection.execute("UPDATE sync_remote SET failure = ?, failed_at = ? WHERE id = ?", (why, at, row))
+
+
+def note_erasure(connection: Connection, row: int, erasure: int) -> None:
+    """Note that what stands there has heard of all erasures up to that row id."""
+    connection.execute("UPDATE sync_remote SET erasure = ? WHERE id = ?", (erasure, row))
+
+
+# --- what is there -----------------------------------------------------------------------------------------
+
+
+def seen(connection: Connection, row: int) -> dict[bytes, Seen]:
+    """Return by device the last segment of each that is here as well."""
+    found = connection.execute("SELECT device, epoch, n, hash, at FROM sync_seen WHERE remote = ?", (row,))
+    return {bytes(uid): Seen(int(epoch), int(n), bytes(code).hex(), Micros(at)) for uid, epoch, n, code, at in found}
+
+
+def note_seen(connection: Connection, row: int, device: bytes, one: Seen) -> None:
+    """Note a device's last segment."""
+    connection.execute(
+        "INSERT OR REPLACE INTO sync_seen(remote, device, epoch, n, hash, at) VALUES(?,?,?,?,?,?)",
+        (row, device, one.epoch, one.n, bytes.fromhex(one.hash), one.at),
+    )
+
+
+def chains(connection: Connection, row: int) -> dict[bytes, int]:
+    """Return by device up to which link its chain is there."""
+    found = connection.execute("SELECT device, seq FROM sync_chain WHERE remote = ?", (row,))
+    return {bytes(uid): int(seq) for uid, seq in found}
+
+
+def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int]) -> None:
+    """Note up to which link chains are there; one that was there further stays."""
+    connection.executemany(
+        "INSERT INTO sync_chain(remote, device, seq) VALUES(?,?,?)"
+        " ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)",
+        ((row, device, seq) for device, seq in chains.items()),
+    )
+
+
+def sent(connection: Connection, row: int) -> dict[bytes, bytes]:
+    """Return by a record's name the hash of the bytes in which it is there."""
+    found = connection.execute("SELECT record, hash FROM sync_sent WHERE remote = ?", (row,))
+    return {bytes(name): bytes(code) for name, code in found}
+
+
+def note_sent(connection: Connection, row: int, hashes: Iterable[tuple[bytes, bytes]]) -> None:
+    """Note (record, hash) of what is there now."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO sync_sent(remote, record, hash) VALUES(?,?,?)",
+        ((row, name, code) for name, code in hashes),
+    )
+
+
+def forget_sent(connection: Connection, row: int) -> None:
+    """Forget what is there of this palace's: all of it is to be brought anew."""
+    for table in ("sync_chain", "sync_sent", "sync_withheld"):
+        connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
+
+
+# --- what stays here ---------------------------------------------------------------------------------------
+
+
+def withheld(connection: Connection, row: int) -> dict[tuple[bytes, int], str]:
+    """Return by (device, number of the link) why the item did not go there."""
+    found = connection.execute("SELECT device, seq, why FROM sync_withheld WHERE remote = ?", (row,))
+    return {(bytes(device), int(seq)): str(why) for device, seq, why in found}
+
+
+def note_withheld(connection: Connection, row: int, items: Mapping[tuple[bytes, int], str]) -> None:
+    """Note of which items only the link went there."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO sync_withheld(remote, device, seq, why) VALUES(?,?,?,?)",
+        ((row, device, seq, why) for (device, seq), why in items.items()),
+    )
+
+
+def forget_withheld(connection: Connection, row: int, items: Iterable[tuple[bytes, int]]) -> None:
+    """Note that these items went there after all."""
+    connection.executemany(
+        "DELETE FROM sync_withheld WHERE remote = ? AND device = ? AND seq = ?",
+        ((row, device, seq) for device, seq in items),
+    )
+
+
+def private_wings(connection: Connection) -> set[int]:
+    """Return the wings (row ids) of which nothing leaves."""
+    return {int(wing) for (wing,) in connection.execute("SELECT wing FROM private_wing")}
+
+
+def make_private(connection: Connection, wing: int, at: Micros) -> None:
+    """Let nothing of a wing leave any more."""
+    connection.execute("INSERT OR IGNORE INTO private_wing(wing, at) VALUES(?,?)", (wing, at))
+
+
+def make_public(connection: Connection, wing: int) -> None:
+    """Let a wing leave again."""
+    connection.execute("DELETE FROM private_wing WHERE wing = ?", (wing,))
+
+
+def private_rooms(connection: Connection) -> set[int]:
+    """Return the rooms of private wings: those that stand in one now, and those that began in one.
+
+    A private wing that was merged into another, or whose rooms were moved, keeps to itself what was said there.
+    """
+    found = connection.execute(
+        "WITH named(name) AS (SELECT wing.name FROM private_wing JOIN wing ON wing.id = private_wing.wing)"
+        " SELECT room.id FROM room JOIN wing ON wing.id = room.wing"
+        " WHERE wing.name IN named OR room.first_wing IN (SELECT wing FROM private_wing)"
+    )
+    return {int(row) for (row,) in found}
