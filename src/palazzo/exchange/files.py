@@ -8,7 +8,6 @@ a file than one line and one unpacked block.
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 import zlib
@@ -21,13 +20,8 @@ from typing import BinaryIO, Protocol
 import zstandard
 
 from palazzo.errors import PalazzoError, SourceUnreadable
+from palazzo.exchange.wire import LARGEST_LINE
 
-LONGEST_LINE = 64 << 20
-"""Bytes of one line: the largest document that is mined has a quarter of that, and its bytes travel as text."""
-DEEPEST = 64
-"""Brackets within brackets of one line; a record has five, and a host's row inside one is a string."""
-MOST_PARTS = 1_000_000
-"""Strings, and values of lists and objects, of one line."""
 MOST_GROWTH, FREE_GROWTH = 200, 64 << 20
 """What is unpacked may be so many times what was packed, and so many bytes besides. Exports grow five- to tenfold; logs
 that repeat one line, hundredfold."""
@@ -39,7 +33,6 @@ _ZSTD_BLOCK = 1 << 10
 """zstd is unpacked in one piece: a kilobyte of it holds at most 32 MiB (256 blocks of 128 KiB that repeat one byte)."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BOM, _UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-_BRACKETS = re.compile(rb"[^\[\]{}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +54,6 @@ def lines(path: Path) -> Iterator[Line]:
             yield from _lines(path, file)
     except OSError as error:
         raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a file that you may read.") from error
-
-
-def check_shape(line: bytes) -> str | None:
-    """Return why a line of JSON is not even parsed: too deep, or too many parts; None where it may be.
-
-    Parsing is what those cost: a line of 64 MB may be 32 million numbers.
-    """
-    quotes, marks = line.count(b'"'), line.count(b",") + line.count(b":")
-    opened = line.count(b"[") + line.count(b"{")
-    if quotes <= MOST_PARTS and marks <= MOST_PARTS and opened <= DEEPEST:
-        return None
-    plain = line.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
-    outside = b"".join(plain[::2])
-    if len(plain) // 2 > MOST_PARTS or outside.count(b",") + outside.count(b":") > 2 * MOST_PARTS:
-        return f"it has more than {MOST_PARTS:,} values"
-    depth = deepest = 0
-    for bracket in _BRACKETS.sub(b"", outside):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    return f"its brackets are more than {DEEPEST} deep" if deepest > DEEPEST else None
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -203,10 +176,10 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
             if text.strip():
                 yield Line(number, text, read)
             parts, size = [other], len(other)
-        if size > LONGEST_LINE:
+        if size > LARGEST_LINE:
             raise SourceUnreadable(
-                f"{path}: line {number + 1:,} has more than {LONGEST_LINE >> 20} MiB, and was not read. It is no export,"
-                " or a damaged one."
+                f"{path}: line {number + 1:,} has more than {LARGEST_LINE >> 20} MiB, and was not read. It is no"
+                " export, or a damaged one."
             )
     if (text := b"".join(parts)).strip():
         yield Line(number + 1, text, read)
@@ -217,7 +190,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
 
 @contextmanager
 def written(path: Path) -> Iterator[Callable[[bytes], object]]:
-    """Give a function that writes to `path`, packed as its ending says (`.gz`, `.zst`); `-` is the standard output.
+    """Give a function that writes to `path`, packed as its ending says (`.gz`, `.zst`); `-` is standard output.
 
     The file has its name once all is written and on the disk; where anything fails before, there is none, and one that
     was there stays. It can be read by its owner alone. The same lines make the same bytes.

@@ -1,0 +1,182 @@
+"""An export that somebody brings: read through and checked whole before anything of it is merged.
+
+    lines ──wire──> records ──> kinds in order, and whatever is referred to came before
+
+What a record says of its own is checked by `wire`; here is what only who has seen all lines can say. It holds the ids
+that later lines may refer to, and no record.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from palazzo.errors import SourceUnreadable
+from palazzo.exchange import files, wire
+from palazzo.exchange.forms import BadRecord
+from palazzo.exchange.records import (
+    Act,
+    Arrangement,
+    EntityLink,
+    Fact,
+    FactVersion,
+    Header,
+    Item,
+    Link,
+    Member,
+    Project,
+    Record,
+    Repetition,
+    Revision,
+    Room,
+    State,
+    Task,
+    Tunnel,
+)
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes of the file were read, of how many."""
+_ORDER = {kind: n for n, kind in enumerate(wire.KINDS)}
+_REFERRED = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
+"""Kinds whose ids are kept while a file is checked: what something later is a part of."""
+_BEGINNING = b'{"kind":"header"'
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An export that was found whole: its header, and how many records of each kind it has."""
+
+    header: Header
+    counts: Counter[str]
+    stamp: tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class _Seen:
+    counts: Counter[str] = field(default_factory=Counter)
+    ids: dict[str, set[bytes]] = field(default_factory=lambda: {kind: set() for kind in _REFERRED})
+    kind: str = "header"
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file begins as an export of ours does; False for what cannot be read."""
+    try:
+        first = next(files.lines(path), None)
+    except SourceUnreadable:
+        return False
+    return first is not None and first.text.startswith(_BEGINNING)
+
+
+def check(path: Path, progress: Progress | None = None) -> Checked:
+    """Read an export to its end.
+
+    Raises SourceUnreadable, which names the line, for one that is damaged, was written by a later Palazzo, or is none.
+    """
+    stamp = _stamp(path)
+    seen = _Seen()
+    header: Header | None = None
+    for line, record in _records(path, progress, stamp[1]):
+        if isinstance(record, Header):
+            if header is not None:
+                raise _bad(path, line, "is a second header: import one export after another")
+            header = record
+        elif header is None:
+            raise SourceUnreadable(f"{path} is no export of Palazzo: it begins with no header.")
+        else:
+            _see(path, line, record, seen)
+    if header is None:
+        raise SourceUnreadable(f"{path} is empty, and no export of Palazzo.")
+    return Checked(header, seen.counts, stamp)
+
+
+def records(path: Path, checked: Checked, progress: Progress | None = None) -> Iterator[Record]:
+    """Yield the records of a file that was checked, without its header; SourceUnreadable where it changed since."""
+    if _stamp(path) != checked.stamp:
+        raise SourceUnreadable(f"{path} was changed while it was read; nothing of it was taken. Import it again.")
+    for _, record in _records(path, progress, checked.stamp[1]):
+        if not isinstance(record, Header):
+            yield record
+
+
+def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple[int, Record]]:
+    for line in files.lines(path):
+        try:
+            record = wire.from_line(line.text)
+        except wire.NewerFormat as error:
+            raise SourceUnreadable(f"{path} {error}.") from error
+        except BadRecord as error:
+            if line.number == 1:
+                raise SourceUnreadable(f"{path} is no export of Palazzo: its first line {error}.") from error
+            raise _bad(path, line.number, str(error)) from error
+        yield line.number, record
+        if progress is not None:
+            progress(line.read, size)
+
+
+def _see(path: Path, line: int, record: Record, seen: _Seen) -> None:
+    kind = wire.kind_of(record)
+    if _ORDER[kind] < _ORDER[seen.kind]:
+        raise _bad(path, line, f"is a {kind} behind a {seen.kind}: lines were put into another order")
+    seen.kind = kind
+    seen.counts[kind] += 1
+    if kind in _REFERRED:
+        seen.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
+    for to, uid in _references(record):
+        if bytes.fromhex(uid) not in seen.ids[to]:
+            raise _bad(path, line, f"is of a {to} ({uid}) that no line before it is about")
+
+
+def _id(record: Record) -> str:
+    uid: str = getattr(record, "id")  # noqa: B009 - all kinds that are referred to have one but tasks
+    return uid
+
+
+def _references(record: Record) -> Iterator[tuple[str, str]]:
+    """What a record is nothing without, as (kind, id). What a fact cites, or an act is about, may be elsewhere."""
+    match record:
+        case Room() | Project():
+            yield "wing", record.wing
+        case Item():
+            yield from (("source", record.source), ("room", record.room))
+        case Repetition() | Revision():
+            yield from (("source", record.source), ("item", record.item))
+        case Link():
+            yield "device", record.device
+        case Act():
+            yield from _given(("room", record.room), ("group", record.group))
+        case Task():
+            yield "item", record.item
+        case State():
+            yield "task", record.task
+        case EntityLink():
+            yield from _given(("entity", record.entity), ("entity", record.other))
+        case Fact():
+            yield from _given(("entity", record.subject), ("entity", record.object), ("wing", record.wing))
+        case FactVersion():
+            yield from _given(("fact", record.fact), ("fact", record.superseded_by))
+        case Arrangement():
+            within = "wing" if record.room is None or record.type != "merge" else "room"
+            yield from _given(("wing", record.wing), ("room", record.room), (within, record.target))
+        case Tunnel():
+            yield from (("room", record.source), ("room", record.target))
+        case Member():
+            yield "group", record.group
+
+
+def _given(*found: tuple[str, str | None]) -> Iterator[tuple[str, str]]:
+    return ((kind, uid) for kind, uid in found if uid is not None)
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """What tells whether a file is still the same."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a file that you may read.") from error
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _bad(path: Path, line: int, why: str) -> SourceUnreadable:
+    return SourceUnreadable(f"{path}: line {line:,} {why}. Nothing of it was taken; export it anew where it is from.")
