@@ -4,7 +4,8 @@
         operation.run(context, request)
 
 A palace is kept by what opens it: its path, whether it redacts, its embedder. Whether it is still the file that was
-opened is looked at for each lease; one that was replaced or taken away is let go of when its last user is done.
+opened is looked at for each lease; one that was replaced, restored over or taken away is let go of when its last user
+is done.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Pool:
         key = _Key(context.palace_path, context.settings.flag("redact"), context.embedder_spec)
         with self._lock:
             kept = self._kept.get(key)
-            if kept is not None and kept.file != _file(key.path):
+            if kept is not None and (kept.file != _file(key.path) or _is_replaced(kept.palace)):
                 self._retire(kept)
                 kept = None
             if kept is not None and mode == "write" and kept.palace.database.mode == "read":
@@ -140,6 +141,13 @@ def _open(context: Context, mode: Mode, key: _Key) -> Palace:
         if mode == "write":
             raise
         return opened("read")
+
+
+def _is_replaced(palace: Palace) -> bool:
+    try:
+        return palace.database.is_replaced
+    except PalaceUnusable:
+        return True  # opened anew it says why
 
 
 def _file(path: Path) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from palazzo.archive import chain
 from palazzo.derive import anchoring, claiming, expected, lagging, mending, naming, retired, summing
@@ -60,10 +61,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
     """Yield every check, each of one state of the palace. `progress` gets (check, done, total) of the long ones."""
     told = progress or (lambda name, done, total: None)
     with contextlib.closing(Database(database.path, "read", checked=True)) as checked:
-        yield _checked(checked, "file", _file)
-        yield _checked(checked, "references", _references)
-        yield _checked(checked, "chain", _chain)
-        yield _checked(checked, "items", _items)
+        yield from _truth(checked)
         yield _checked(checked, "places", _places)
         yield _checked(checked, "drawers", lambda connection: _drawers(connection, told))
         yield _checked(checked, "keywords", _keywords)
@@ -77,7 +75,20 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
 
 
+def verify_truth(path: Path) -> Iterator[Check]:
+    """Yield the checks of what a backup is for: that the file is sound, and that nothing archived is lost."""
+    with contextlib.closing(Database(path, "read", checked=True)) as checked:
+        yield from _truth(checked)
+
+
 Finding = tuple[bool, str]
+
+
+def _truth(checked: Database) -> Iterator[Check]:
+    yield _checked(checked, "file", _file)
+    yield _checked(checked, "references", _references)
+    yield _checked(checked, "chain", _chain)
+    yield _checked(checked, "items", _items)
 
 
 def _checked(database: Database, name: str, check: Callable[[Connection], Finding]) -> Check:

@@ -63,7 +63,8 @@ class PalaceTokens:
                 return without
             except OSError as error:
                 raise PalaceUnusable(f"{self._path} cannot be looked at ({error.strerror}).") from None
-            if self._palace is None or self._file != (status.st_dev, status.st_ino):
+            is_other = self._file != (status.st_dev, status.st_ino)
+            if self._palace is None or is_other or self._palace.database.is_replaced:
                 self.close()
                 self._palace, self._file = Palace.open(self._path, "read"), (status.st_dev, status.st_ino)
             with self._palace.database.snapshot() as connection:

@@ -108,6 +108,11 @@ class Context:
             self.on_writing(palace.database)
         return palace
 
+    def renew(self) -> None:
+        """Let go of a palace that a backup was restored over; whoever asks next opens it anew."""
+        if self._palace is not None and self._palace.database.is_replaced:
+            self.close()
+
     @property
     def has_palace(self) -> bool:
         """Whether there is a file where the palace should be."""

@@ -8,6 +8,7 @@ file: what was said meanwhile stands in transcripts that are read later, and is 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,6 +67,18 @@ def pause_of(context: Context) -> Pause | None:
     return None if until is not None and until <= context.now else Pause(None if until is None else Micros(until))
 
 
+def written(context: Context) -> str:
+    """Return the pauses that there were as a file keeps them; the one that holds now has ended for whoever reads it."""
+    return _lines((begins, Micros(min(ends, context.now))) for begins, ends in pauses(context))
+
+
+def also(context: Context, lines: bytes) -> None:
+    """Remember, besides its own, the pauses that `written` wrote elsewhere. Raises OSError."""
+    own = _over(context.palace_path)
+    if more := set(_read(lines)) - set(own):
+        pauses_file(context.palace_path).write_text(_lines(sorted({*own, *more})[-_MOST:]), encoding="ascii")
+
+
 def begin(context: Context, until: Micros | None) -> None:
     """Pause, also where a pause holds already. Raises PalazzoError where the file cannot be written."""
     file = pause_file(context.palace_path)
@@ -110,13 +123,20 @@ def _held(palace: Path) -> tuple[Micros, Micros] | None:
 
 def _over(palace: Path) -> list[tuple[Micros, Micros]]:
     try:
-        lines = pauses_file(palace).read_bytes().splitlines()
+        return _read(pauses_file(palace).read_bytes())
     except OSError:
         return []
-    times = (line.split() for line in lines[-_MOST:])
+
+
+def _read(lines: bytes) -> list[tuple[Micros, Micros]]:
+    times = (line.split() for line in lines.splitlines()[-_MOST:])
     return [
         (Micros(int(each[0])), Micros(int(each[1]))) for each in times if len(each) == 2 and b"".join(each).isdigit()
     ]
+
+
+def _lines(times: Iterable[tuple[Micros, Micros]]) -> str:
+    return "".join(f"{begins} {ends}\n" for begins, ends in times)
 
 
 def _remember(context: Context) -> None:
@@ -125,5 +145,4 @@ def _remember(context: Context) -> None:
     if held is None:
         return
     kept = [*_over(context.palace_path), (held[0], Micros(min(held[1], context.now)))][-_MOST:]
-    lines = "".join(f"{begins} {ends}\n" for begins, ends in kept)
-    pauses_file(context.palace_path).write_text(lines, encoding="ascii")
+    pauses_file(context.palace_path).write_text(_lines(kept), encoding="ascii")

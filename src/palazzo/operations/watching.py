@@ -107,6 +107,7 @@ class Watching:
         looked = caught_up = time.monotonic()
         while not stop.is_set():
             changed = self._changed(_HEED_STOP)
+            self._context.renew()
             if changed:
                 self._read(changed)
                 stop.wait(_BETWEEN_READINGS)

@@ -136,8 +136,8 @@ class Database:
             raise PalaceMissing(
                 f"There is no palace at {path} yet. Feed it with 'palazzo mine DIR', or name another with --palace."
             )
-        with _explained(path):
-            self._connection()
+        with explained(path):
+            self._edition = opening.edition(self._connection())
 
     def before_commit(self, follower: Follower) -> None:
         """Run `follower` at the end of every write transaction, while it can still be rolled back."""
@@ -151,7 +151,7 @@ class Database:
         """
         if self.mode == "read":
             raise PalaceUnusable(f"The palace {self.path} was opened for reading only.")
-        with _explained(self.path):
+        with explained(self.path):
             raw, held = self._connection(), self._held
             if held is not None and held.open:
                 with self._joined(raw) as connection:
@@ -159,6 +159,7 @@ class Database:
                 return
             raw.execute("BEGIN IMMEDIATE")
             try:
+                self._refuse_replaced(raw)
                 before = raw.total_changes()
                 connection = SqliteConnection(raw)
                 if held is not None and not held.apart:
@@ -181,7 +182,7 @@ class Database:
         transactions join that one, and snapshots read in it. `begins` runs at the start of each that is not part of it
         yet; `ends` before each commit. Nothing else is in the block's way: who writes nothing holds no lock.
         """
-        with _explained(self.path):
+        with explained(self.path):
             raw = self._connection()
             self._local.held = held = _Held(begins, ends)
             try:
@@ -201,7 +202,7 @@ class Database:
         """Commit what this thread has kept back so far: one step of a long call, behind which others may write."""
         held = self._held
         if held is not None and held.open:
-            with _explained(self.path):
+            with explained(self.path):
                 self._end(self._connection(), held)
                 held.stepped = True
 
@@ -234,13 +235,14 @@ class Database:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[SqliteConnection]:
         """Read from one state of the palace, whatever others write meanwhile."""
-        with _explained(self.path):
+        with explained(self.path):
             raw = self._connection()
             if raw.in_transaction:
                 yield SqliteConnection(raw)
                 return
             raw.execute("BEGIN")
             try:
+                self._refuse_replaced(raw)
                 yield SqliteConnection(raw)
             finally:
                 if raw.in_transaction:
@@ -259,7 +261,7 @@ class Database:
     @contextlib.contextmanager
     def outside_transaction(self) -> Iterator[apsw.Connection]:
         """Give the bare connection, for the few statements that must not run inside a transaction."""
-        with _explained(self.path):
+        with explained(self.path):
             yield self._connection()
 
     def close(self) -> None:
@@ -271,6 +273,12 @@ class Database:
                 with contextlib.suppress(apsw.IOError, apsw.FullError):
                     connection.close()
             self._all.clear()
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether a backup was restored over the palace since it was opened here: it has to be opened anew."""
+        with explained(self.path):
+            return opening.edition(self._connection()) != self._edition
 
     @property
     def _held(self) -> _Held | None:
@@ -304,6 +312,14 @@ class Database:
             raw.execute("COMMIT")
             held.open = False
 
+    def _refuse_replaced(self, raw: apsw.Connection) -> None:
+        """Row ids that somebody still knows mean something else in a palace that was restored meanwhile."""
+        if opening.edition(raw) != self._edition:
+            raise PalaceUnusable(
+                f"A backup was restored over the palace {self.path} while this was going on. Nothing more was written "
+                "to it; run this again."
+            )
+
     def _refuse_lost(self, raw: apsw.Connection) -> None:
         """What was kept back is gone once SQLite has rolled back by itself; nothing must go on as if it were there."""
         if not raw.in_transaction:
@@ -321,8 +337,8 @@ class Database:
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's own errors into sentences that say what to do."""
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's own errors about the palace at `path` into sentences that say what to do."""
     try:
         yield
     except (apsw.NotADBError, apsw.CorruptError) as error:

@@ -69,6 +69,12 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
     return connection
 
 
+def edition(connection: apsw.Connection) -> int:
+    """Return what tells the palace in this file from one that was restored over it (`backup.put_in_place`)."""
+    ((number,),) = connection.execute("PRAGMA user_version").fetchall()
+    return int(str(number))
+
+
 def _refuse_crumb(path: Path) -> None:
     """Refuse a file of a few bytes: SQLite takes it for a database that is still empty, and writes over it."""
     if path.is_file() and 0 < path.stat().st_size < _SMALLEST_PAGE:

@@ -1,0 +1,136 @@
+"""What backup and restore share: where backups lie, which are known, what stands beside each, who may work on them.
+
+    palace-1a2b3c4d-20261122T180542Z.db             the palace, in one file
+    palace-1a2b3c4d-20261122T180542Z.db.pauses      when it was paused: what was said then is not to be captured
+    palace-1a2b3c4d-20261122T180542Z.db.config.toml the user's settings
+
+A file beside the palace remembers where its backups were written, so that status knows the last one without looking for
+it, and an erase finds them all. A name of our own has the beginning of the device's id, so that two palaces that keep
+their backups in one directory never take away one another's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from palazzo import locks
+from palazzo.errors import PalaceUnusable
+from palazzo.model import Micros
+
+PAUSES, SETTINGS = ".pauses", ".config.toml"
+"""What a backup has beside it, by how their names end."""
+_NAME = re.compile(r"palace-([0-9a-f]{8})-(\d{8}T\d{6}Z)(?:-(\d+))?\.db")
+_TIME = "%Y%m%dT%H%M%SZ"
+_MOST = 200
+"""Backups that are remembered: the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that was made of this palace: where, and of when."""
+
+    file: Path
+    at: Micros
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file can be seen now: a disk may be away."""
+        return self.file.is_file()
+
+
+def default_directory(palace: Path) -> Path:
+    """Return the directory of backups for which nobody names a place."""
+    return palace.parent / "backups"
+
+
+def named(directory: Path, device: str, at: Micros) -> Path:
+    """Return the name of a new backup in a directory."""
+    stem = f"palace-{device[:8]}-{_moment(at)}"
+    taken = {path.name for path in directory.glob(f"{stem}*.db")}
+    numbers = (f"{stem}-{n}.db" for n in range(2, len(taken) + 3))
+    return directory / next(name for name in (f"{stem}.db", *numbers) if name not in taken)
+
+
+def kept_name(palace: Path, at: Micros) -> Path:
+    """Return the name for what a restore replaces."""
+    stem = f"{palace.name}.before-restore-{_moment(at)}"
+    names = (stem, *(f"{stem}-{n}" for n in range(2, 1000)))
+    return next(palace.with_name(name) for name in names if not palace.with_name(name).exists())
+
+
+def in_directory(directory: Path, device: str) -> list[Path]:
+    """Return this device's backups in a directory by our own names, the oldest first."""
+    found = []
+    with contextlib.suppress(OSError):
+        for path in directory.iterdir():
+            match = _NAME.fullmatch(path.name)
+            if match is not None and match[1] == device[:8]:
+                found.append((match[2], int(match[3] or 1), path))
+    return [path for _, _, path in sorted(found)]
+
+
+def take_away(file: Path) -> None:
+    """Delete a backup and what stands beside it. Raises OSError."""
+    file.unlink(missing_ok=True)
+    for suffix in (PAUSES, SETTINGS):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+# --- which are known ---------------------------------------------------------------------------------------
+
+
+def known(palace: Path) -> list[Backup]:
+    """Return the backups that were made of this palace, also what restores have kept, the newest first."""
+    found: dict[Path, Backup] = {}
+    with contextlib.suppress(OSError):
+        for line in _record(palace).read_text(encoding="utf-8").splitlines():
+            if (one := _read(line)) is not None:
+                found[one.file] = one
+    return sorted(found.values(), key=lambda one: (one.at, str(one.file)), reverse=True)
+
+
+def remember(palace: Path, backup: Backup, gone: Collection[Path] = ()) -> None:
+    """Note a backup that was made, and forget those that were taken away."""
+    kept = [one for one in reversed(known(palace)) if one.file not in (backup.file, *gone)]
+    lines = (json.dumps({"at": one.at, "file": str(one.file)}) for one in (*kept, backup)[-_MOST:])
+    record = _record(palace)
+    partial = record.with_name(f"{record.name}.new")
+    partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    partial.chmod(0o600)
+    partial.replace(record)
+
+
+@contextmanager
+def alone(palace: Path) -> Iterator[None]:
+    """Hold what only one backup or restore of a palace may hold at a time. Raises PalaceUnusable."""
+    try:
+        lock = locks.try_lock(palace.with_name(f"{palace.name}.backup.lock"))
+    except OSError as error:
+        raise PalaceUnusable(f"{palace.parent} cannot be written to ({error.strerror or error}).") from None
+    if lock is None:
+        raise PalaceUnusable(f"Another backup or restore of {palace} is under way. Try again when it is done.")
+    with lock:
+        yield
+
+
+def _record(palace: Path) -> Path:
+    return palace.with_name(f"{palace.name}.backups")
+
+
+def _read(line: str) -> Backup | None:
+    try:
+        told = json.loads(line)
+        return Backup(Path(told["file"]), Micros(int(told["at"])))
+    except (ValueError, KeyError, TypeError):
+        return None  # half a line, of a disk that was full
+
+
+def _moment(at: Micros) -> str:
+    return datetime.fromtimestamp(at / 1_000_000, UTC).strftime(_TIME)
