@@ -72,6 +72,13 @@ def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = N
     """Make a note ready to be filed; needs no lock. Raises UsageError for one that cannot be."""
     check_note(note.text)
     uid = identity.new_id(now)
+    filing = as_filing(note, uid, now, created_at if created_at is not None else now)
+    source = Source((note.shelf, note.place.wing), "note", f"palazzo:{note.shelf}/{note.place.wing}", title="")
+    return PreparedNote(uid, note.place, source, door.prepare([filing], guard))
+
+
+def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> Filing:
+    """Return a note as the door takes it."""
     meta: dict[str, object] = dict(note.about)
     if note.shelf != "notes":
         meta["shelf"] = note.shelf
@@ -80,22 +87,20 @@ def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = N
     meta.update(anchors_store.to_meta(note.anchors))
     if note.whom.tainted_by:
         meta["tainted_by"] = list(note.whom.tainted_by)
-    filing = Filing(
+    return Filing(
         id=uid,
         text=note.text,
         kind="note",
         role="assistant" if note.whom.trust == "agent" or note.whom.tainted_by else "author",
         author=note.author,
         parts=(Part("text", 0, len(note.text)),),
-        ordinal=now,
-        created_at=created_at if created_at is not None else now,
+        ordinal=ordinal,
+        created_at=created_at,
         trust=note.whom.trust,
         branch=note.branch,
         commit=note.commit,
         meta=meta,
     )
-    source = Source((note.shelf, note.place.wing), "note", f"palazzo:{note.shelf}/{note.place.wing}", title="")
-    return PreparedNote(uid, note.place, source, door.prepare([filing], guard))
 
 
 def file(connection: Connection, note: PreparedNote, now: Micros) -> int:

@@ -92,6 +92,16 @@ def members(connection: Connection, group: int) -> list[Member]:
     return [Member(kind, int(ref)) for kind, ref in rows]
 
 
+def taken_back(connection: Connection, kind: MemberKind) -> frozenset[int]:
+    """Return the row ids of the members of a kind that groups did which were undone since."""
+    rows = connection.execute(
+        "SELECT ref FROM group_member WHERE kind = ? AND grp IN"
+        " (SELECT undoes FROM change_group WHERE undoes IS NOT NULL)",
+        (kind,),
+    )
+    return frozenset(int(ref) for (ref,) in rows)
+
+
 def unfinished(connection: Connection) -> Group | None:
     """Return an undoing that was interrupted, None when there is none."""
     rows = connection.execute(

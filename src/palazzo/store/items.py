@@ -300,6 +300,11 @@ def characters(connection: Connection) -> int:
     return sum(len(decode_text(text, codec)) for text, codec in rows)
 
 
+def is_erased(connection: Connection, row: int) -> bool:
+    """Whether words or bytes of an item were erased: its salt went with them."""
+    return any(True for _ in connection.execute("SELECT 1 FROM item WHERE id = ? AND salt = x''", (row,)))
+
+
 def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> list[bytes]:
     """Take raw bytes and salt from items and say so in their links; return their ids. Their packs are not changed."""
     uids = []

@@ -1,0 +1,194 @@
+"""Facts and tunnels of another memory, stated and dug by the graph.
+
+A fact that a store stated before is not stated again, also where somebody has ended it here since; one that was undone
+is. A tunnel is known by what the store calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+
+from palazzo.archive import brought
+from palazzo.archive.guarding import Guard
+from palazzo.errors import AmbiguousName, UsageError
+from palazzo.exchange.migration import Change, room_of, wing_of
+from palazzo.exchange.stores import Brought, Fact, Tunnel
+from palazzo.graph import changing, naming, stating, tunnelling
+from palazzo.graph.beliefs import Beliefs
+from palazzo.graph.stating import Statement, Triple
+from palazzo.graph.whereabouts import Room
+from palazzo.model import Place
+from palazzo.scope.rooms import GENERAL
+from palazzo.store import drawers, facts, groups, items, places, predicates, tunnels
+from palazzo.store.database import Connection, Database
+from palazzo.store.facts import Provenance, Version
+from palazzo.text.names import fold, tidy
+
+_LONGEST_SPEAKER = _LONGEST_LABEL = 200
+RowOf = Callable[[str], int | None]
+"""Which note a key that is cited means here."""
+
+
+class FactFiler:
+    """States facts and digs tunnels."""
+
+    def __init__(self, database: Database, change: Change, wing: str | None, row_of: RowOf) -> None:
+        self._database, self._change, self._wing, self._row_of = database, change, wing, row_of
+        with database.snapshot() as connection:
+            self._undone = groups.taken_back(connection, "tunnel+")
+
+    def look(self, batch: Sequence[Brought]) -> None:
+        """Count what filing a batch would do, as far as that can be told before it is done."""
+        guard = Guard.of(self._database)
+        with self._database.snapshot() as connection:
+            for one in batch:
+                if isinstance(one, Fact):
+                    self._look_at_fact(connection, one, guard)
+                elif isinstance(one, Tunnel):
+                    self._change.tally.count("tunnels", "there" if self._free(connection, one) is None else "new")
+
+    def file(self, batch: Sequence[Brought]) -> None:
+        """State and dig what is in a batch, in one transaction."""
+        chosen = [one for one in batch if isinstance(one, Fact | Tunnel)]
+        if not chosen:
+            return
+        guard = Guard.of(self._database)
+        with self._database.transaction() as connection:
+            change = self._change.begin(connection)
+            for one in chosen:
+                if isinstance(one, Fact):
+                    self._state(change, one, guard)
+                else:
+                    self._dig(change, one, guard)
+            self._change.done(connection, change)
+
+    # --- facts ---------------------------------------------------------------------------------------------
+
+    def _look_at_fact(self, connection: Connection, one: Fact, guard: Guard) -> None:
+        try:
+            statement = self._statement(connection, one, guard)
+            known = _said(connection, statement.triple)
+        except UsageError as error:
+            self._change.tally.leave("facts", _why(error), one.key)
+            return
+        if any(_was_stated(connection, version, statement) for version in known):
+            self._change.tally.count("facts", "there")
+        else:
+            is_same = any(version.valid_to == statement.valid_to for version in known)
+            self._change.tally.count("facts", "merged" if is_same else "new")
+
+    def _state(self, change: changing.Change, one: Fact, guard: Guard) -> None:
+        tally = self._change.tally
+        try:
+            statement = self._statement(change.connection, one, guard)
+            known = _said(change.connection, statement.triple)
+            if any(_was_stated(change.connection, version, statement) for version in known):
+                tally.count("facts", "there")
+                return
+            added = stating.add(change, statement)
+        except UsageError as error:
+            tally.leave("facts", _why(error), one.key)
+            return
+        tally.count("facts", "new" if added.new else "merged")
+        change.count(1 if added.new or added.changed else 0)
+
+    def _statement(self, connection: Connection, one: Fact, guard: Guard) -> Statement:
+        """A fact as it is to be stated. Raises UsageError for one that cannot be."""
+        words = (
+            naming.entity_name("subject", one.subject),
+            naming.predicate_name(one.predicate),
+            naming.entity_name("object", one.object),
+        )
+        start, end = one.valid_from, one.valid_to
+        if start is not None and end is not None and start >= end:
+            raise _EndsFirst
+        wing = None
+        if one.wing:
+            named = wing_of(self._change.tally, one.wing, self._change.store, self._wing)
+            wing = places.leads_to(connection, Place(named, "")).wing
+        speaker = guard.words(tidy(one.stated_by))
+        if not speaker or len(speaker) > _LONGEST_SPEAKER or not speaker.isprintable():
+            speaker = self._change.title
+        row = self._row_of(one.cites) if one.cites else None
+        item = None if row is None else items.item_ids(connection, [row])[row]
+        sure = one.confidence if one.confidence is not None and 0 <= one.confidence <= 1 else None
+        triple = Triple(*naming.guarded(guard, *words), wing)
+        return Statement(triple, (Provenance(speaker, item, trust=one.trust),), start, end, sure)
+
+    # --- tunnels -------------------------------------------------------------------------------------------
+
+    def _free(self, connection: Connection, one: Tunnel) -> bytes | None:
+        """The id that the tunnel is to have; None where it was dug before, and not undone."""
+        for generation in count():
+            uid = bytes.fromhex(brought.item_id(self._change.store, f"tunnel {one.key}", generation))
+            known = tunnels.between(connection, uid, uid, 1)
+            if not known:
+                return uid
+            if known[0].row not in self._undone:
+                return None
+        raise AssertionError  # pragma: no cover - counting does not end
+
+    def _dig(self, change: changing.Change, one: Tunnel, guard: Guard) -> None:
+        tally, connection = self._change.tally, change.connection
+        uid = self._free(connection, one)
+        if uid is None:
+            tally.count("tunnels", "there")
+            return
+        source = self._room(connection, one.source_wing, one.source_room)
+        target = self._room(connection, one.target_wing, one.target_room)
+        label = guard.words(tidy(one.label))[:_LONGEST_LABEL]
+        cited = self._drawers(connection, one.source_cites), self._drawers(connection, one.target_cites)
+        try:
+            _, new = tunnelling.dig(change, source, target, label if label.isprintable() else "", cited, uid)
+        except UsageError:
+            tally.leave("tunnels", "they lead from a room to itself", one.key)
+            return
+        tally.count("tunnels", "new" if new else "merged")
+        change.count(int(new))
+
+    def _room(self, connection: Connection, wing: str, room: str) -> Room:
+        tally = self._change.tally
+        named = Place(wing_of(tally, wing, self._change.store, self._wing), room_of(tally, room, GENERAL))
+        row = places.room_id(connection, named)
+        place = places.place_of(connection, row)
+        return Room(row, places.wing_id(connection, place.wing), place)
+
+    def _drawers(self, connection: Connection, key: str) -> list[bytes]:
+        row = self._row_of(key) if key else None
+        live = [] if row is None else drawers.live_drawers_of_item(connection, row)
+        return drawers.uids_of(connection, live)
+
+
+def _said(connection: Connection, triple: Triple) -> list[Version]:
+    """What is believed of a triple in its wing. Raises UsageError where a name may mean several entities."""
+    beliefs = Beliefs(connection)
+    subject, thing = beliefs.find(triple.subject), beliefs.find(triple.object)
+    predicate = predicates.find_predicate(connection, triple.predicate, fold(triple.predicate))
+    if subject is None or thing is None or predicate is None:
+        return []
+    said = beliefs.of_triple(subject.entity, predicate.row, thing.entity)
+    return [one for one in said if one.wing == triple.wing]
+
+
+def _was_stated(connection: Connection, version: Version, statement: Statement) -> bool:
+    """Whether the very same was stated by the same before, of a fact that is believed still."""
+    key = (statement.valid_from, statement.valid_to)
+    (stated,) = statement.provenance
+    alike = [one.row for one in facts.versions_of(connection, version.fact) if (one.valid_from, one.valid_to) == key]
+    return any(
+        one.stated_by == stated.stated_by for found in facts.sources_of(connection, alike).values() for one in found
+    )
+
+
+class _EndsFirst(UsageError):
+    """A fact that ends before it begins."""
+
+
+def _why(error: UsageError) -> str:
+    """Why a fact has no place, for all of which that is true: reports add up by it."""
+    if isinstance(error, _EndsFirst):
+        return "they end before they begin"
+    if isinstance(error, AmbiguousName):
+        return "a name of theirs may mean several entities here"
+    return f"a name of theirs is empty, private, not printable or longer than {naming.LONGEST_NAME:,} characters"

@@ -1,0 +1,103 @@
+"""What the parts of one migration share: its change group, what it counts, and how a store's names are spelled here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Literal
+
+from palazzo.archive import identity
+from palazzo.exchange.stores import Brought, DiaryEntry, Fact, Note, StoreReader, Task, Tunnel
+from palazzo.graph import changing
+from palazzo.model import Micros
+from palazzo.scope.rooms import slug
+from palazzo.store import groups
+from palazzo.store.database import Connection
+from palazzo.store.groups import MemberKind
+
+How = Literal["new", "there", "changed", "merged"]
+_KEYS_TOLD = 5
+"""Of what had no place, how many are named."""
+
+
+class Tally:
+    """What a migration counts, in the order in which it met it."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[How]] = {}
+        self.left: dict[tuple[str, str], tuple[int, list[str]]] = {}
+        self.renamed: dict[tuple[str, str, str], None] = {}
+
+    def count(self, what: str, how: How) -> None:
+        """Count one thing."""
+        self.counts.setdefault(what, Counter())[how] += 1
+
+    def leave(self, what: str, reason: str, key: str = "", size: int = 1) -> None:
+        """Count what has no place here."""
+        before, keys = self.left.get((what, reason), (0, []))
+        if key and len(keys) < _KEYS_TOLD:
+            keys.append(key)
+        self.left[what, reason] = before + size, keys
+
+    def called(self, what: str, was: str, now: str) -> str:
+        """Note that something is called otherwise here, if it is; return what it is called."""
+        if was and was != now:
+            self.renamed.setdefault((what, was, now))
+        return now
+
+
+class Change:
+    """One migration: whose store, who takes it over, when, and its change group, which begins with what is new."""
+
+    def __init__(self, reader: StoreReader, actor: str, clock: Callable[[], Micros], tally: Tally) -> None:
+        self.store, self.title = reader.name, reader.title
+        self.actor, self.clock, self.tally = actor, clock, tally
+        self._row: int | None = None
+        self.uid: str | None = None
+
+    def group(self, connection: Connection) -> int:
+        """Return the row id of the change group."""
+        if self._row is None:
+            now = self.clock()
+            self.uid = identity.new_id(now)
+            self._row = groups.begin(connection, bytes.fromhex(self.uid), self.actor, "import", now, self.title)
+        return self._row
+
+    def begin(self, connection: Connection) -> changing.Change:
+        """Begin what is to be done to the graph in this transaction; `done` takes it into the change group."""
+        return changing.Change(connection, self.actor, "import", self.clock(), self._row, self.title)
+
+    def done(self, connection: Connection, change: changing.Change) -> None:
+        """Take what was done to the graph into the change group, which that may have begun."""
+        if self._row is None and change.group is not None:
+            self._row, self.uid = change.group, groups.read(connection, change.group).uid
+
+    def did(self, connection: Connection, kind: MemberKind, rows: list[int]) -> None:
+        """Say that these are parts of the change group."""
+        if rows:
+            group = self.group(connection)
+            groups.add(connection, group, kind, rows)
+            groups.count(connection, group, len(rows))
+
+
+def wing_of(tally: Tally, named: str, store: str, instead: str | None) -> str:
+    """Return the wing for what a store keeps in the one that it calls `named`; `instead` is where all is to go."""
+    return instead or tally.called("wing", named, slug(named, slug(store)))
+
+
+def room_of(tally: Tally, named: str, otherwise: str) -> str:
+    """Return the room for what a store keeps in the one that it calls `named`."""
+    return tally.called("room", named, slug(named, otherwise))
+
+
+def what_of(thing: Brought) -> str:
+    """Return what sort of thing it is, as reports count it."""
+    if isinstance(thing, Note):
+        return "notes"
+    if isinstance(thing, DiaryEntry):
+        return "diary entries"
+    if isinstance(thing, Task):
+        return "to-dos" if thing.kind == "todo" else "reminders"
+    if isinstance(thing, Fact):
+        return "facts"
+    return "tunnels" if isinstance(thing, Tunnel) else thing.what
