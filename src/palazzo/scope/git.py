@@ -1,4 +1,6 @@
-"""The one module that starts git. It asks, within a time and a size; what git cannot answer is not known.
+"""Starts git to ask about a checkout, within a time and a size; what git cannot answer is not known.
+
+One other module starts git, to send what is synchronised: `exchange/remotes/git_calls`.
 
 A repository is somebody else's word: its configuration can name programs that git would start (hooks, a file system
 monitor, diff drivers, signature checkers, transports), so what could be named is switched off here. Whether a
@@ -68,7 +70,7 @@ def run(root: Path, *arguments: str, stdin: bytes = b"", within: float = WITHIN)
     command, *rest = arguments
     if command not in _READING:
         raise ValueError(f"git {command} is not asked here: it is none of the commands that only read.")
-    program = _program()
+    program = find_program()
     if program is None or _leaving.is_set():
         return None
     settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
@@ -155,8 +157,8 @@ def _end_all() -> None:
 atexit.register(_end_all)
 
 
-def _program() -> str | None:
-    """The first git on PATH. Not one that lies where this process happens to be: that may be anybody's directory."""
+def find_program() -> str | None:
+    """Return the first git on PATH, or None. Not one that lies where this process is: that may be anybody's place."""
     for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = shutil.which("git", path=directory) if directory and Path(directory).is_absolute() else None
         if found and Path(found).is_absolute():

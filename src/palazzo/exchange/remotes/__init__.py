@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from palazzo.errors import DeviceCopied, RemoteRewritten
 from palazzo.exchange.segments import Head, Segment, SegmentName
 
 ABOUT = "palazzo.json"
@@ -82,10 +83,36 @@ class Remote(Protocol):
         `expected` is the head that this palace last put there for the device. None, and nothing is done, where there
         are no segments. `anew` takes the device's other segments away with the same step: in a folder when the head
         has been written (`tidy` does what a kill left), in git so that no branch leads to them any more. Others see
-        all of it or nothing. Raises DeviceCopied where the device's head is another than `expected`.
+        all of it or nothing. Raises DeviceCopied or RemoteRewritten where the device's head is another than `expected`.
         """
         ...
 
     def tidy(self, head: Head) -> None:
         """Take away what of this device's segments does not lead to `head`, its own: left by a push that was killed."""
         ...
+
+
+def refuse_other(address: str, device: str, there: Head | None, expected: Head | None) -> None:
+    """Raise unless the head that a device has on a remote is the one that its palace put there.
+
+    RemoteRewritten where it is gone or went back, DeviceCopied where somebody else moved it on.
+    """
+    if there == expected:
+        return
+    if there is None or (expected is not None and (there.epoch, there.n) < (expected.epoch, expected.n)):
+        raise RemoteRewritten(
+            f"{address} was rewritten: it no longer holds what this palace has put there, so nothing was changed; "
+            "if that was on purpose, 'palazzo sync init' on it again tells it all anew."
+        )
+    raise DeviceCopied(
+        f"Another palace writes to {address} as this device ({device[:8]}): one is a copy of the other, or was "
+        "restored from a backup. Run 'palazzo sync init --new-device' in one of them."
+    )
+
+
+def no_longer_there(device: str, name: SegmentName) -> str:
+    """Say that a segment cannot be had though it was there."""
+    return (
+        f"Segment {name.epoch}-{name.n} of device {device[:8]} is no longer there, since that device has just told all "
+        "anew, or it is still being copied; pull again."
+    )

@@ -1,0 +1,370 @@
+"""A git repository as a remote: the branch `palazzo/v1` of any repository that the user may push to.
+
+What is pushed is put together in a bare repository of our own (a cache: deleting it costs a fetch) by plumbing alone;
+no working files are touched, and no other branch. Each push is a commit on top of the branch, with a lease: where
+another device pushed in between, it is put on top of that one's and tried again. Its parent is what lets git send only
+what is new; a commit without one would be sent whole each time, in both directions.
+
+When a device tells all anew, as after an erase, the commit has no parent. From then on nothing of the branch leads to
+what was erased, on no machine: caches drop it at once, and the remote at its next `git gc --prune=now`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from palazzo.errors import RemoteUnusable, SegmentUnreadable
+from palazzo.exchange.remotes import (
+    ABOUT,
+    DEVICES,
+    HEAD,
+    LARGEST_ABOUT,
+    Kind,
+    Ready,
+    There,
+    no_longer_there,
+    refuse_other,
+)
+from palazzo.exchange.remotes.git_calls import (
+    LOOK_WITHIN,
+    TRANSFER_WITHIN,
+    Answer,
+    BrokenCache,
+    Git,
+    refuse,
+    without_password,
+)
+from palazzo.exchange.segments import (
+    LARGEST,
+    LARGEST_HEAD,
+    Head,
+    Segment,
+    SegmentName,
+    dump_head,
+    is_device,
+    load_head,
+)
+from palazzo.paths import make_private_directory
+
+BRANCH = "refs/heads/palazzo/v1"
+_SEEN = "refs/palazzo/seen"
+"""The branch as it was when it was last looked at, in our own repository."""
+_ADDING = "refs/palazzo/adding"
+"""The files of a push that is not through, so that clearing up in between does not take them for rubbish."""
+_TRIES = 8
+"""How often a push is put on top of what other devices pushed in between."""
+_OVERTAKEN = re.compile(r"stale info|fetch first|cannot lock ref|failed to (?:update|lock)|already exists|old value")
+_CLASHES = re.compile(r"exists; cannot create|directory file conflict", re.IGNORECASE)
+_FILE = "100644"
+
+
+@dataclass(slots=True)
+class _Tree:
+    """The branch at one commit: of its files the blob and the size."""
+
+    commit: str = ""
+    files: dict[str, tuple[str, int]] = field(default_factory=dict)
+    there: There = field(default_factory=There)
+
+
+class GitBranch:
+    """A remote in a git repository; see `Remote`. `url` is anything that git accepts, `cache` a directory of ours."""
+
+    kind: Kind = "git"
+
+    def __init__(self, url: str, cache: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> None:
+        self._url, self._cache = url, cache
+        self.address = without_password(url)
+        self._git = Git(cache, variables, asks=asks)
+        self._tree: _Tree | None = None
+
+    def look(self) -> There:
+        """Go there, fetch what is new, and return what there is now."""
+        tip = self._tip()
+        try:
+            tree = self._taken(tip)
+        except BrokenCache:
+            drop(self._cache)
+            try:
+                tree = self._taken(tip)
+            except BrokenCache as error:
+                refuse(Answer(1, b"", str(error)), self.address)
+        self._tree = tree
+        return tree.there
+
+    def read(self, device: str, name: SegmentName) -> bytes:
+        """Return a segment's bytes, of what was there at the last `look`."""
+        blob, size = self._looked().files.get(f"{DEVICES}/{device}/{name}", ("", 0))
+        if size > LARGEST:
+            raise SegmentUnreadable(f"Segment {name} is larger than any that Palazzo writes; nothing was taken in.")
+        try:
+            if blob:
+                return self._git.tell("cat-file", "blob", blob)
+        except BrokenCache:
+            self._tree = None
+        raise SegmentUnreadable(no_longer_there(device, name))
+
+    def introduce(self, about: bytes) -> bytes:
+        """Write `palazzo.json` where there is none; return what is there now."""
+        with self._mending():
+            return self._introduce(about)
+
+    def _introduce(self, about: bytes) -> bytes:
+        for _ in range(_TRIES):
+            there = self.look().about
+            if there is not None:
+                return there
+            tree = self._looked()
+            commit = self._commit(self._root(tree, about, None), tree.commit)
+            if self._send(commit, tree.commit):
+                self.look()
+                return about
+        raise self._overtaken()
+
+    def push(
+        self,
+        segments: Iterable[Segment],
+        *,
+        expected: Head | None,
+        ready: Ready,
+        called: str = "",
+        anew: bool = False,
+    ) -> Head | None:
+        """Add a device's next segments and let its head stand behind the last; see `Remote.push`."""
+        self._make()
+        with self._mending():
+            head, added = self._added(segments, expected, called)
+            if head is None:
+                return None
+            ready(head)
+            self._put(head, added, expected, anew)
+        return head
+
+    def _added(
+        self, segments: Iterable[Segment], expected: Head | None, called: str
+    ) -> tuple[Head | None, dict[str, str]]:
+        """Write segments and head into our own repository; return the head, and the blobs by name."""
+        head: Head | None = None
+        added: dict[str, str] = {}
+        for segment in segments:
+            if head is None:
+                self._refuse_other(segment.header.device, expected)
+            added[str(segment.name)] = self._blob(segment.content)
+            head = Head.of(segment, called)
+        if head is not None:
+            added[HEAD] = self._blob(dump_head(head))
+            self._git.tell("update-ref", _ADDING, self._mktree(_as_entries(added)))
+        return head, added
+
+    def _put(self, head: Head, added: Mapping[str, str], expected: Head | None, anew: bool) -> None:
+        """Send a commit with what was added, on top of the branch as it is by then."""
+        for number in range(_TRIES):
+            if number:
+                time.sleep(random.uniform(0.05, 0.2) * number)  # noqa: S311 - so that two do not meet again
+                self.look()
+                self._refuse_other(head.device, expected)
+            tree = self._looked()
+            own = {**({} if anew else self._of(tree, head.device)), **added}
+            commit = self._commit(self._root(tree, None, (head.device, own)), "" if anew else tree.commit)
+            if self._send(commit, tree.commit):
+                self._git.tell("update-ref", _SEEN, commit)
+                self._git.tell("update-ref", "-d", _ADDING)
+                self._tree = self._read_tree(commit)
+                self._git.tell("gc", "--quiet", "--prune=now" if anew else "--auto")
+                return
+        raise self._overtaken()
+
+    def tidy(self, head: Head) -> None:
+        """Drop what no branch leads to from our own repository; the remote has nothing of a push that was killed."""
+        self._make()
+        with self._mending():
+            self._git.tell("update-ref", "-d", _ADDING)
+            self._drop_unreachable()
+
+    # --- what is there -------------------------------------------------------------------------------------
+
+    def _tip(self) -> str:
+        """The commit that the branch is at, "" where there is no such branch."""
+        self._make()
+        answer = self._git("ls-remote", "--", self._url, BRANCH, within=LOOK_WITHIN)
+        if answer.code:
+            refuse(answer, self.address)
+        for line in answer.out.decode("ascii", "replace").splitlines():
+            commit, _, name = line.partition("\t")
+            if name == BRANCH:
+                return commit
+        return ""
+
+    def _taken(self, tip: str) -> _Tree:
+        """Fetch the branch if it is not at what we have, and read what it holds."""
+        self._make()
+        before = self._seen()
+        if not tip:
+            if before:
+                self._git.tell("update-ref", "-d", _SEEN)
+                self._drop_unreachable()
+            return _Tree()
+        if tip == before and self._tree is not None and self._tree.commit == tip:
+            return self._tree
+        if tip != before:
+            names = f"+{BRANCH}:{_SEEN}"
+            answer = self._git("fetch", "--quiet", "--no-tags", "--", self._url, names, within=TRANSFER_WITHIN)
+            if answer.code:
+                raise BrokenCache(answer.said)
+            tip = self._seen()
+            if before and self._git("merge-base", "--is-ancestor", before, tip).code:
+                self._drop_unreachable()  # somebody erased something
+        return self._read_tree(tip)
+
+    def _seen(self) -> str:
+        answer = self._git("rev-parse", "--verify", "--quiet", f"{_SEEN}^{{commit}}")
+        return answer.out.decode().strip() if answer.code == 0 else ""
+
+    def _read_tree(self, commit: str) -> _Tree:
+        files: dict[str, tuple[str, int]] = {}
+        for entry in self._git.tell("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split(b"\0"):
+            about, _, path = entry.partition(b"\t")
+            words = about.decode("ascii").split()
+            if len(words) == 4 and words[0] == _FILE and words[3].isdigit():
+                files[path.decode("utf-8", "replace")] = (words[2], int(words[3]))
+        return _Tree(commit, files, self._there(files))
+
+    def _there(self, files: Mapping[str, tuple[str, int]]) -> There:
+        heads: dict[str, Head] = {}
+        names: dict[str, list[SegmentName]] = {}
+        damaged: dict[str, str] = {}
+        for path, (blob, size) in files.items():
+            top, _, rest = path.partition("/")
+            device, _, file = rest.partition("/")
+            if top != DEVICES or not is_device(device):
+                continue
+            of_device = names.setdefault(device, [])
+            name = SegmentName.parse(file)
+            if name is not None:
+                of_device.append(name)
+            elif file == HEAD:
+                try:
+                    content = self._git.tell("cat-file", "blob", blob) if size <= LARGEST_HEAD else b""
+                    heads[device] = load_head(content, device)
+                except SegmentUnreadable as error:
+                    damaged[device] = str(error)
+        blob, size = files.get(ABOUT, ("", 0))
+        if size > LARGEST_ABOUT:
+            raise RemoteUnusable(f"{ABOUT} on {self.address} is too long to be Palazzo's; use another remote.")
+        about = self._git.tell("cat-file", "blob", blob) if blob else None
+        return There(about, heads, {device: tuple(sorted(some)) for device, some in names.items()}, damaged)
+
+    def _looked(self) -> _Tree:
+        if self._tree is None:
+            self.look()
+        assert self._tree is not None  # noqa: S101 - `look` sets it
+        return self._tree
+
+    def _refuse_other(self, device: str, expected: Head | None) -> None:
+        there = self._looked().there
+        if device not in there.damaged:  # one that is damaged is written anew
+            refuse_other(self.address, device, there.heads.get(device), expected)
+
+    # --- what is pushed ------------------------------------------------------------------------------------
+
+    def _of(self, tree: _Tree, device: str) -> dict[str, str]:
+        start = f"{DEVICES}/{device}/"
+        return {path[len(start) :]: blob for path, (blob, _) in tree.files.items() if path.startswith(start)}
+
+    def _blob(self, content: bytes) -> str:
+        return self._git.tell("hash-object", "-w", "--stdin", stdin=content).decode().strip()
+
+    def _root(self, tree: _Tree, about: bytes | None, own: tuple[str, Mapping[str, str]] | None) -> str:
+        """Make the tree of a commit: what is at `tree`, but for `palazzo.json` or one device's directory."""
+        root = self._entries(tree.commit)
+        if about is not None:
+            root[ABOUT] = f"{_FILE} blob {self._blob(about)}"
+        if own is not None:
+            device, files = own
+            devices = self._entries(f"{tree.commit}:{DEVICES}") if DEVICES in root else {}
+            made = self._mktree(_as_entries(files))
+            devices[device] = f"040000 tree {made}"
+            root[DEVICES] = f"040000 tree {self._mktree(devices)}"
+        return self._mktree(root)
+
+    def _entries(self, tree: str) -> dict[str, str]:
+        """The names of a tree, each with its mode, type and object."""
+        if not tree:
+            return {}
+        listed = self._git.tell("ls-tree", "-z", "--full-tree", tree).decode("utf-8", "surrogateescape")
+        return {name: about for about, _, name in (entry.partition("\t") for entry in listed.split("\0")) if name}
+
+    def _mktree(self, entries: Mapping[str, str]) -> str:
+        lines = "".join(f"{about}\t{name}\0" for name, about in entries.items())
+        given = lines.encode("utf-8", "surrogateescape")
+        return self._git.tell("mktree", "-z", stdin=given).decode().strip()
+
+    def _commit(self, tree: str, parent: str) -> str:
+        behind = ["-p", parent] if parent else []
+        return self._git.tell("commit-tree", tree, *behind, "-m", "Palazzo").decode().strip()
+
+    def _send(self, commit: str, over: str) -> bool:
+        """Push it, if the branch is still at `over`; False where it is not."""
+        lease = f"--force-with-lease={BRANCH}:{over}"
+        names = f"{commit}:{BRANCH}"
+        answer = self._git("push", "--porcelain", "--no-verify", lease, "--", self._url, names, within=TRANSFER_WITHIN)
+        if answer.code == 0:
+            return True
+        refused = [line for line in answer.out.decode("utf-8", "replace").splitlines() if line.startswith("!")]
+        said = "\n".join([*refused, answer.said])
+        if not _OVERTAKEN.search("\n".join(refused)) or _CLASHES.search(said):
+            refuse(Answer(answer.code, answer.out, said), self.address)
+        return False
+
+    def _overtaken(self) -> RemoteUnusable:
+        return RemoteUnusable(f"Other devices kept pushing to {self.address}; run it again.")
+
+    # --- our own repository --------------------------------------------------------------------------------
+
+    def _make(self) -> None:
+        if (self._cache / "HEAD").exists():
+            return
+        make_private_directory(self._cache)
+        answer = self._git("init", "--quiet", "--bare", "--template=", str(self._cache), cwd=self._cache)
+        if answer.code:
+            raise RemoteUnusable(
+                f"git cannot make its repository in {self._cache} ({answer.said.strip()[:200]}); check the directory."
+            )
+
+    @contextlib.contextmanager
+    def _mending(self) -> Iterator[None]:
+        """What our own repository lacks is fetched anew by whoever comes next."""
+        try:
+            yield
+        except BrokenCache as error:
+            self._tree = None
+            drop(self._cache)
+            raise RemoteUnusable(
+                f"What is kept here of {self.address} was damaged and has been dropped ({str(error).strip()[:200]}); "
+                "run it again."
+            ) from error
+
+    def _drop_unreachable(self) -> None:
+        self._git.tell("gc", "--quiet", "--prune=now")
+
+
+def _as_entries(files: Mapping[str, str]) -> dict[str, str]:
+    return {name: f"{_FILE} blob {blob}" for name, blob in files.items()}
+
+
+def drop(cache: Path) -> None:
+    """Delete what is kept of a git remote on this machine; the next `look` fetches it anew."""
+    for directory, _, files in os.walk(cache):
+        for name in files:
+            (Path(directory) / name).chmod(stat.S_IREAD | stat.S_IWRITE)  # Windows deletes nothing that is read-only
+    if cache.exists():
+        shutil.rmtree(cache)

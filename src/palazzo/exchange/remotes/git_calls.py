@@ -1,0 +1,209 @@
+"""Starts git where it goes out: to fetch from a remote, to push to it, and to put together what is pushed.
+
+`scope/git` reads repositories that somebody else made, within 0.2 s and with no network; this is the other case. The
+repository at hand is our own (bare, no working files, no hooks, no configuration but ours), and the remote is one that
+the user named. So the user's git settings hold, with the credentials, proxies and ssh commands that they name; what a
+*remote* can make git start is off (`ext::` and other helpers). Where nobody sits at a terminal, nobody is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from palazzo.errors import RemoteUnusable
+from palazzo.scope.git import find_program
+
+LOCAL_WITHIN = 120.0
+"""Seconds for what git does without the network: the slowest is `gc` of a repository with years of segments."""
+LOOK_WITHIN = 60.0
+"""Seconds in which a remote says which branches it has."""
+TRANSFER_WITHIN = 900.0
+"""Seconds for one push or fetch: 100 MB at 1 Mbit/s. A line that stands still ends it sooner (`_STILL`)."""
+_STILL = 30
+"""Seconds in which fewer than 100 bytes a second came over HTTP."""
+
+_SETTINGS = (
+    *(("protocol.allow", "never"), ("protocol.file.allow", "always"), ("protocol.git.allow", "always")),
+    *(("protocol.http.allow", "always"), ("protocol.https.allow", "always"), ("protocol.ssh.allow", "always")),
+    *(("core.hooksPath", os.devnull), ("core.fsmonitor", "false"), ("gc.auto", "500"), ("gc.autoPackLimit", "50")),
+    *(("core.compression", "0"), ("core.bigFileThreshold", "64k")),  # segments are compressed already
+    *(("fetch.fsckObjects", "true"), ("push.gpgSign", "false"), ("push.followTags", "false"), ("color.ui", "false")),
+    *(("http.lowSpeedLimit", "100"), ("http.lowSpeedTime", str(_STILL)), ("push.recurseSubmodules", "no")),
+    *(
+        ("gc.autoDetach", "false"),
+        ("fetch.recurseSubmodules", "no"),
+        ("core.logAllRefUpdates", "false"),
+        ("fetch.writeCommitGraph", "false"),
+    ),
+)
+_KEPT = re.compile(
+    r"GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM)"
+)
+"""Variables of git that say how the user reaches remotes. Others (`GIT_DIR` in a hook) are about another repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What git said: how it ended, what it printed, and what it said of that, in English."""
+
+    code: int
+    out: bytes
+    said: str
+
+
+class Git:
+    """Calls git in one bare repository. `asks` lets it ask the person at the terminal for a password."""
+
+    def __init__(self, repository: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> None:
+        self.repository, self._asks = repository, asks
+        program = find_program()
+        if program is None:
+            raise RemoteUnusable("git is not on PATH: install it, or use a folder as the remote.")
+        self._program = program
+        self._variables = _environment(variables, asks)
+
+    def __call__(
+        self, *arguments: str, stdin: bytes = b"", within: float = LOCAL_WITHIN, cwd: Path | None = None
+    ) -> Answer:
+        """Run one command and return what came of it; RemoteUnusable where it takes longer than `within` seconds."""
+        settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
+        if not self._asks:
+            settings += ["-c", "core.askPass="]
+        where = [] if cwd else ["--git-dir", str(self.repository)]
+        line = [self._program, *settings, "--no-pager", *where, *arguments]
+        apart: dict[str, Any] = {"start_new_session": not self._asks}
+        if sys.platform == "win32":
+            apart = {"creationflags": 0 if self._asks else subprocess.CREATE_NO_WINDOW}
+        with _given(stdin) as given, tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(  # noqa: S603 - no shell; the remote's address is checked (`opening`)
+                line,
+                cwd=cwd or self.repository.parent,
+                env=self._variables,
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                **apart,
+            )
+            try:
+                out, _ = process.communicate(timeout=within)
+            except subprocess.TimeoutExpired:
+                self._end(process)
+                raise RemoteUnusable(
+                    f"git {arguments[0]} has not ended in {within:.0f} seconds; check the network, and run it again."
+                ) from None
+            except BaseException:
+                self._end(process)
+                raise
+            said.seek(0)
+            return Answer(process.returncode, out, said.read(64 * 1024).decode("utf-8", "replace"))
+
+    def tell(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        """Return what a command of our own repository prints; BrokenCache where it fails."""
+        answer = self(*arguments, stdin=stdin)
+        if answer.code:
+            raise BrokenCache(answer.said)
+        return answer.out
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """End it with what it started: ssh, remote helpers."""
+        if sys.platform == "win32" or self._asks:
+            process.kill()
+        else:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+class BrokenCache(Exception):
+    """Our own repository does not do what it must; it can be fetched anew."""
+
+
+def refuse(answer: Answer, address: str) -> NoReturn:
+    """Raise RemoteUnusable with what git said of a remote, in a sentence that says what to do."""
+    for pattern, sentence in _SENTENCES:
+        if re.search(pattern, answer.said, re.IGNORECASE):
+            raise RemoteUnusable(sentence.format(address))
+    lines = [line.strip() for line in answer.said.splitlines() if line.strip()]
+    telling = [line for line in lines if line.lower().startswith(("fatal:", "error:", "remote:", "!"))] or lines
+    last = without_password(telling[0])[:300] if telling else f"it ended with {answer.code}"
+    raise RemoteUnusable(f"git could not reach or change {address} ({last}); mend that, and run it again.")
+
+
+_SENTENCES = (
+    (
+        r"dubious ownership",
+        "git does not trust the repository {}, which belongs to another user; git's setting safe.directory allows it.",
+    ),
+    (
+        r"no space left|disk quota|file too large|exceeds .{0,40}limit|out of space",
+        "{} is full, or takes no file of this size: free some space there, and run it again.",
+    ),
+    (
+        r"read-only file system|insufficient permission|unable to create temporary|unpacker error",
+        "{} cannot be written: check its permissions, and run it again.",
+    ),
+    (
+        r"authentication failed|permission denied|could not read (?:username|password)|terminal prompts disabled"
+        r"|host key verification|access denied|invalid username|returned error: 40[13]",
+        "git may not use {}: set up its credentials (as for 'git push' there), and run it again.",
+    ),
+    (
+        r"does not appear to be a git repository|repository .{0,400}not found|does not exist|not a git repository"
+        r"|returned error: 404|no such file or directory",
+        "There is no git repository at {} any more, or it may not be seen: check the address.",
+    ),
+    (
+        r"could not resolve|connection (?:refused|timed out|reset|closed)|network is unreachable|timed out"
+        r"|no route to host|operation too slow|hung up|failed to connect",
+        "{} cannot be reached: check the network, and run it again.",
+    ),
+    (
+        r"protected branch|non-fast-forward|denynonfastforwards|denying|pre-receive hook declined|hook declined",
+        "{} refuses to have the branch palazzo/v1 replaced: allow its owner to force-push to that one branch, "
+        "and run it again.",
+    ),
+    (
+        r"directory file conflict|cannot lock ref .{0,300}exists; cannot create",
+        "{} has a branch named 'palazzo', so there cannot be one named 'palazzo/v1': rename the other one.",
+    ),
+)
+
+
+def without_password(text: str) -> str:
+    """Return text with the passwords of URLs blotted out."""
+    return re.sub(r"(\w{2,20}://[^/@:\s]*):[^/@\s]*@", r"\1:***@", text)
+
+
+@contextlib.contextmanager
+def _given(stdin: bytes) -> Iterator[Any]:
+    """What it reads lies in a file, so that nobody has to feed it while it is waited for."""
+    if not stdin:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        yield file
+
+
+def _environment(variables: Mapping[str, str], asks: bool) -> dict[str, str]:
+    kept = {name: value for name, value in variables.items() if not name.startswith("GIT_") or _KEPT.fullmatch(name)}
+    kept |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1"}
+    for who in ("AUTHOR", "COMMITTER"):
+        kept |= {f"GIT_{who}_NAME": "Palazzo", f"GIT_{who}_EMAIL": "palazzo@localhost"}
+    if asks:
+        return kept
+    for name in ("GIT_ASKPASS", "SSH_ASKPASS"):
+        kept.pop(name, None)
+    kept |= {"GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"}
+    return kept

@@ -1,0 +1,87 @@
+"""Which remote an address names: a folder, or a git repository."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.errors import UsageError
+from palazzo.exchange.remotes import Kind, Remote
+from palazzo.exchange.remotes.folder import Folder
+from palazzo.exchange.remotes.git import GitBranch
+from palazzo.exchange.remotes.git_calls import LOOK_WITHIN, Git
+
+_URL = re.compile(r"(?:https?|ssh|git|git\+ssh|ssh\+git|file)://[^\s]+", re.IGNORECASE)
+_OTHER_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
+_OVER_SSH = re.compile(r"(?:[^\s/:@-][^\s/:@]*@)?[^\s/:@-][^\s/:@]+:[^\s]+")
+"""`user@host:path`. One letter before the colon is a drive of Windows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What an address names, so that it means the same wherever the command is run: a whole path, or a URL."""
+
+    kind: Kind
+    address: str
+
+
+def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) -> Where:
+    """Read an address that somebody gave: a directory, anything git accepts, or the name of a remote of the repository
+    at `cwd`. A directory that holds a git repository, bare or not, is that repository.
+
+    Raises UsageError for what is none of these.
+    """
+    if not address.strip() or address.startswith("-") or not address.isprintable():
+        raise UsageError("Name a remote: a directory, the URL of a git repository, or a remote of the one you are in.")
+    path = cwd / Path(address).expanduser()
+    if _is_directory(path):
+        path = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were given
+        return Where("git" if _is_repository(path) else "folder", str(path))
+    if _URL.fullmatch(address):
+        return Where("git", address)
+    if _OTHER_URL.match(address):
+        raise UsageError(f"Palazzo does not use '{address}' as a remote: give a URL with https, ssh or file.")
+    if _OVER_SSH.fullmatch(address):
+        return Where("git", address)
+    found = _remote_of_repository(address, cwd, variables)
+    if found is None:
+        raise UsageError(
+            f"'{address}' is no directory that is there, no URL, and no remote of a git repository here: "
+            "make the directory first, or give a URL."
+        )
+    return found
+
+
+def open_remote(where: Where, cache: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> Remote:
+    """Return the remote; nothing is read or written yet. `cache` is a directory of ours for it, which git needs.
+
+    `asks` says that a person sits at the terminal, whom git may ask for a password.
+    """
+    if where.kind == "folder":
+        return Folder(Path(where.address))
+    return GitBranch(where.address, cache, variables, asks=asks)
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_repository(path: Path) -> bool:
+    bare = (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
+    return bare or (path / ".git").exists()
+
+
+def _remote_of_repository(name: str, cwd: Path, variables: Mapping[str, str]) -> Where | None:
+    git = Git(cwd, variables)
+    answer = git("remote", "get-url", "--", name, cwd=cwd, within=LOOK_WITHIN)
+    top = git("rev-parse", "--show-toplevel", cwd=cwd, within=LOOK_WITHIN)
+    url = answer.out.decode("utf-8", "replace").strip()
+    if answer.code or not url or url == name:
+        return None
+    return resolve(url, Path(top.out.decode("utf-8", "replace").strip()) if top.code == 0 else cwd, variables)
