@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from palazzo.model import Micros
 from palazzo.store import labels
@@ -25,6 +26,31 @@ class Listing:
     filed_as: tuple[str, ...] = ()
     least: float | None = None
     trusts: tuple[str, ...] | None = None
+    branch: str | None = None
+    sources: tuple[int, ...] | None = None
+    """Row ids."""
+
+
+class Shelved(NamedTuple):
+    """Where a drawer stands, what it is and when it was said."""
+
+    wing: str
+    room: str
+    created_at: Micros
+    kind: str
+    row: int
+
+
+def shelved(connection: Connection, listing: Listing) -> list[Shelved]:
+    """Return all of them by wing, room and time, in an order that is the same on every machine."""
+    where, given = _where(listing)
+    rows = connection.execute(
+        "SELECT wing.name, room.name, d.created_at, d.kind, d.id FROM drawer d JOIN room ON room.id = d.room"
+        f" JOIN wing ON wing.id = room.wing WHERE {where}"
+        " ORDER BY wing.name, room.name, d.created_at, d.thread, d.ordinal, d.uid",
+        given,
+    )
+    return [Shelved(wing, room, Micros(at), kind, int(row)) for wing, room, at, kind, row in rows]
 
 
 def page(connection: Connection, listing: Listing, limit: int, offset: int = 0) -> list[int]:
@@ -57,11 +83,13 @@ def _where(listing: Listing) -> tuple[str, tuple[str | int | float | None, ...]]
         ("d.kind", listing.kind, "="),
         ("d.created_at", listing.since, ">="),
         ("d.created_at", listing.before, "<"),
+        ("d.branch", listing.branch, "="),
     ):
         if value is not None:
             parts.append(f"{column} {sign} ?")
             given.append(value)
-    for column, values in (("d.room", listing.rooms), ("d.trust", listing.trusts)):
+    among = (("d.room", listing.rooms), ("d.trust", listing.trusts), ("d.source", listing.sources))
+    for column, values in among:
         if values is not None:
             parts.append(f"{column} IN (SELECT value FROM json_each(?))")
             given.append(json.dumps(values))

@@ -1,0 +1,266 @@
+"""A palace as pages to read: a directory for each wing, one for each room in it, a page for each day.
+
+    README.md                    wings and rooms, and how much is in each
+    facts.md                     facts that hold everywhere
+    <wing>/facts.md              facts of a wing
+    <wing>/to-dos.md             to-dos and reminders, as they stand
+    <wing>/<room>/2026-03-04.md  what was said and filed on that day (UTC), diaries among it; `undated.md`
+
+Every drawer that is live stands on one page, its words whole and in a fence that nothing in them ends. What surrounds
+them (titles, names) is inert. What is not here: rows that a host wrote for itself, what was forgotten, versions of
+facts that are no longer believed, and the history of changes. The same palace makes the same pages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+
+from palazzo.archive.reading import SPAN_SEPARATOR, read_drawers
+from palazzo.exchange.trees import Tree, safe_names
+from palazzo.graph.beliefs import Beliefs, Fact
+from palazzo.model import Drawer, Micros
+from palazzo.store import drawers, facts, labels, neighbours, places, tasks
+from palazzo.store.database import Connection
+from palazzo.store.entities import LATEST
+from palazzo.store.labels import NO_LABEL, Label
+from palazzo.store.listing import Listing, Shelved, shelved
+from palazzo.store.neighbours import Speaker
+from palazzo.store.tasks import Task
+from palazzo.text.inert import inert
+from palazzo.text.times import to_iso
+
+_AT_ONCE = 200
+"""Drawers that are read at once."""
+_UNDATED = "undated"
+_TASKS = frozenset(["todo", "reminder"])
+_FACTS, _TO_DOS, _README = "facts.md", "to-dos.md", "README.md"
+_BACKTICKS = re.compile(r"`+")
+Progress = Callable[[int, int], None]
+"""Told how many drawers are written, of how many."""
+
+
+@dataclass(slots=True)
+class Written:
+    """What pages were written of."""
+
+    drawers: int = 0
+    facts: int = 0
+    tasks: int = 0
+    pages: int = 0
+    rooms: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+def write(
+    connection: Connection, chosen: Listing, everything: bool, tree: Tree, progress: Progress | None = None
+) -> Written:
+    """Write what was chosen into a tree; unless that is `everything`, of facts only those that chosen words state."""
+    found = shelved(connection, chosen)
+    names = safe_names(places.wing_names(connection), [_README, _FACTS])
+    written = Written()
+    items: set[str] = set()
+    for wing, of_wing in groupby(found, key=lambda one: one.wing):
+        _wing(connection, names[wing], list(of_wing), tree, written, items)
+        if progress is not None:
+            progress(written.drawers + written.tasks, len(found))
+    for place, own in _facts(connection, None if everything else items):
+        tree.write(_FACTS if place is None else f"{names[place]}/{_FACTS}", _fact_page(place, own))
+        written.facts += len(own)
+    tree.write(_README, _readme(written, names))
+    written.pages = len(tree.pages)
+    return written
+
+
+def _wing(
+    connection: Connection, name: str, found: Sequence[Shelved], tree: Tree, written: Written, items: set[str]
+) -> None:
+    rooms = safe_names(places.room_names(connection, found[0].wing), [_FACTS, _TO_DOS])
+    days = sorted(found, key=lambda one: (one.room, day_of(one.created_at)))
+    for (room, day), of_day in groupby(
+        (one for one in days if one.kind not in _TASKS), key=lambda one: (one.room, day_of(one.created_at))
+    ):
+        shown = list(of_day)
+        tree.write(f"{name}/{rooms[room]}/{day}.md", _page(connection, shown, day, items))
+        written.drawers += len(shown)
+        written.rooms[shown[0].wing, room] += len(shown)
+    own = _tasks(connection, [one for one in found if one.kind in _TASKS])
+    if own:
+        items.update(one.uid for one in own)
+        tree.write(f"{name}/{_TO_DOS}", _to_dos(own, found[0].wing))
+        written.tasks += len(own)
+
+
+def day_of(moment: Micros) -> str:
+    """Return the day of a moment in UTC, as pages are called; `undated` for none and for one that is in no calendar."""
+    if not moment:
+        return _UNDATED
+    try:
+        return to_iso(moment)[:10]
+    except OverflowError:
+        return _UNDATED
+
+
+# --- days --------------------------------------------------------------------------------------------------
+
+
+def _page(connection: Connection, shown: Sequence[Shelved], day: str, items: set[str]) -> str:
+    first = shown[0]
+    parts = [_front_matter(wing=first.wing, room=first.room, day=day, drawers=len(shown))]
+    parts.append(f"# {_line(first.wing)} / {_line(first.room)}, {day}\n")
+    parts += _entries(connection, [one.row for one in shown], items)
+    return "\n".join(parts)
+
+
+def _front_matter(**told: object) -> str:
+    """YAML, of which JSON's strings and numbers are a part."""
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in told.items()]
+    return "\n".join(["---", "palazzo: 1", *lines, "---", ""])
+
+
+def _entries(connection: Connection, rows: Sequence[int], items: set[str]) -> Iterator[str]:
+    left = iter(rows)
+    while part := list(islice(left, _AT_ONCE)):
+        read = read_drawers(connection, part)
+        noted = labels.labels_of(connection, part)
+        speakers = neighbours.speakers(connection, part)
+        for row in part:
+            items.update(span.item for span in read[row].spans)
+            yield _entry(read[row], noted.get(row, NO_LABEL), speakers.get(row, []))
+
+
+def _entry(drawer: Drawer, label: Label, speakers: Sequence[Speaker]) -> str:
+    title = drawer.title or drawer.source.title
+    clock = f"{to_iso(drawer.created_at)[11:19]} " if day_of(drawer.created_at) != _UNDATED else ""
+    lines = [f"## {clock}{_line(title) or drawer.kind}", "", _about(drawer, label), ""]
+    for said_by, text in _turns(drawer, speakers):
+        lines += [f"**{_line(said_by)}**", ""] if said_by else []
+        lines += [fenced(text), ""]
+    return "\n".join(lines)
+
+
+def _about(drawer: Drawer, label: Label) -> str:
+    importance = "" if label.importance is None else f"importance {label.importance:g}"
+    told = [
+        f"`{drawer.id}`",
+        label.filed_as or drawer.kind,
+        importance,
+        drawer.author and f"by {drawer.author}",
+        f"trust {drawer.trust}",
+        ", ".join(drawer.tags) and f"tags {', '.join(drawer.tags)}",
+        drawer.branch and f"branch {drawer.branch}",
+        drawer.commit and f"commit {drawer.commit}",
+        drawer.source.session_id and f"session {drawer.source.session_id}",
+        drawer.source.uri and f"from {drawer.source.uri}",
+        drawer.locator,
+    ]
+    return " · ".join([told[0], *(_line(str(one)) for one in told[1:] if one)])
+
+
+def _turns(drawer: Drawer, speakers: Sequence[Speaker]) -> Iterator[tuple[str, str]]:
+    """Who says what, in order; '' says all of a drawer in which one alone speaks."""
+    if len({speaker[:2] for speaker in speakers}) < 2:
+        yield "", drawer.text
+        return
+    at = 0
+    for (role, author), group in groupby(speakers, key=lambda one: (one[0], one[1])):
+        size = sum(speaker[2] + len(SPAN_SEPARATOR) for speaker in group) - len(SPAN_SEPARATOR)
+        yield f"{role} ({author})" if author and author != role else role, drawer.text[at : at + size]
+        at += size + len(SPAN_SEPARATOR)
+
+
+def fenced(text: str) -> str:
+    """Return words in a fence that is longer than any in them, so that they stand there to the letter."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _line(words: str) -> str:
+    return inert(" ".join(words.split()))
+
+
+# --- to-dos ------------------------------------------------------------------------------------------------
+
+
+def _tasks(connection: Connection, found: Sequence[Shelved]) -> list[Task]:
+    spans = drawers.spans_of(connection, [one.row for one in found])
+    return tasks.of_items(connection, dict.fromkeys(item for one in found for item, _, _ in spans.get(one.row, ())))
+
+
+def _to_dos(found: Sequence[Task], wing: str) -> str:
+    parts = [_front_matter(wing=wing, tasks=len(found)), f"# To-dos of {_line(wing)}\n"]
+    for kind, title in (("todo", "To-dos"), ("reminder", "Reminders")):
+        own = [one for one in found if one.kind == kind]
+        if own:
+            parts += [f"## {title}\n", *map(_to_do, own), ""]
+    return "\n".join(parts)
+
+
+def _to_do(one: Task) -> str:
+    box = "[ ]" if one.state == "open" else "[x]"
+    told = [
+        f"`{one.uid}`",
+        "" if one.state in ("open", "done") else one.state,
+        f"written {day_of(one.created_at)}",
+        f"due {day_of(one.due_at)}" if one.due_at is not None else "",
+        f"on file {_line(one.file)}" if one.file else "",
+        f"on topic {_line(one.topic)}" if one.topic else "",
+        f"closed {day_of(one.state_at)}" if one.state_at is not None else "",
+    ]
+    words = "\n".join(f"  {line}" for line in fenced(one.text).split("\n"))
+    return f"- {box} {' · '.join(filter(None, told))}\n\n{words}\n"
+
+
+# --- facts -------------------------------------------------------------------------------------------------
+
+
+def _facts(connection: Connection, items: set[str] | None) -> Iterator[tuple[str | None, list[Fact]]]:
+    """What is believed, wing by wing; of those that one of these items says, where there are any named."""
+    beliefs = Beliefs(connection)
+    found: dict[str | None, list[Fact]] = defaultdict(list)
+    for fact in beliefs.tell(beliefs.sorted(facts.versions(connection, LATEST))):
+        if items is None or any(one.item in items for one in fact.provenance):
+            found[fact.wing].append(fact)
+    return iter(sorted(found.items(), key=lambda pair: pair[0] or ""))
+
+
+def _fact_page(wing: str | None, found: Sequence[Fact]) -> str:
+    title = "Facts" if wing is None else f"Facts of {_line(wing)}"
+    head = _front_matter(wing=wing, facts=len(found))
+    columns = ("subject", "predicate", "object", "from", "until", "stated by", "id")
+    rows = [columns, tuple("---" for _ in columns), *map(_fact, found)]
+    return "\n".join([head, f"# {title}\n", *(f"| {' | '.join(row)} |" for row in rows), ""])
+
+
+def _fact(fact: Fact) -> tuple[str, ...]:
+    by = ", ".join(dict.fromkeys(one.stated_by for one in fact.provenance))
+    times = (_UNDATED if at is None else day_of(at) for at in (fact.valid_from, fact.valid_to))
+    began, ended = ("" if one == _UNDATED else one for one in times)
+    words = (fact.subject, fact.predicate, fact.object)
+    return (*(map(_cell, words)), began, ended, _cell(by), f"`{fact.id}`")
+
+
+def _cell(words: str) -> str:
+    return _line(words).replace("|", "\\|")
+
+
+# --- the page before all -----------------------------------------------------------------------------------
+
+
+def _readme(written: Written, wings: Mapping[str, str]) -> str:
+    parts = [
+        _front_matter(drawers=written.drawers, facts=written.facts, tasks=written.tasks),
+        "# Palace\n",
+        "Made by `palazzo export --format markdown`, to be read: words stand whole in fences, times are UTC. What can"
+        " be imported again is an export as jsonl.\n",
+    ]
+    for wing, of_wing in groupby(sorted(written.rooms), key=lambda one: one[0]):
+        rooms = [room for _, room in of_wing]
+        parts.append(f"## {_line(wing)}\n")
+        parts += [f"- {_line(room)}: {written.rooms[wing, room]:,}" for room in rooms]
+        parts += [f"\nIn the directory `{wings[wing].replace('`', '_')}`.\n"]
+    return "\n".join(parts)

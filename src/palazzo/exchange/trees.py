@@ -1,0 +1,209 @@
+"""A directory of pages that is made anew, over an earlier one of ours or where nothing is.
+
+    OUT/palazzo-export.json     which pages are ours
+    OUT/<wing>/<room>/<day>.md  whatever is written
+
+All pages are made beside first and then take their places, each at once, so that whoever stops it while it is made
+leaves what was there. A page that says what it said is not touched. Pages of the earlier tree that there are no more
+go; what somebody else put there stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
+
+MANIFEST = "palazzo-export.json"
+FORMAT, VERSION = "palazzo-markdown", 1
+_LONGEST_NAME = 60
+"""Characters of a directory's name: Windows has 260 for a whole path, most file systems 255 bytes for one name."""
+_MOST_BYTES = 150
+_UNSAFE = re.compile(r'[<>:"/\\|?*~\x00-\x1f\x7f]')
+_DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
+"""Names that mean a device on Windows, whatever ends them."""
+_LARGEST_MANIFEST = 64 << 20
+
+
+def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return for each name one that every file system can have, and no two of which any of them takes for one.
+
+    A name that is safe as it is stays. Another gets the beginning of its hash behind it, so that it is called the same
+    in each export. Of names that differ in case alone the one without capitals stays.
+    """
+    plain = {name: _plain(name) for name in set(names)}
+    alike = Counter(folded(name) for name, safe in plain.items() if safe == name)
+    other = {folded(one) for one in taken}
+
+    def stays(name: str) -> bool:
+        same = folded(name)
+        return plain[name] == name and same not in other and (alike[same] == 1 or name == same)
+
+    return {name: name if stays(name) else f"{safe[: _LONGEST_NAME - 9]}~{_hash(name)}" for name, safe in plain.items()}
+
+
+def folded(name: str) -> str:
+    """Return what names are compared by where a file system sees no difference of case or of composition."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _plain(name: str) -> str:
+    """A name without what some file system refuses or changes."""
+    safe = "".join(
+        "_" if unicodedata.category(letter)[0] in "CZ" and letter != " " else letter
+        for letter in _UNSAFE.sub("_", unicodedata.normalize("NFC", name))
+    )
+    safe = safe[:_LONGEST_NAME]
+    while len(safe.encode()) > _MOST_BYTES:
+        safe = safe[:-1]
+    if safe.startswith((".", "-", " ")):  # hidden, or an option
+        safe = f"_{safe[1:]}"
+    if safe.endswith((".", " ")):
+        safe = f"{safe[:-1]}_"
+    if _DEVICES.fullmatch(safe):
+        safe = f"_{safe}"
+    return safe or "_"
+
+
+def _hash(name: str) -> str:
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+class Tree:
+    """Pages on their way. Names are relative, with `/`."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self.pages: list[str] = []
+
+    def write(self, name: str, text: str) -> None:
+        """Write one page. Half a character (which no file may hold) is written as its escape."""
+        path = self._top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+        self.pages.append(name)
+
+
+@contextmanager
+def growing(top: Path) -> Iterator[Tree]:
+    """Give a tree to write pages into, and put it in place at the end.
+
+    Raises UsageError where `top` is something else than a directory of ours or an empty one, PalazzoError where it
+    cannot be written.
+    """
+    before = _pages_before(top)
+    try:
+        made = Path(tempfile.mkdtemp(dir=top if top.is_dir() else top.parent, prefix=".palazzo-"))  # 0700
+    except OSError as error:
+        raise _unwritable(top, error) from error
+    try:
+        tree = Tree(made)
+        yield tree
+        if top.is_dir():
+            _put(made, top, tree.pages, before)
+        else:
+            _write_manifest(made, tree.pages)
+            made.replace(top)
+    except OSError as error:
+        raise _unwritable(top, error) from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _put(made: Path, top: Path, pages: list[str], before: list[str]) -> None:
+    _write_manifest(top, sorted({*before, *pages}))  # so that the next export knows all, wherever this one is stopped
+    for name in pages:
+        _check_way(top, name)
+        new, old = made / name, top / name
+        if old.is_file() and not old.is_symlink() and old.read_bytes() == new.read_bytes():
+            continue
+        old.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new.replace(old)
+    for name in sorted({*before} - {*pages}):
+        _check_way(top, name)
+        (top / name).unlink(missing_ok=True)
+        _remove_empty(top, (top / name).parent)
+    _write_manifest(top, pages)
+
+
+def _remove_empty(top: Path, directory: Path) -> None:
+    while directory != top and directory.is_dir() and not any(directory.iterdir()):
+        directory.rmdir()
+        directory = directory.parent
+
+
+def _check_way(top: Path, name: str) -> None:
+    """Raise where a directory on the way to a page is a link: it would lead out of the tree."""
+    for parent in PurePosixPath(name).parents:
+        if (top / parent).is_symlink() and str(parent) != ".":
+            raise UsageError(f"{top / parent} is a link. Move it away, or name another directory.")
+
+
+def _write_manifest(top: Path, pages: list[str]) -> None:
+    told = json.dumps({"format": FORMAT, "version": VERSION, "pages": sorted(pages)}, indent=1, ensure_ascii=False)
+    handle, made = tempfile.mkstemp(dir=top, prefix=".palazzo-")
+    with os.fdopen(handle, "wb") as file:
+        file.write(told.encode("utf-8", "backslashreplace") + b"\n")
+    Path(made).replace(top / MANIFEST)
+
+
+def is_tree(path: Path) -> bool:
+    """Whether a directory is such a tree."""
+    return path.is_dir() and (path / MANIFEST).is_file()
+
+
+def _pages_before(top: Path) -> list[str]:
+    """The pages of the tree that stands there; UsageError where something else does."""
+    if not os.path.lexists(top):
+        return []
+    if not top.is_dir():
+        raise UsageError(f"{top} is there and no directory. Markdown is a tree of pages: name a directory.")
+    if not is_tree(top):
+        if any(top.iterdir()):
+            raise UsageError(
+                f"{top} holds something else than an export, and is not written into. Name a new directory."
+            )
+        return []
+    try:
+        told = _read_manifest(top / MANIFEST)
+    except (OSError, ValueError, RecursionError) as error:
+        raise SourceUnreadable(
+            f"{top / MANIFEST} is not as an export has it. Move {top} away, or name another directory."
+        ) from error
+    return told
+
+
+def _read_manifest(path: Path) -> list[str]:
+    """The pages that a manifest names. It may be anybody's: a name that leads out of the tree is none."""
+    if path.stat().st_size > _LARGEST_MANIFEST:
+        raise ValueError("too large")
+    told: Any = json.loads(path.read_bytes())
+    if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") != VERSION:
+        raise ValueError("another format")
+    pages = told.get("pages")
+    if not isinstance(pages, list) or not all(isinstance(name, str) and _is_page(name) for name in pages):
+        raise ValueError("another format")
+    return pages
+
+
+def _is_page(name: str) -> bool:
+    """Whether a name is one that `safe_names` and a page's ending make."""
+    parts = name.replace("~", "_").split("/")
+    return name.endswith(".md") and all(part and part[0] != "." and not _UNSAFE.search(part) for part in parts)
+
+
+def _unwritable(path: Path, error: OSError) -> PalazzoError:
+    return PalazzoError(f"{path} cannot be written ({error.strerror}). Name another directory, or make room.")
