@@ -1,0 +1,209 @@
+"""claude-mem's database: what its agent observed in sessions, what it made of them, and what was asked in them.
+
+Learned from claude-mem 13.25.3 (the SQL in its `worker-service.cjs`). The file is `~/.claude-mem/claude-mem.db`; which
+columns there are depends on its age, and only those of each first line have to be there:
+
+    observations        memory_session_id, project, type, created_at_epoch,
+                        text, title, subtitle, narrative, facts, concepts, files_read, files_modified (JSON lists),
+                        prompt_number, content_hash, agent_type, merged_into_project, metadata
+    session_summaries   memory_session_id, project, created_at_epoch,
+                        request, investigated, learned, completed, next_steps, notes, files_read, files_edited
+    user_prompts        content_session_id, prompt_text, created_at_epoch, prompt_number
+    sdk_sessions        memory_session_id, content_session_id, project, platform_source, custom_title
+
+Times are milliseconds. Ids count from 1 on each machine, so a row is known by its session, its time and its words. Each
+row becomes a note: an observation of its type, a summary, a prompt; a prompt is the person's own words, the others a
+model's. What is queued for a summary that was never made is left there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.errors import SourceUnreadable
+from palazzo.exchange.stores import Brought, Note, Unplaced
+from palazzo.exchange.stores.json_documents import head, key_of, present, text_at, texts_at
+from palazzo.feeders.jsonl import JsonObject
+from palazzo.feeders.moments import moment
+from palazzo.store.database import SqliteConnection
+from palazzo.store.foreign import MAGIC, ForeignDatabase
+
+NAME = "claude-mem.db"
+_NEEDED = {
+    "observations": {"memory_session_id", "project", "type", "created_at_epoch"},
+    "session_summaries": {"memory_session_id", "project", "created_at_epoch"},
+    "user_prompts": {"prompt_text", "created_at_epoch"},
+}
+_PARTS = (
+    ("request", "Request"),
+    ("investigated", "Investigated"),
+    ("learned", "Learned"),
+    ("completed", "Completed"),
+    ("next_steps", "Next steps"),
+    ("notes", "Notes"),
+)
+"""The parts of a summary, in the order in which claude-mem shows them."""
+_LEFT = (
+    ("pending_messages", "queued messages", "no observation was made of them yet"),
+    ("memories", "rows of claude-mem before 4", "of a table that no later version reads"),
+    ("overviews", "rows of claude-mem before 4", "of a table that no later version reads"),
+)
+_LISTS = ("facts", "concepts", "files_read", "files_modified", "files_edited")
+
+
+class ClaudeMem:
+    """Reads claude-mem's database, of the file or of the directory that it lies in."""
+
+    name = "claude-mem"
+    title = "claude-mem"
+
+    def recognises(self, path: Path) -> bool:
+        """Whether this is a SQLite file of that name, or a directory with one."""
+        file = _file(path)
+        return file.name.startswith("claude-mem") and head(file).startswith(MAGIC)
+
+    def read(self, path: Path) -> Iterator[Brought]:
+        """Yield observations, summaries and prompts, each in the order in which they were made."""
+        file = _file(path)
+        with ForeignDatabase(file).snapshot() as connection:
+            tables = _tables(connection)
+            for table, needed in _NEEDED.items():
+                if missing := sorted(needed - tables.get(table, set())):
+                    raise SourceUnreadable(
+                        f"{file} has no column '{missing[0]}' in '{table}': it is no database of claude-mem that is"
+                        " known, which are those since version 5."
+                    )
+            sessions = _sessions(connection, tables.get("sdk_sessions", set()))
+            for record in _records(connection, "observations"):
+                yield _observation(record, sessions)
+            for record in _records(connection, "session_summaries"):
+                yield _summary(record, sessions)
+            for record in _records(connection, "user_prompts"):
+                yield _prompt(record, sessions)
+            for table, what, why in _LEFT:
+                if table in tables and (count := _count(connection, table)):
+                    yield Unplaced(what, why, table, count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What the program knows of a session; `host` is who held it."""
+
+    project: str = ""
+    host: str = ""
+    title: str = ""
+
+
+def _observation(record: JsonObject, sessions: dict[str, _Session]) -> Brought:
+    facts = "\n".join(f"- {fact}" for fact in texts_at(record, "facts"))
+    heading = "\n".join(filter(None, (text_at(record, "title").strip(), text_at(record, "subtitle").strip())))
+    told = [heading, text_at(record, "narrative").strip()]
+    older = text_at(record, "text").strip()
+    if older and older not in told:
+        told.append(older)
+    label = text_at(record, "type").lower()
+    return _note("observations", record, sessions, "\n\n".join(filter(None, (*told, facts))), label, heading)
+
+
+def _summary(record: JsonObject, sessions: dict[str, _Session]) -> Brought:
+    parts = ((name, text_at(record, column).strip()) for column, name in _PARTS)
+    text = "\n\n".join(f"{name}: {said}" for name, said in parts if said)
+    return _note("summaries", record, sessions, text, "summary", text_at(record, "request").strip())
+
+
+def _prompt(record: JsonObject, sessions: dict[str, _Session]) -> Brought:
+    return _note("prompts", record, sessions, text_at(record, "prompt_text"), "prompt", "")
+
+
+def _note(
+    what: str, record: JsonObject, sessions: dict[str, _Session], text: str, label: str, title: str
+) -> Note | Unplaced:
+    session = text_at(record, "memory_session_id", "content_session_id")
+    at = moment(record.get("created_at_epoch"))
+    if at is None:
+        at = moment(record.get("created_at"))
+    if not text.strip():
+        return Unplaced(what, "without words", str(record.get("id", "")))
+    known = sessions.get(session, _Session())
+    numbered = record.get("prompt_number")
+    about = present(
+        {
+            "files_read": list(texts_at(record, "files_read")),
+            "files_modified": list(texts_at(record, "files_modified") or texts_at(record, "files_edited")),
+            "prompt": numbered if isinstance(numbered, int) else None,
+            "session": known.title,
+        }
+    )
+    wing = text_at(record, "merged_into_project", "project") or known.project
+    return Note(
+        key=key_of(what, session, str(at), text),
+        text=text,
+        wing=wing,
+        created_at=at,
+        label=label,
+        tags=texts_at(record, "concepts"),
+        author=text_at(record, "agent_type") or ("" if what == "prompts" else known.host),
+        trust="user" if what == "prompts" else "agent",
+        origin=session,
+        title=title.splitlines()[0] if title else "",
+        about=about,
+    )
+
+
+def _tables(connection: SqliteConnection) -> dict[str, set[str]]:
+    """The columns of each table."""
+    rows = connection.execute(
+        "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
+    )
+    found: dict[str, set[str]] = {}
+    for table, column in rows:
+        found.setdefault(str(table), set()).add(str(column))
+    return found
+
+
+def _sessions(connection: SqliteConnection, columns: set[str]) -> dict[str, _Session]:
+    """The sessions, by each of their ids."""
+    if not {"memory_session_id", "content_session_id", "project"} <= columns:
+        return {}
+    found: dict[str, _Session] = {}
+    for record in _records(connection, "sdk_sessions"):
+        session = _Session(
+            text_at(record, "project"), text_at(record, "platform_source"), text_at(record, "custom_title")
+        )
+        for own in ("memory_session_id", "content_session_id"):
+            if key := text_at(record, own):
+                found[key] = session
+    return found
+
+
+def _records(connection: SqliteConnection, table: str) -> Iterator[JsonObject]:
+    """The rows of a table as objects. Lists that it keeps as JSON are lists again."""
+    columns = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
+    for row in connection.execute(f"SELECT * FROM {table} ORDER BY id"):  # noqa: S608
+        record: JsonObject = dict(zip(columns, row, strict=True))
+        for name in _LISTS:
+            record[name] = _list(record.get(name))
+        yield record
+
+
+def _list(value: object) -> list[object]:
+    """A list that is kept as JSON; a value that is none is its only element."""
+    if not isinstance(value, str) or not value.strip():
+        return []
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return [value]
+    return found if isinstance(found, list) else [value]
+
+
+def _count(connection: SqliteConnection, table: str) -> int:
+    ((count,),) = connection.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+    return int(count)
+
+
+def _file(path: Path) -> Path:
+    return path / NAME if path.is_dir() else path
