@@ -28,6 +28,7 @@ from palazzo.derive.cut import Cutter
 from palazzo.derive.lagging import Made
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
+from palazzo.exchange import clock as hybrid
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import groups, past, places, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
@@ -76,7 +77,7 @@ class Palace:
     """One open palace; see the module. Use `Palace.open`, and close it (or use `with`)."""
 
     def __init__(self, database: Database, embedder: EmbedderFactory, clock: Clock) -> None:
-        self.database, self.clock = database, clock
+        self.database, self.machine_clock = database, clock
         self._make_embedder = embedder
         self._embedder: Embedder | None = None
         self._index: VectorIndex | None = None
@@ -127,6 +128,10 @@ class Palace:
         if self._embedder is not None:
             self._embedder.close()
         self.database.close()
+
+    def clock(self) -> Micros:
+        """Return now: as the machine has it, but never behind what was taken in from other devices."""
+        return hybrid.now(self.database, self.machine_clock())
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -299,7 +304,7 @@ class Palace:
             now = self.clock()
             uid = bytes.fromhex(identity.new_id(now))
             erasure = tombstones.file_erasure(connection, uid, now)
-            erased = erasing.erase(connection, erasure, wanted, found, actor, now)
+            erased = erasing.erase(connection, erasure, wanted, found)
             proof = certificates.certificate(connection, uid, now, erased, found, wanted.left)
             tombstones.certify(connection, erasure, certificates.dump(proof))
         return proof

@@ -94,8 +94,8 @@ def test_verify_sees_what_is_wrong_with_the_past_and_repair_mends_it(
     assert not _past(palace)
     palace.rebuild("fts")
     assert _past(palace)
-    assert isinstance(palace.clock, Ticking)
-    palace.clock.now = EPOCH + DAY
+    assert isinstance(palace.machine_clock, Ticking)
+    palace.machine_clock.now = EPOCH + DAY
     assert [hit.text for hit in palace.search(Query("heron", as_of=Micros(EPOCH + 1_500_000))).hits] == [
         "the heron stands on the pier"
     ]

@@ -83,8 +83,8 @@ class Year:
 
     def __init__(self, palace: Palace, seed: int) -> None:
         self.palace, self.random = palace, Random(seed)
-        assert isinstance(palace.clock, Ticking)
-        self.clock = palace.clock
+        assert isinstance(palace.machine_clock, Ticking)
+        self.clock = palace.machine_clock
         self.words: list[Words] = []
         self._by_text: dict[str, Words] = {}
         self._groups: list[Callable[[int], None]] = []

@@ -23,8 +23,8 @@ def on(day: int) -> Micros:
 
 
 def turn_to(palace: Palace, day: int) -> None:
-    assert isinstance(palace.clock, Ticking)
-    palace.clock.now = EPOCH + day * DAY
+    assert isinstance(palace.machine_clock, Ticking)
+    palace.machine_clock.now = EPOCH + day * DAY
 
 
 def found(palace: Palace, text: str, day: int | None = None, **scope: object) -> list[str]:

@@ -127,7 +127,16 @@ class Context:
 
     @property
     def now(self) -> Micros:
-        """The time, as the palace's clock has it."""
+        """The time, as the palace's clock has it; as the machine has it while no palace is open."""
+        if self._palace is None:
+            return self.machine_now
+        from palazzo.exchange import clock as hybrid
+
+        return hybrid.now(self._palace.database, self.machine_now)
+
+    @property
+    def machine_now(self) -> Micros:
+        """The time, as the machine's own clock has it."""
         from palazzo.palace import system_clock
 
         return (self._clock or system_clock)()
