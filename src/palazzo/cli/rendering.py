@@ -17,6 +17,8 @@ RENDERERS = {
     "check_duplicate": "palazzo.cli.listing:check_duplicate",
     "watch": "palazzo.cli.keeping:watch",
     "restore_session": "palazzo.cli.keeping:restore_session",
+    "export": "palazzo.cli.exchanging:export",
+    "import": "palazzo.cli.exchanging:import_",
     "wake_up": "palazzo.cli.finding:wake_up",
     "proactive_context": "palazzo.cli.telling:proactive_context",
     "context_summary": "palazzo.cli.telling:context_summary",
@@ -95,6 +97,8 @@ RENDERERS = {
     "doctor": "palazzo.cli.operating:doctor",
     "verify": "palazzo.cli.operating:verify",
     "repair": "palazzo.cli.operating:repair",
+    "backup": "palazzo.cli.backing_up:backup",
+    "restore": "palazzo.cli.backing_up:restore",
     "settings": "palazzo.cli.operating:settings",
     "bench": "palazzo.cli.benching:bench",
 }

@@ -80,6 +80,8 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
             print(f"palazzo: {problem}", file=sys.stderr)
     if common.as_json and getattr(request, "raw", False):
         raise UsageError("--raw writes bytes and --json a document: give one of them.")
+    if common.as_json and operation.name == "export" and str(request.out) == "-":
+        raise UsageError("Both the export and the document of --json would be standard output: name a file.")
     asks = operation.destructive or (operation.asks is not None and operation.asks(request))
     if asks and not request.dry_run and not common.yes:
         from palazzo.cli.asking import confirm

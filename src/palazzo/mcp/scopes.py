@@ -30,10 +30,10 @@ WRITING = frozenset(
 """What changes one thing after another, each of which `undo` brings back."""
 ADMINS = frozenset(
     {
-        "bench", "cleanup", "dedup", "erase", "feed", "init", "install", "mine", "pause", "quarantine_approve",
-        "quarantine_drop", "repair", "restore_session", "resume", "room_merge", "room_move", "room_rename",
-        "service_start", "service_status", "service_stop", "settings", "sync_sources", "token_add", "token_list",
-        "token_revoke", "uninstall", "verify", "watch", "wing_merge", "wing_rename",
+        "backup", "bench", "cleanup", "dedup", "erase", "export", "feed", "import", "init", "install", "mine", "pause",
+        "quarantine_approve", "quarantine_drop", "repair", "restore", "restore_session", "resume", "room_merge",
+        "room_move", "room_rename", "service_start", "service_status", "service_stop", "settings", "sync_sources",
+        "token_add", "token_list", "token_revoke", "uninstall", "verify", "watch", "wing_merge", "wing_rename",
     }
 )  # fmt: skip
 """Named so that a new operation has to choose: settings, files of this machine, much at once, long work."""

@@ -1,0 +1,69 @@
+"""How what leaves a palace and what comes into it looks to a person."""
+
+from __future__ import annotations
+
+from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.export import ExportResult
+from palazzo.operations.importing import Came, ImportResult
+
+_SHOWN = 20
+
+
+def export(screen: Screen, result: ExportResult) -> None:
+    """Show what was written, unless it went to standard output."""
+    if result.path == "-":
+        return
+    if result.format == "markdown":
+        told = [count(result.counts[name], name.removesuffix("s")) for name in ("drawers", "facts", "tasks")]
+        pages = count(result.counts["pages"], "page")
+        screen.say(("Wrote ", "bold"), f"{pages} with {', '.join(told)} into {result.path}.")
+        return
+    records = sum(result.counts.values())
+    screen.say(("Wrote ", "bold"), f"{count(records, 'record')} ({result.size:,} bytes) to {result.path}.")
+    _kinds(screen, result.counts)
+
+
+def import_(screen: Screen, result: ImportResult) -> None:
+    """Show what came over, what was here already, and what had no place."""
+    verb = "Would take over" if result.dry_run else "Took over"
+    screen.say((f"{verb} ", "bold"), f"{result.title} from {result.path}:")
+    rows = [
+        (one.what.replace("_", " "), *(f"{number:,}" if number else "" for number in _numbers(one)))
+        for one in result.counts
+        if any(_numbers(one))
+    ]
+    if rows:
+        screen.table(("", "new", "changed", "merged", "here already"), rows, right=(1, 2, 3, 4))
+    else:
+        screen.say("It holds nothing.")
+    for renamed in result.renamed[:_SHOWN]:
+        screen.say((f"{renamed.what} ", "dim"), f"{renamed.was} is called ", (renamed.now, "cyan"), " here")
+    _more(screen, len(result.renamed), "renamed")
+    for left in result.left_out[:_SHOWN]:
+        screen.say(("no place  ", "yellow"), f"{left.count:,} {left.what.replace('_', ' ')}: {left.reason}")
+        if left.keys:
+            screen.say((f"{INDENT}such as {', '.join(left.keys)}", "dim"))
+    _more(screen, len(result.left_out), "reasons")
+    if result.conflicts:
+        screen.say(
+            (f"{count(len(result.conflicts), 'conflict')} between facts: ", "yellow"),
+            "palazzo kg conflicts shows them.",
+        )
+    if result.change is not None:
+        screen.say("'palazzo undo' takes that back.")
+    if result.note:
+        screen.say((result.note, "yellow"))
+
+
+def _numbers(one: Came) -> tuple[int, int, int, int]:
+    return one.new, one.changed, one.merged, one.there
+
+
+def _kinds(screen: Screen, counts: dict[str, int]) -> None:
+    told = [f"{number:,} {kind.replace('_', ' ')}" for kind, number in counts.items() if kind != "header"]
+    screen.say((", ".join(told), "dim"))
+
+
+def _more(screen: Screen, number: int, what: str) -> None:
+    if number > _SHOWN:
+        screen.say((f"{INDENT}and {number - _SHOWN:,} more {what}", "dim"))

@@ -1,0 +1,178 @@
+"""export: write what the palace holds into files of one's own."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.search import DrawerKind
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.listing import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """Where to, in which format, and what of it all."""
+
+    out: Annotated[
+        Path,
+        About("A file, packed if it ends in .gz or .zst; - for standard output; of markdown a directory.", True, "OUT"),
+    ]
+    format: Annotated[
+        Literal["jsonl", "markdown"], About("jsonl can be imported and has everything; markdown is for reading.")
+    ] = "jsonl"
+    wing: Annotated[str | None, About("Only what is in this wing.")] = None
+    room: Annotated[str | None, About("Only what is in rooms of this name.")] = None
+    kind: Annotated[DrawerKind | None, About("Only drawers of this kind.")] = None
+    since: Annotated[
+        str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")
+    ] = None
+    until: Annotated[str | None, About("Only before this time.")] = None
+    branch: Annotated[str | None, About("Only what was written on this git branch.")] = None
+    tags: Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")] = ()
+    source: Annotated[str | None, About("Only what came from this file, directory, address or session.")] = None
+    filed_as: Annotated[
+        tuple[str, ...],
+        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
+    ] = ()
+    min_importance: Annotated[
+        float | None, About("Only notes of at least this importance; what was given none has 0.5.", metavar="N")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """What was written. `counts` are records of a jsonl by kind; of markdown drawers, facts, tasks and pages."""
+
+    path: str
+    format: str
+    counts: dict[str, int]
+    size: int
+    """Bytes of the file, or of all pages that are in place."""
+    took_s: float
+    filter: dict[str, Any] = field(default_factory=dict)
+    """What the export was limited to, by option; empty where it holds everything."""
+
+
+def export(context: Context, request: ExportRequest) -> ExportResult:
+    """Write the palace into a file of one JSON record per line, or into a tree of pages to read.
+
+    A jsonl holds all truth (items with their bytes, acts, facts, to-dos, diaries, tunnels, times, where each came from)
+    and 'palazzo import' merges it into any palace. Two exports of one palace are the same but for what changed. What
+    was there stays until all is written; nothing but an earlier export is overwritten.
+    """
+    began = time.monotonic()
+    out = _out(context, request)
+    with context.reading().database.snapshot() as connection:
+        chosen, narrowed = _chosen(context, connection, request)
+        if request.format == "markdown":
+            counts = _markdown(context, connection, chosen, not narrowed, out)
+        else:
+            counts = _jsonl(context, connection, chosen, narrowed, out)
+    took = round(time.monotonic() - began, 3)
+    return ExportResult(str(out), request.format, counts, _size(out), took, narrowed)
+
+
+def _out(context: Context, request: ExportRequest) -> Path:
+    """Where to write; UsageError for a place where an export would overwrite something else."""
+    from palazzo.exchange import checking
+    from palazzo.exchange.files import STDIN
+
+    if request.out == STDIN:
+        if request.format == "markdown":
+            raise UsageError("Markdown is a tree of pages: name a directory instead of -.")
+        if context.trust != "user":
+            raise UsageError("Only a command line has a standard output: name a file.")
+        return STDIN
+    out = context.cwd / request.out.expanduser()
+    if request.format == "markdown":
+        return out
+    if out.is_dir():
+        raise UsageError(f"{out} is a directory. Name a file in it, or export with --format markdown.")
+    if out.exists() and not (out.is_file() and (out.stat().st_size == 0 or checking.is_export(out))):
+        raise UsageError(f"{out} is there and no export, and is not overwritten. Name another file.")
+    return out
+
+
+def _chosen(context: Context, connection: Connection, request: ExportRequest) -> tuple[Listing, dict[str, Any]]:
+    """Which drawers are wanted, and by which options; none of these are given where all are."""
+    from palazzo.operations import choosing, search
+    from palazzo.operations.tag import label
+    from palazzo.store import places
+    from palazzo.store.listing import Listing
+
+    search.check_importance(request.min_importance)
+    since = search.moment(request.since, context.now, "--since")
+    until = search.moment(request.until, context.now, "--until")
+    if since is not None and until is not None and since >= until:
+        raise UsageError("The time range is inverted: --since must lie before --until.")
+    wing, room = search.check_place(connection, request.wing, request.room, context.notice)
+    narrowed: dict[str, Any] = {
+        "wing": wing,
+        "room": room,
+        "kind": request.kind,
+        "since": since,
+        "until": until,
+        "branch": request.branch,
+        "tags": sorted(tag.strip().lower() for tag in request.tags),
+        "source": request.source,
+        "filed_as": sorted(label("--filed-as", one) for one in request.filed_as),
+        "min_importance": request.min_importance,
+    }
+    sources = None if request.source is None else tuple(choosing.sources_at(context, connection, request.source))
+    listing = Listing(
+        rooms=places.scope(connection, wing, room).rooms,
+        kind=request.kind,
+        since=since,
+        before=until,
+        tags=choosing.known_tags(connection, request.tags),
+        filed_as=tuple(narrowed["filed_as"]),
+        least=request.min_importance,
+        branch=request.branch,
+        sources=sources,
+    )
+    return listing, {name: value for name, value in narrowed.items() if value not in (None, [])}
+
+
+def _markdown(context: Context, connection: Connection, chosen: Listing, everything: bool, out: Path) -> dict[str, int]:
+    from palazzo.exchange import markdown, trees
+
+    with trees.growing(out) as tree:
+        told = markdown.write(
+            connection, chosen, everything, tree, lambda done, total: context.report("exporting", done, total)
+        )
+    return {"drawers": told.drawers, "facts": told.facts, "tasks": told.tasks, "pages": told.pages}
+
+
+def _jsonl(
+    context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path
+) -> dict[str, int]:
+    from palazzo.exchange import files, reading, wire
+
+    counts: Counter[str] = Counter()
+    with files.written(out) as write:
+        for record in reading.records(connection, None):
+            write(wire.to_line(record))
+            counts[wire.kind_of(record)] += 1
+    return dict(counts)
+
+
+def _size(out: Path) -> int:
+    from palazzo.exchange.files import STDIN
+
+    if out == STDIN:
+        return 0
+    if out.is_dir():
+        return sum(page.stat().st_size for page in out.rglob("*.md"))
+    return out.stat().st_size
+
+
+OPERATION = Operation("export", ExportRequest, ExportResult, export)

@@ -1,0 +1,296 @@
+"""import: take in an export of another palace, or the store of another memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations.background import start_embedding
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.exchange.checking import Checked
+    from palazzo.exchange.merging import Report
+    from palazzo.exchange.migrating import Migration
+    from palazzo.exchange.stores import Brought, StoreReader
+    from palazzo.operations.context import Context
+    from palazzo.palace import Palace
+
+OWN = "palazzo"
+"""What --from calls our own format."""
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """What to take in, and as what."""
+
+    path: Annotated[
+        Path, About("An export, or another memory's store; - for standard input.", positional=True, option="FILE|DIR")
+    ]
+    store: Annotated[
+        str | None,
+        About("Whose it is, if that is not to be found out: palazzo, mempalace, shodh, …", False, "--from", "NAME"),
+    ] = None
+    wing: Annotated[str | None, About("File what comes of another memory's store in this wing.")] = None
+    dry_run: Annotated[bool, About("Only say what would come.")] = False
+    wait: Annotated[bool, About("Make the vectors now instead of in the background.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """How much of one sort came.
+
+    `new` was not here, `there` was; `changed` says more than it did; `merged` went into something that says the same.
+    """
+
+    what: str
+    new: int
+    there: int
+    changed: int
+    merged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What had no place here, how often, and why; `keys` are what a few of them are called where they are from."""
+
+    what: str
+    reason: str
+    count: int
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RenamedPlace:
+    """A wing, a room or an agent that is called otherwise here."""
+
+    what: str
+    was: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What came over, what was there, what had no place. `change` is what 'palazzo undo' takes back, if anything is."""
+
+    path: str
+    store: str
+    counts: tuple[Came, ...]
+    left_out: tuple[LeftOut, ...]
+    took_s: float
+    renamed: tuple[RenamedPlace, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    """Ids of conflicts between facts that are here since: 'palazzo kg conflicts' shows them."""
+    change: str | None = None
+    dry_run: bool = False
+    title: Annotated[str, PERSON_ONLY] = ""
+    note: Annotated[str, PERSON_ONLY] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The same, but for where it is from and how long it took."""
+
+    title: str
+    counts: tuple[Came, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    renamed: tuple[RenamedPlace, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    change: str | None = None
+
+
+def import_(context: Context, request: ImportRequest) -> ImportResult:
+    """Take in an export of another palace, or the store of another memory; what is here already is not added again.
+
+    An export is merged: the same ids and times, and of what both know the earliest retirement. It is read to its end
+    and checked before anything is written, and so is a store of another memory, whose notes, diaries, facts and tunnels
+    are filed with their times and where they came from. Whose it is is found out unless --from says it.
+    """
+    from palazzo.exchange.files import STDIN
+
+    began = time.monotonic()
+    with _file(context, request) as path:
+        reader = _reader(path, request.store)
+        try:
+            told = _merge(context, path, request) if reader is None else _migrate(context, reader, path, request)
+        finally:  # also when it was interrupted: what came so far is kept, and wants its vectors
+            if not request.dry_run and context.has_palace and not request.wait:
+                start_embedding(context)
+    return ImportResult(
+        path="-" if request.path == STDIN else str(path),
+        store=OWN if reader is None else reader.name,
+        counts=told.counts,
+        left_out=told.left_out,
+        took_s=round(time.monotonic() - began, 3),
+        renamed=told.renamed,
+        conflicts=told.conflicts,
+        change=told.change,
+        dry_run=request.dry_run,
+        title=told.title,
+        note=_embedded(context) if request.wait and not request.dry_run else "",
+    )
+
+
+@contextmanager
+def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
+    """The file to read, which is read twice: standard input is kept aside meanwhile."""
+    from palazzo.exchange.files import STDIN
+
+    if request.path != STDIN:
+        path = context.cwd / request.path.expanduser()
+        if not os.path.lexists(path):
+            raise UsageError(f"{path} does not exist. Name an export, or a directory of another memory.")
+        yield path
+        return
+    if context.trust != "user":
+        raise UsageError("Only a command line has a standard input: name a file.")
+    with tempfile.TemporaryDirectory(prefix="palazzo-") as place:  # 0700
+        path = Path(place) / "standard input"
+        with path.open("wb") as file:
+            while block := sys.stdin.buffer.read(_BLOCK):
+                file.write(block)
+        yield path
+
+
+def _reader(path: Path, named: str | None) -> StoreReader | None:
+    """The reader of whose store it is; None for an export of our own."""
+    from palazzo.exchange import checking, trees
+    from palazzo.exchange.stores import registry
+
+    if named is not None:
+        name = named.strip().lower()
+        return None if name == OWN else registry.named(name)
+    if trees.is_tree(path):
+        raise UsageError(f"{path} is an export as Markdown, which is for reading. Import the one as jsonl.")
+    if path.is_file() and checking.is_export(path):
+        return None
+    found = registry.recognised(path)
+    if found is None:
+        there = ", ".join([OWN, *(reader.name for reader in registry.READERS)])
+        raise UsageError(f"{path} is nothing that can be told by its looks. Say whose it is with --from: {there}.")
+    return found
+
+
+# --- an export of a palace ---------------------------------------------------------------------------------
+
+
+def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
+    from palazzo.exchange import checking, merging
+    from palazzo.operations.tainting import speaks
+
+    if request.wing is not None:
+        raise UsageError("An export says itself in which wing each thing stands: leave --wing out.")
+    if not request.dry_run and speaks(context) != "user":
+        raise UsageError(
+            "An export says of all its words whom to believe for them, so a person imports one, in a terminal of their"
+            f" own: palazzo import '{path}'. With dry_run you see what would come."
+        )
+    checked = checking.check(path, lambda read, size: context.report("checking", read, size))
+    records = checking.records(path, checked)
+    total = checked.counts.total()
+
+    def merged(done: int) -> None:
+        context.report("merging", done, total)
+
+    with _palace(context, request.dry_run) as palace:
+        report = merging.merge(palace.database, records, palace.clock, progress=merged, dry_run=request.dry_run)
+    return _of_report(_written_by(checked), report)
+
+
+def _written_by(checked: Checked) -> str:
+    return f"an export by {checked.header.written_by}" if checked.header.written_by else "an export"
+
+
+def _of_report(title: str, report: Report) -> _Told:
+    kinds = dict.fromkeys([*report.added, *report.changed, *report.same])
+    return _Told(
+        title,
+        tuple(Came(kind, report.added[kind], report.same[kind], report.changed[kind]) for kind in kinds),
+        tuple(LeftOut(kind, "what it refers to is neither in it nor here", n) for kind, n in report.missing.items()),
+        conflicts=tuple(report.conflicts),
+    )
+
+
+# --- another memory's store --------------------------------------------------------------------------------
+
+
+class _ByAgent:
+    """A reader whose words an agent brings: none of them is believed as a person's."""
+
+    def __init__(self, reader: StoreReader) -> None:
+        self._reader, self.name, self.title = reader, reader.name, reader.title
+
+    def recognises(self, path: Path) -> bool:
+        """Whether it is such a store."""
+        return self._reader.recognises(path)
+
+    def read(self, path: Path) -> Iterator[Brought]:
+        """Yield what the store holds, with what it says a person wrote believed as an agent's."""
+        from palazzo.exchange.stores import Fact, Note, Task
+
+        for one in self._reader.read(path):
+            if isinstance(one, Note | Task | Fact) and one.trust == "user":
+                yield replace(one, trust="agent")
+            else:
+                yield one
+
+
+def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportRequest) -> _Told:
+    from palazzo.exchange import migrating
+    from palazzo.operations.mine import wing_named
+    from palazzo.operations.tainting import speaks, unless_tainted
+
+    by: Literal["user", "agent"] = "user" if speaks(context) == "user" else "agent"
+    if by == "agent" and not request.dry_run:
+        unless_tainted(context, "takes over another memory")
+    taking = migrating.Taking(
+        actor=by, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
+    )
+    trusted = reader if by == "user" else _ByAgent(reader)
+    with _palace(context, request.dry_run) as palace:
+        return _of_migration(migrating.migrate(palace.database, trusted, path, palace.clock, taking))
+
+
+@contextmanager
+def _palace(context: Context, dry_run: bool) -> Iterator[Palace]:
+    """The palace; where nothing is to be written and there is none, an empty one that is gone afterwards."""
+    from palazzo.palace import Palace, without_embedder
+
+    if not dry_run:
+        yield context.writing()
+    elif context.has_palace:
+        yield context.reading()
+    else:
+        with (
+            tempfile.TemporaryDirectory(prefix="palazzo-") as place,
+            Palace.open(Path(place) / "palace.db", "write", without_embedder) as empty,
+        ):
+            yield empty
+
+
+def _of_migration(done: Migration) -> _Told:
+    return _Told(
+        done.title,
+        tuple(Came(one.what, one.new, one.there, one.changed, one.merged) for one in done.counts),
+        tuple(LeftOut(one.what, one.reason, one.count, one.keys) for one in done.left),
+        tuple(RenamedPlace(one.what, one.was, one.now) for one in done.renamed),
+        change=done.change,
+    )
+
+
+def _embedded(context: Context) -> str:
+    from palazzo.operations.mine import embed_now
+
+    return embed_now(context)
+
+
+OPERATION = Operation("import", ImportRequest, ImportResult, import_, writes=True, steps=True)
