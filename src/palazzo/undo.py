@@ -140,10 +140,10 @@ def _tunnel_dug(connection: Connection, ref: int, now: Micros, _group: int) -> N
     tunnels.retire(connection, ref, now)
 
 
-def _tunnel_filled(connection: Connection, ref: int, _now: Micros, _group: int) -> None:
+def _tunnel_filled(connection: Connection, ref: int, now: Micros, _group: int) -> None:
     tunnel = tunnels.read(connection, ref)
     if not any(tunnel.says_the_same(known) for known in tunnels.of_room(connection, tunnel.source.room)):
-        tunnels.restore(connection, ref)  # else it was made again meanwhile, and would be there twice
+        tunnels.restore(connection, ref, now)  # else it was made again meanwhile, and would be there twice
 
 
 _TAKE_BACK: Mapping[MemberKind, TakeBack] = {

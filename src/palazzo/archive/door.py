@@ -101,7 +101,7 @@ def file(connection: Connection, source: Source, place: Place, prepared: Prepare
     """Archive what is new of `prepared` as coming from `source`, filed at `place`, in this transaction."""
     prepared = _up_to_date(connection, prepared)
     source = prepared.guard.source(source)
-    source_row = sources.file_source(connection, source)
+    source_row = sources.file_source(connection, source, now)
     room = places.room_id(connection, place)
     plan = _Plan(connection, source_row, prepared)
     pack_rows = packing.store(connection, prepared.packs, plan.packs)

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from palazzo.archive import identity
 from palazzo.graph import contradictions
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.contradictions import Told
@@ -69,8 +68,7 @@ class Claiming:
         for kind, earlier, later, _ in sorted(made.conflicts, key=lambda one: one.at):
             known = conflicts.is_contradicted(connection, earlier) if earlier.item else False
             if not known and conflicts.find(connection, kind, earlier, later) is None:
-                uid = bytes.fromhex(identity.new_id(self.now))
-                conflicts.record(connection, uid, kind, earlier, later, self.now)
+                conflicts.record(connection, kind, earlier, later, self.now)
 
 
 class Claimed(NamedTuple):

@@ -268,7 +268,7 @@ class Cited:
     last: Whole = 0
     digest: Digest = b""
     lines: Whole = 0
-    blob: Name = ""
+    blob: Digest = b""
 
 
 @dataclass(frozen=True, slots=True)

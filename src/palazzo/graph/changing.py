@@ -57,7 +57,7 @@ class Change:
         if found is not None:
             return found
         self.created.append(name)
-        return entities.create_entity(self.connection, self.new_uid(), name, fold(name), self.now)
+        return entities.create_entity(self.connection, name, fold(name), self.now)
 
     def predicate(self, name: str) -> int:
         """Return the row id of a predicate in whatever spelling it is known, adding it when it is new."""

@@ -93,7 +93,7 @@ def _conflict(beliefs: Beliefs, one: Version, other: Version) -> bool:
 def _recorded(change: Change, earlier: Version, later: Version) -> Conflict:
     sides = Claim(earlier.fact), Claim(later.fact)
     if conflicts.find(change.connection, FUNCTIONAL, *sides) is None:
-        conflicts.record(change.connection, change.new_uid(), FUNCTIONAL, *sides, change.now)
+        conflicts.record(change.connection, FUNCTIONAL, *sides, change.now)
     found = conflicts.find(change.connection, FUNCTIONAL, *sides)
     assert found is not None  # noqa: S101 - it was recorded in this transaction
     return found

@@ -129,7 +129,7 @@ def _entity(change: Change, beliefs: Beliefs, name: str) -> int:
 def _created(change: Change, ends: Ends, statement: Statement) -> Version:
     wing = statement.triple.wing
     place = None if wing is None else places.wing_id(change.connection, wing)
-    fact = facts.create_fact(change.connection, change.new_uid(), *ends, place)
+    fact = facts.create_fact(change.connection, change.new_uid(), ends, place, statement.valid_to)
     confidence = SURE if statement.confidence is None else statement.confidence
     return change.record(fact, statement.valid_from, statement.valid_to, confidence, statement.provenance)
 

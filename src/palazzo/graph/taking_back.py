@@ -93,7 +93,7 @@ def predicate_declared(connection: Connection, ref: int, now: Micros, group: int
 
 def conflict_dismissed(connection: Connection, ref: int, now: Micros, group: int) -> None:
     """Show a conflict again."""
-    conflicts.restore(connection, ref)
+    conflicts.restore(connection, ref, instant(connection, now))
 
 
 def fact_unwanted(connection: Connection, ref: int, now: Micros, group: int) -> None:

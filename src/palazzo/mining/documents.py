@@ -71,10 +71,10 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
     prepared = door.prepare([filing], guard)
     began = clock()
     with database.transaction() as connection:
-        placing.record(connection, project)
+        placing.record(connection, project, began)
         place = placing.current(connection, project, place)
         receipt = door.file(connection, source, place, prepared, began)
-        source_row = sources.file_source(connection, source)
+        source_row = sources.file_source(connection, source, began)
         changed = sources.file_revision(connection, source_row, receipt.rows[0], began)
         sources.write_file_state(connection, reached(source_row))
     taken.rows, taken.items, taken.repeated, taken.bytes = 1, receipt.added, 1 - receipt.added, len(raw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from palazzo.model import Place
+from palazzo.model import Micros, Place
 from palazzo.scope.identity import ProjectIdentity, project_identity
 from palazzo.scope.project_file import ProjectConfig, read_project_config
 from palazzo.scope.rooms import room_for_conversation, room_for_document, slug
@@ -58,10 +58,10 @@ class Placing:
             self._wings[project.identity] = self._known_wing(project) or self._new_wing(project)
         return self._wings[project.identity]
 
-    def record(self, connection: Connection, project: ProjectIdentity | None) -> None:
-        """Remember the project's wing and where it lies, in this transaction."""
+    def record(self, connection: Connection, project: ProjectIdentity | None, at: Micros) -> None:
+        """Remember the project's wing and where it lies, in this transaction of `at`."""
         if project is not None and self._wing is None:
-            places.file_project(connection, project.identity, self.wing(project), str(project.root))
+            places.file_project(connection, project.identity, self.wing(project), str(project.root), at)
 
     def current(self, connection: Connection, project: ProjectIdentity | None, place: Place) -> Place:
         """Return a place under the name that its project's wing has in this transaction: somebody may rename it."""

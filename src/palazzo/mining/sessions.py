@@ -141,11 +141,12 @@ def file_session(
         bad = [isinstance(row.content, Unreadable) for row in batch]
         prepared = door.prepare(filings, guard)
         with database.transaction() as connection:
-            placing.record(connection, opened.project)
+            now = clock()
+            placing.record(connection, opened.project, now)
             place = _place_now(connection, source, opened, placing)
-            receipt = door.file(connection, source, place, prepared, clock())
+            receipt = door.file(connection, source, place, prepared, now)
             heard.give_way(connection, source.session_id, prepared.filings, clock())
-            sources.write_file_state(connection, reached(sources.file_source(connection, source), end))
+            sources.write_file_state(connection, reached(sources.file_source(connection, source, now), end))
         for filing, new, unreadable in zip(filings, receipt.new, bad, strict=True):
             taken.unreadable += unreadable
             taken.repeated += not new and not unreadable

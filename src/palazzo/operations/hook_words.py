@@ -38,7 +38,7 @@ def keep(asked: Asked) -> int:
     source = heard.source_of(happening.host, happening.session, title, "" if project is None else project.identity)
     prepared = heard.prepare(happening.host, said, context.now, guard)
     with database.transaction() as connection:
-        placing.record(connection, project)
+        placing.record(connection, project, context.now)
         current = placing.current(connection, project, place)
         added = heard.file(connection, source, current, prepared, context.now)
     if added:

@@ -61,7 +61,7 @@ def init(context: Context, request: InitRequest) -> InitResult:
     rooms = _rooms(placing, project)
     config = _write_config(project.root, placing.wing(project), rooms) if request.write_config else None
     with database.transaction() as connection:
-        placing.record(connection, project)
+        placing.record(connection, project, context.now)
     return InitResult(
         palace=str(context.palace_path),
         created=created,

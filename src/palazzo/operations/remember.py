@@ -195,7 +195,7 @@ def wing_to_file_in(context: Context, wing: str | None) -> str:
     if wing is not None:
         return place_name("--wing", wing)
     with context.writing().database.transaction() as connection:
-        context.placing.record(connection, context.project)
+        context.placing.record(connection, context.project, context.now)
     return context.project_wing
 
 

@@ -89,7 +89,7 @@ def insert(connection: Connection, rows: Iterable[Cited]) -> None:
     """Keep what drawers cite."""
     connection.executemany(
         f"INSERT INTO anchor(drawer, {_COLUMNS}, how) VALUES(?,?,?,?,?,?,?,?)",
-        ((drawer, *_values(one), one.how) for drawer, one in rows),
+        ((drawer, *values_of(one), one.how) for drawer, one in rows),
     )
 
 
@@ -167,7 +167,7 @@ def insert_of_fact(connection: Connection, version: int, n: int, given: Iterable
     """Keep what the n-th who states a version of a fact cites."""
     connection.executemany(
         f"INSERT INTO fact_anchor(version, n, {_COLUMNS}) VALUES(?,?,?,?,?,?,?,?)",
-        ((version, n, *_values(one)) for one in given),
+        ((version, n, *values_of(one)) for one in given),
     )
 
 
@@ -196,7 +196,8 @@ def of_facts(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[Anc
     return {uid: tuple(cited) for uid, cited in found.items()}
 
 
-def _values(one: Anchor) -> tuple[str, int, int, bytes, int, bytes]:
+def values_of(one: Anchor) -> tuple[str, int, int, bytes, int, bytes]:
+    """Return what is kept of a file that is cited: path, first, last, digest, lines, blob."""
     return one.path, one.first, one.last, one.digest, one.lines, bytes.fromhex(one.blob)
 
 

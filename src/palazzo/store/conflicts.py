@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from palazzo.model import Micros
+from palazzo.store import uids
 from palazzo.store.database import Connection
 
 
@@ -36,12 +37,8 @@ _COLUMNS = (
 
 
 def find(connection: Connection, kind: str, earlier: Claim, later: Claim) -> Conflict | None:
-    """Return the conflict between these two, in this order."""
-    rows = connection.execute(
-        f"{_COLUMNS} WHERE kind = ? AND earlier_fact IS ? AND earlier_item IS ? AND earlier_start IS ?"
-        " AND earlier_end IS ? AND later_fact IS ? AND later_item IS ? AND later_start IS ? AND later_end IS ?",
-        (kind, *_stored(earlier), *_stored(later)),
-    )
+    """Return the conflict between these two, whichever came first."""
+    rows = connection.execute(f"{_COLUMNS} WHERE uid = ?", (_uid_of(connection, kind, earlier, later),))
     return next((_conflict(row) for row in rows), None)
 
 
@@ -54,8 +51,9 @@ def is_contradicted(connection: Connection, earlier: Claim) -> bool:
     return any(True for _ in rows)
 
 
-def record(connection: Connection, uid: bytes, kind: str, earlier: Claim, later: Claim, at: Micros) -> int:
-    """Record a conflict; return its row id."""
+def record(connection: Connection, kind: str, earlier: Claim, later: Claim, at: Micros) -> int:
+    """Record a conflict that there is none of between these two; return its row id. Its id follows from them."""
+    uid = _uid_of(connection, kind, earlier, later)
     rows = connection.execute(
         "INSERT INTO conflict(uid, kind, earlier_fact, earlier_item, earlier_start, earlier_end, later_fact,"
         " later_item, later_start, later_end, found_at) VALUES(?,?,?,?,?,?,?,?,?,?,?) RETURNING id",
@@ -82,9 +80,20 @@ def dismiss(connection: Connection, row: int, at: Micros) -> None:
     connection.execute("UPDATE conflict SET dismissed_at = ? WHERE id = ? AND dismissed_at IS NULL", (at, row))
 
 
-def restore(connection: Connection, row: int) -> None:
+def restore(connection: Connection, row: int, at: Micros) -> None:
     """Take a dismissal back."""
-    connection.execute("UPDATE conflict SET dismissed_at = NULL WHERE id = ?", (row,))
+    connection.execute("UPDATE conflict SET dismissed_at = NULL, restored_at = ? WHERE id = ?", (at, row))
+
+
+def _uid_of(connection: Connection, kind: str, earlier: Claim, later: Claim) -> bytes:
+    return uids.of_conflict(kind, _side(connection, earlier), _side(connection, later))
+
+
+def _side(connection: Connection, claim: Claim) -> uids.Side:
+    _, item, start, end = _stored(claim)
+    for (uid,) in connection.execute("SELECT uid FROM fact WHERE id = ?", (claim.fact,)):
+        return bytes(uid), item, start, end
+    return None, item, start, end
 
 
 def _stored(claim: Claim) -> tuple[int | None, bytes | None, int | None, int | None]:

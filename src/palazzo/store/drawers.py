@@ -363,7 +363,7 @@ class Placed(NamedTuple):
 def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
     """Return where those of the drawers stand that are live."""
     found = connection.execute(
-        "SELECT drawer.id, source, kind, author, size, marks, wing.name, role, title, created_at, uid, branch"
+        "SELECT drawer.id, source, kind, author, size, marks, wing.name, role, title, created_at, drawer.uid, branch"
         " FROM drawer JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
         " WHERE drawer.id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps(list(rows)),),

@@ -7,10 +7,12 @@ that counted then; `LATEST` is now.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from palazzo.model import Micros
+from palazzo.store import uids
 from palazzo.store.database import Connection
 
 LATEST = Micros(1 << 62)
@@ -40,8 +42,11 @@ class Link(NamedTuple):
     retired_at: Micros | None
 
 
-def create_entity(connection: Connection, uid: bytes, name: str, folded: str, at: Micros) -> int:
-    """Add an entity; return its row id."""
+def create_entity(connection: Connection, name: str, folded: str, at: Micros) -> int:
+    """Add an entity; return its row id. Its id follows from its name, unless that is the id of one that lost words."""
+    uid = uids.of_entity(name)
+    if any(True for _ in connection.execute("SELECT 1 FROM entity WHERE uid = ?", (uid,))):
+        uid = os.urandom(uids.ID_BYTES)
     rows = connection.execute(
         "INSERT INTO entity(uid, name, folded, recorded_at) VALUES(?, ?, ?, ?) RETURNING id", (uid, name, folded, at)
     )

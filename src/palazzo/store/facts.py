@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 from palazzo.model import Anchor, Micros, Trust
 from palazzo.settings.keys import TRUSTS
-from palazzo.store import anchors, changes
+from palazzo.store import anchors, changes, uids
 from palazzo.store.database import Connection, Value
 from palazzo.text.names import fold
 
@@ -98,13 +99,30 @@ def _before(start: Micros | None, end: Micros | None) -> bool:
     return start is None or end is None or start < end
 
 
-def create_fact(connection: Connection, uid: bytes, subject: int, predicate: int, thing: int, wing: int | None) -> int:
-    """Add a fact without a version; return its row id."""
+def create_fact(
+    connection: Connection, uid: bytes, ends: tuple[int, int, int], wing: int | None, valid_to: Micros | None
+) -> int:
+    """Add a fact without a version; return its row id. `ends` are its subject, its predicate and its object.
+
+    Its id follows from what is stated, with the end it is stated with; where that is taken it is `uid`.
+    """
+    own = _uid_of(connection, ends, wing, valid_to)
+    if any(True for _ in connection.execute("SELECT 1 FROM fact WHERE uid = ?", (own,))):
+        own = uid
     rows = connection.execute(
         "INSERT INTO fact(uid, subject, predicate, object, wing) VALUES(?, ?, ?, ?, ?) RETURNING id",
-        (uid, subject, predicate, thing, wing),
+        (own, *ends, wing),
     )
     return int(next(rows)[0])
+
+
+def _uid_of(connection: Connection, ends: tuple[int, int, int], wing: int | None, valid_to: Micros | None) -> bytes:
+    ((subject, predicate, thing, place),) = connection.execute(
+        "SELECT s.uid, p.name, o.uid, (SELECT uid FROM wing WHERE id = ?4) FROM entity s, predicate p, entity o"
+        " WHERE s.id = ?1 AND p.id = ?2 AND o.id = ?3",
+        (*ends, wing),
+    )
+    return uids.of_fact(bytes(subject), predicate, bytes(thing), place, valid_to)
 
 
 def record(
@@ -118,12 +136,19 @@ def record(
     sources: Iterable[Provenance],
 ) -> int:
     """Record a version of a fact that has none that counts; return its row id."""
-    rows = connection.execute(
-        "INSERT INTO fact_version(fact, valid_from, valid_to, confidence, superseded_by, recorded_at)"
-        " VALUES(?, ?, ?, ?, ?, ?) RETURNING id",
-        (fact, valid_from, valid_to, confidence, superseded_by, at),
+    given = [*sources]
+    ((own, by),) = connection.execute(
+        "SELECT uid, (SELECT uid FROM fact WHERE id = ?2) FROM fact WHERE id = ?1", (fact, superseded_by)
     )
-    row, given = int(next(rows)[0]), [*sources]
+    told = [(*_stored(one), *(value for cited in one.anchors for value in anchors.values_of(cited))) for one in given]
+    known_by = partial(uids.of_version, bytes(own), (valid_from, valid_to), float(confidence), by, at, told)
+    uid = uids.free(known_by, partial(_is_version, connection))
+    rows = connection.execute(
+        "INSERT INTO fact_version(uid, fact, valid_from, valid_to, confidence, superseded_by, recorded_at)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (uid, fact, valid_from, valid_to, confidence, superseded_by, at),
+    )
+    row = int(next(rows)[0])
     connection.executemany(
         "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by, branch,"
         " commit_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -133,6 +158,10 @@ def record(
         anchors.insert_of_fact(connection, row, n, one.anchors)
     changes.append(connection, "fact", [fact])
     return row
+
+
+def _is_version(connection: Connection, uid: bytes) -> bool:
+    return any(True for _ in connection.execute("SELECT 1 FROM fact_version WHERE uid = ?", (uid,)))
 
 
 def _stored(one: Provenance) -> tuple[Value, ...]:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from palazzo.model import Micros, Place
-from palazzo.store import tombstones
+from palazzo.store import tombstones, uids
 from palazzo.store.database import Connection
 
 # --- filing ------------------------------------------------------------------------------------------------
@@ -27,8 +28,11 @@ def room_id(connection: Connection, place: Place) -> int:
     found = room_led_to(connection, wing, name)
     if found is not None:
         return found
+    (first,) = next(connection.execute("SELECT uid FROM wing WHERE id = ?", (wing,)))
+    uid = uids.free(lambda number: uids.of_room(bytes(first), name, number), partial(_is_taken, connection, "room"))
     rows = connection.execute(
-        "INSERT INTO room(first_wing, first_name, wing, name) VALUES(?1, ?2, ?1, ?2) RETURNING id", (wing, name)
+        "INSERT INTO room(uid, first_wing, first_name, wing, name) VALUES(?3, ?1, ?2, ?1, ?2) RETURNING id",
+        (wing, name, uid),
     )
     return int(next(rows)[0])
 
@@ -39,8 +43,13 @@ def wing_id(connection: Connection, name: str) -> int:
     found = wing_led_to(connection, name)
     if found is not None:
         return found
-    rows = connection.execute("INSERT INTO wing(first_name, name) VALUES(?1, ?1) RETURNING id", (name,))
+    uid = uids.free(lambda number: uids.of_wing(name, number), partial(_is_taken, connection, "wing"))
+    rows = connection.execute("INSERT INTO wing(uid, first_name, name) VALUES(?2, ?1, ?1) RETURNING id", (name, uid))
     return int(next(rows)[0])
+
+
+def _is_taken(connection: Connection, table: str, uid: bytes) -> bool:
+    return any(True for _ in connection.execute(f"SELECT 1 FROM {table} WHERE uid = ?", (uid,)))
 
 
 def room_of_move(connection: Connection, detail: Mapping[str, str]) -> int:
@@ -332,8 +341,8 @@ def all_roots(connection: Connection) -> list[str]:
     return [str(root) for (root,) in rows]
 
 
-def file_project(connection: Connection, identity: str, wing: str, root: str) -> None:
-    """Record that `identity` was seen at `root`, and when it is new, that it lives in `wing`.
+def file_project(connection: Connection, identity: str, wing: str, root: str, at: Micros = Micros(0)) -> None:
+    """Record that `identity` was seen at `root`, and when it is new, that it lives in `wing` since `at`.
 
     One that is known stays in its wing, whatever that is called now: a person may have renamed or merged it.
     """
@@ -342,8 +351,8 @@ def file_project(connection: Connection, identity: str, wing: str, root: str) ->
     roots = [root, *(other for other in known if other != root)][:16] if root else known
     if wing_of_project(connection, identity) is None:
         connection.execute(
-            "INSERT INTO project(identity, wing, roots) VALUES(?, ?, ?)",
-            (identity, wing_id(connection, wing), json.dumps(roots)),
+            "INSERT INTO project(identity, wing, roots, changed_at) VALUES(?, ?, ?, ?)",
+            (identity, wing_id(connection, wing), json.dumps(roots), at),
         )
     elif roots != known:
         connection.execute("UPDATE project SET roots = ? WHERE identity = ?", (json.dumps(roots), identity))

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import first_tables, ledger, redaction
+from palazzo.store import exchange_tables, first_tables, ledger, redaction
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -168,6 +168,11 @@ def m012_fact_branch(connection: Connection) -> None:
     connection.execute("ALTER TABLE fact_source ADD COLUMN commit_id TEXT NOT NULL DEFAULT ''")
 
 
+def m013_exchange(connection: Connection) -> None:
+    """Add what exchange between palaces needs (`store/exchange_tables`)."""
+    exchange_tables.create(connection)
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -181,6 +186,7 @@ MIGRATIONS: list[Migration] = [
     m010_fact_trust,
     m011_outside,
     m012_fact_branch,
+    m013_exchange,
 ]
 
 

@@ -24,22 +24,24 @@ def source_uid(kind: str, key: tuple[str, ...]) -> bytes:
     return hashlib.blake2b(json.dumps([kind, *key]).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def file_source(connection: Connection, source: Source) -> int:
+def file_source(connection: Connection, source: Source, at: Micros = Micros(0)) -> int:
     """Return the row id of `source`, creating it; where it lies now and its title are brought up to date.
 
-    It is known by its key as it came, and kept without words that were erased.
+    It is known by its key as it came, and kept without words that were erased. `at` is when its title was told so.
     """
     uid = source_uid(source.kind, source.key)
     source = _without_erased(connection, source)
     for row, uri, title in connection.execute("SELECT id, uri, title FROM source WHERE uid = ?", (uid,)):
-        if (uri, title) != (source.uri, source.title or title):
+        if uri != source.uri:
+            connection.execute("UPDATE source SET uri = ? WHERE id = ?", (source.uri, row))
+        if source.title and title != source.title:
             connection.execute(
-                "UPDATE source SET uri = ?, title = ? WHERE id = ?", (source.uri, source.title or title, row)
+                "UPDATE source SET title = ?1, changed_at = max(changed_at, ?2) WHERE id = ?3", (source.title, at, row)
             )
         return int(row)
     (created,) = next(
         connection.execute(
-            f"INSERT INTO source(uid, {_COLUMNS}) VALUES(?,?,?,?,?,?,?) RETURNING id",
+            f"INSERT INTO source(uid, {_COLUMNS}, changed_at) VALUES(?,?,?,?,?,?,?,?) RETURNING id",
             (
                 uid,
                 source.kind,
@@ -48,6 +50,7 @@ def file_source(connection: Connection, source: Source) -> int:
                 source.session_id,
                 source.title,
                 source.project,
+                at,
             ),
         )
     )

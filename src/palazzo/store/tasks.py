@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from palazzo.model import Micros
-from palazzo.store import places
+from palazzo.store import places, uids
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
 
@@ -117,12 +118,21 @@ def of_drawers(connection: Connection, drawers: Iterable[bytes]) -> dict[bytes, 
 
 def set_state(connection: Connection, task: int, state: TaskState, at: Micros) -> int:
     """Close an open task; return the row id of the state."""
+    ((note,),) = connection.execute(
+        "SELECT item.uid FROM task JOIN item ON item.id = task.item WHERE task.id = ?", (task,)
+    )
+    uid = uids.free(lambda number: uids.of_state(bytes(note), state, at, number), partial(_is_state, connection))
     (row,) = next(
         connection.execute(
-            "INSERT INTO task_state(task, state, recorded_at) VALUES(?, ?, ?) RETURNING id", (task, state, at)
+            "INSERT INTO task_state(uid, task, state, recorded_at) VALUES(?, ?, ?, ?) RETURNING id",
+            (uid, task, state, at),
         )
     )
     return int(row)
+
+
+def _is_state(connection: Connection, uid: bytes) -> bool:
+    return any(True for _ in connection.execute("SELECT 1 FROM task_state WHERE uid = ?", (uid,)))
 
 
 def retire_state(connection: Connection, row: int, at: Micros) -> None:

@@ -78,9 +78,9 @@ def retire(connection: Connection, row: int, at: Micros) -> None:
     connection.execute("UPDATE tunnel SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
-def restore(connection: Connection, row: int) -> None:
+def restore(connection: Connection, row: int, at: Micros) -> None:
     """Let a tunnel that was taken away be there again."""
-    connection.execute("UPDATE tunnel SET retired_at = NULL WHERE id = ?", (row,))
+    connection.execute("UPDATE tunnel SET retired_at = NULL, restored_at = ? WHERE id = ?", (at, row))
 
 
 def read(connection: Connection, row: int) -> Tunnel:

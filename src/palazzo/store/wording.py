@@ -78,6 +78,7 @@ TABLES = (
     ),
     Worded("tag", "id", (("name", "name"),)),
     Worded("token", "id", (("name", "name"),)),
+    Worded("sync_remote", "id", (("name", "name"), ("wings", "values"))),
     Worded("fact_anchor", "id", (("path", "name"),)),
 )
 """Tables that are gone through column by column."""
@@ -120,6 +121,11 @@ WORDLESS = {
     "drawer_tag": "numbers",
     "pending": "numbers",
     "past": "numbers",
+    "sync_seen": "ids and hashes",
+    "sync_chain": "numbers",
+    "sync_sent": "keyed hashes",
+    "sync_withheld": "numbers and kinds",
+    "private_wing": "numbers",
     "predicate_rule": "numbers",
     "fact": "numbers",
     "fact_version": "numbers",

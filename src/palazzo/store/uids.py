@@ -1,0 +1,95 @@
+"""Ids of what is known by what it says, so that two devices that say the same mean the same.
+
+What one of these is made of never changes: it is the id of rows on other machines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+
+ID_BYTES = 16
+_Said = str | bytes | int | float | None
+
+
+def of_wing(first_name: str, number: int) -> bytes:
+    """Return the id of the wing that was created under a name when `number` were before it."""
+    return _hash("wing", first_name, number)
+
+
+def of_room(wing: bytes, first_name: str, number: int) -> bytes:
+    """Return the id of the room that was created in the wing of that id, under a name that `number` had before."""
+    return _hash("room", wing, first_name, number)
+
+
+def of_entity(name: str) -> bytes:
+    """Return the id of the entity of exactly that name."""
+    return _hash("entity", name)
+
+
+def of_fact(subject: bytes, predicate: str, thing: bytes, wing: bytes | None, valid_to: int | None) -> bytes:
+    """Return the id of a fact: ids of entities, a predicate's name, a wing's id, and the end it is stated with."""
+    return _hash("fact", subject, predicate, thing, wing, valid_to)
+
+
+def of_version(
+    fact: bytes,
+    held: tuple[int | None, int | None],
+    confidence: float,
+    superseded_by: bytes | None,
+    recorded_at: int,
+    sources: Iterable[tuple[_Said, ...]],
+    number: int,
+) -> bytes:
+    """Return the id of a version of a fact; `number` tells apart those that say the same at the same moment.
+
+    A source is what `fact_source` holds of it from `stated_by` on, and after that what it cites: all in one tuple.
+    """
+    said = (fact, *held, confidence, superseded_by, recorded_at, number)
+    return _hash("fact version", *said, *(_hash("source", *one) for one in sources))
+
+
+def of_state(note: bytes, state: str, recorded_at: int, number: int) -> bytes:
+    """Return the id of a state of the task that is a note; `number` as in `of_version`."""
+    return _hash("task state", note, state, recorded_at, number)
+
+
+def of_erased(drawer: bytes) -> bytes:
+    """Return the id of the act that forgets a drawer of which an erase left nothing."""
+    return _hash("erased", drawer)
+
+
+Side = tuple[bytes | None, bytes | None, int | None, int | None]
+"""One side of a conflict: a fact's id, or an item's with a stretch of it."""
+
+
+def of_conflict(kind: str, one: Side, other: Side) -> bytes:
+    """Return the id of a conflict between two sides (fact, item, start, end), whichever comes first."""
+    return _hash("conflict", kind, *sorted(_hash("side", *side) for side in (one, other)))
+
+
+def free(known_by: Callable[[int], bytes], is_taken: Callable[[bytes], bool]) -> bytes:
+    """Return the first id that `known_by` gives for 0, 1, … and that is not taken."""
+    number = 0
+    while is_taken(uid := known_by(number)):
+        number += 1
+    return uid
+
+
+def _hash(*said: _Said) -> bytes:
+    """Hash values with their types and lengths, so that no two lists of them are one."""
+    state = hashlib.blake2b(digest_size=ID_BYTES)
+    for one in said:
+        mark, data = _bytes(one)
+        state.update(mark + len(data).to_bytes(8) + data)
+    return state.digest()
+
+
+def _bytes(one: _Said) -> tuple[bytes, bytes]:
+    if one is None:
+        return b"-", b""
+    if isinstance(one, bytes):
+        return b"b", one
+    if isinstance(one, str):
+        return b"s", one.encode("utf-8", "surrogatepass")
+    return (b"f", one.hex().encode()) if isinstance(one, float) else (b"i", str(one).encode())
