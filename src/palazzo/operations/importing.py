@@ -38,7 +38,7 @@ class ImportRequest:
     ]
     store: Annotated[
         str | None,
-        About("Whose it is, if that is not to be found out: palazzo, mempalace, shodh, …", False, "--from", "NAME"),
+        About("Whose it is, as palazzo, mempalace or shodh, if its looks do not tell.", False, "--from", "NAME"),
     ] = None
     wing: Annotated[str | None, About("File what comes of another memory's store in this wing.")] = None
     dry_run: Annotated[bool, About("Only say what would come.")] = False
