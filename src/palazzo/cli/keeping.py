@@ -38,6 +38,10 @@ def erase(screen: Screen, result: EraseResult) -> None:
             ),
             "palazzo erase --match takes them everywhere.",
         )
+    for path in result.backups:
+        screen.say(("backup       ", "dim"), f"{path}, erased in as well")
+    for path in result.away:
+        screen.say(("not seen     ", "yellow"), f"{path}; restoring it erases the words in it again")
     for path in result.removed:
         screen.say(("removed  ", "bold"), path)
     for path in result.mend:

@@ -22,7 +22,7 @@ _MOST_ROOMS = 6
 def status(screen: Screen, result: StatusResult) -> None:
     """Show the palace in a few lines, then its wings."""
     facts = [
-        ("palace", f"{result.palace}, {_size(result.size_bytes)}, schema {result.schema}"),
+        ("palace", f"{result.palace}, {size(result.size_bytes)}, schema {result.schema}"),
         (
             "holds",
             f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')} in {count(len(result.wings), 'wing')}"
@@ -38,6 +38,7 @@ def status(screen: Screen, result: StatusResult) -> None:
             if result.quarantine
             else []
         ),
+        *([("backup", f"{to_iso(result.backup_at)}, the last")] if result.backup_at is not None else []),
         ("version", result.version),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts])
@@ -165,7 +166,8 @@ def _checks(screen: Screen, checks: Sequence[CheckView]) -> None:
     screen.table(("", "", ""), [(_OK if one.ok else _BAD, one.name, one.detail) for one in checks])
 
 
-def _size(number: int) -> str:
+def size(number: int) -> str:
+    """Return a number of bytes as a person reads it."""
     size = float(number)
     for unit in ("bytes", "KB", "MB"):
         if size < 1000:

@@ -96,6 +96,12 @@ def known(palace: Path) -> list[Backup]:
     return sorted(found.values(), key=lambda one: (one.at, str(one.file)), reverse=True)
 
 
+def newest(palace: Path) -> Backup | None:
+    """Return the backup that was made last; what restores have kept is none."""
+    beginning = f"{palace.name}.before-restore-"
+    return next((one for one in known(palace) if not one.file.name.startswith(beginning)), None)
+
+
 def remember(palace: Path, backup: Backup, gone: Collection[Path] = ()) -> None:
     """Note a backup that was made, and forget those that were taken away."""
     kept = [one for one in reversed(known(palace)) if one.file not in (backup.file, *gone)]

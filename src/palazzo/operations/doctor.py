@@ -230,6 +230,21 @@ def _service(context: Context) -> Iterator[Finding]:
         yield Finding("service", True, "not running; it is started when something needs it")
 
 
+def _backups(context: Context) -> Iterator[Finding]:
+    """When the last backup was made, as far as this palace remembers."""
+    from palazzo.operations import backups
+
+    if not context.has_palace:
+        return
+    last = backups.newest(context.palace_path)
+    if last is None:
+        yield Finding("backup", True, "none was made yet; 'palazzo backup DIR' makes one")
+        return
+    days = (context.now - last.at) // 86_400_000_000
+    when = "within the last day" if days < 1 else f"{days:,} day{'' if days == 1 else 's'} ago"
+    yield Finding("backup", True, f"the last was made {when}: {last.file}{'' if last.is_there else ' (not seen now)'}")
+
+
 def _background(context: Context) -> Iterator[Finding]:
     from palazzo.operations.background import failure_file
 
@@ -342,6 +357,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _python,
     _palace,
     _filesystem,
+    _backups,
     _model,
     _service,
     _background,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from palazzo.archive.erasing import Found, Wanted
     from palazzo.archive.traces import Traced
     from palazzo.operations.context import Context
+    from palazzo.operations.erased_backups import Reached
     from palazzo.store.database import Connection
 
 LARGE_SHARE = 0.25
@@ -65,6 +66,10 @@ class EraseResult:
     """Files of yours that still hold them."""
     left: int = 0
     """Texts that stand in many other sources too, and stay there."""
+    backups: tuple[str, ...] = ()
+    """Backups that the words went from, too."""
+    away: tuple[str, ...] = ()
+    """Backups that nobody can see now: restoring one erases the words in it again."""
     sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
     """The first few: (item, what stands around the place, itself covered)."""
 
@@ -204,7 +209,7 @@ def _sample(connection: Connection, found: Found) -> tuple[tuple[str, str], ...]
 
 def _finished(context: Context, request: EraseRequest, would: EraseResult | None) -> EraseResult:
     """Clear the file and other files, write the certificate, and have vectors made for what was cut anew."""
-    certificates, traced = _clear(context)
+    certificates, traced, backups = _clear(context)
     done = would or EraseResult(False, 0, 0, 0, 0.0)
     result = EraseResult(
         False,
@@ -214,8 +219,10 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
         done.share,
         tuple(certificates),
         traced.removed,
-        traced.left,
+        (*traced.left, *backups.left),
         done.left,
+        backups.cleared,
+        backups.away,
     )
     if request.certificate is not None:
         _write(request.certificate, [asdict(proof) for proof in certificates])
@@ -223,8 +230,9 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
     return result
 
 
-def _clear(context: Context) -> tuple[list[Certificate], Traced]:
+def _clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
     from palazzo.archive import traces
+    from palazzo.operations import erased_backups
     from palazzo.store import tombstones
 
     palace = context.writing()
@@ -239,7 +247,7 @@ def _clear(context: Context) -> tuple[list[Certificate], Traced]:
         config=paths.config_directory(context.variables),
         temporary=Path(tempfile.gettempdir()),
     )
-    return proofs, traces.clear(where, known)
+    return proofs, traces.clear(where, known), erased_backups.clear(context)
 
 
 def _write(target: Path, proofs: Sequence[object]) -> None:

@@ -112,6 +112,8 @@ class StatusResult:
     paused: bool
     paused_until: Micros | None
     """Null also where the pause is until 'palazzo resume'."""
+    backup_at: Micros | None
+    """When the last backup was made; null where none is known."""
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
     """Whether a process is making vectors now."""
@@ -123,6 +125,7 @@ class StatusResult:
 def status(context: Context, request: StatusRequest) -> StatusResult:
     """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
     from palazzo import locks
+    from palazzo.operations import backups
     from palazzo.operations.background import lock_file
     from palazzo.operations.pausing import pause_of
     from palazzo.store import entities, facts, mentions, overview, schema, tainted, tasks, tunnels, vectors
@@ -157,6 +160,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             quarantine=tainted.count_waiting(connection) if when.before is None else None,
             paused=pause is not None,
             paused_until=None if pause is None else pause.until,
+            backup_at=None if (made_last := backups.newest(context.palace_path)) is None else made_last.at,
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),

@@ -98,6 +98,13 @@ def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> 
     return True
 
 
+def close_up(file: Path) -> None:
+    """Leave a copy that was written to as `copy` leaves one: a file by itself, readable anywhere."""
+    with explained(file), contextlib.closing(opening.open_file(file, "write", False, _CACHE_MB)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE").fetchall()
+    _sync(file)
+
+
 def rename(file: Path, target: Path) -> None:
     """Give a finished copy its name, in the place of what had it."""
     file.replace(target)

@@ -103,7 +103,9 @@ def marked_address(known: Finder, uri: str) -> str:
 def file_erasure(connection: Connection, uid: bytes, at: Micros) -> int:
     """Record an erasure that is not finished; return its row id."""
     (row,) = next(
-        connection.execute("INSERT INTO erasure(uid, at, certificate) VALUES(?, ?, '') RETURNING id", (uid, at))
+        connection.execute(
+            "INSERT INTO erasure(uid, at, certificate, sought) VALUES(?, ?, '', 1) RETURNING id", (uid, at)
+        )
     )
     return int(row)
 
@@ -121,6 +123,18 @@ def finish(connection: Connection, at: Micros, rows: Iterable[int]) -> None:
 def count_erasures(connection: Connection) -> int:
     """Return how often something was erased."""
     return int(next(connection.execute("SELECT count(*) FROM erasure"))[0])
+
+
+def erasures(connection: Connection) -> list[Erasure]:
+    """Return all erasures, in the order in which they came."""
+    rows = connection.execute("SELECT id, uid, at, finished_at, certificate FROM erasure ORDER BY id")
+    return [Erasure(int(row), bytes(uid), Micros(at), finished, text) for row, uid, at, finished, text in rows]
+
+
+def items_of_erasure(connection: Connection, erasure: int) -> list[bytes]:
+    """Return the items that lost their bytes by an erasure."""
+    rows = connection.execute("SELECT item_uid FROM erased_item WHERE erasure = ? ORDER BY item_uid", (erasure,))
+    return [bytes(uid) for (uid,) in rows]
 
 
 def unfinished(connection: Connection) -> list[Erasure]:

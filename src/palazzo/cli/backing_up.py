@@ -1,0 +1,59 @@
+"""How backup and restore look to a person."""
+
+from __future__ import annotations
+
+from palazzo.cli.operating import size
+from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.operations.backup import BackupResult
+from palazzo.operations.restore import Held, RestoreResult
+from palazzo.text.times import to_iso
+
+_SHOWN = 20
+
+
+def backup(screen: Screen, result: BackupResult) -> None:
+    """Show what was written; of a list, the backups that are known."""
+    if result.file is None:
+        _list(screen, result)
+        return
+    screen.say(("wrote  ", "bold"), f"{result.file} ({size(result.size_bytes)}, {count(result.items, 'item')})")
+    for path in result.beside:
+        screen.say(("wrote  ", "bold"), path)
+    for path in result.deleted:
+        screen.say(("deleted  ", "yellow"), path)
+    screen.say((f"Checked in whole; {result.took_s:,.1f} s. 'palazzo restore' puts it back.", "dim"))
+
+
+def _list(screen: Screen, result: BackupResult) -> None:
+    rows = [
+        (to_iso(one.at), size(one.size_bytes) if one.size_bytes is not None else ("not to be seen now", "yellow"),
+         one.file)
+        for one in result.known[:_SHOWN]
+    ]  # fmt: skip
+    if rows:
+        screen.table(("made", "size", "file"), rows)
+    else:
+        screen.say("None was made of this palace yet: 'palazzo backup' makes one.")
+    if len(result.known) > _SHOWN:
+        screen.say((f"{INDENT}and {len(result.known) - _SHOWN:,} older", "dim"))
+
+
+def restore(screen: Screen, result: RestoreResult) -> None:
+    """Show what was put in the palace's place, what was there, and where that is kept."""
+    screen.say(("would restore  " if result.dry_run else "restored  ", "bold"), _told(result.restored))
+    screen.say((f"{INDENT}from {result.file}", "dim"))
+    if result.replaced is None:
+        screen.say(("in place of  ", "bold"), "no palace, or one that cannot be read")
+    else:
+        screen.say(("in place of  ", "bold"), _told(result.replaced))
+    if result.kept is not None:
+        screen.say(("kept  ", "bold"), result.kept)
+    if result.erased:
+        screen.say((f"{count(result.erased, 'erasure')} made since then went through it, too.", "yellow"))
+    if result.settings is not None:
+        screen.say(("settings  ", "bold"), result.settings)
+
+
+def _told(held: Held) -> str:
+    until = "" if held.filed_at is None else f", the newest archived {to_iso(held.filed_at)}"
+    return f"{count(held.items, 'item')}, {count(held.drawers, 'drawer')}{until}"

@@ -1,0 +1,74 @@
+"""Backups, and what restores have kept, lose what was erased from the palace, too.
+
+Each is copied, the copy is erased in and written anew, and takes its name: killed at any moment this leaves the old
+file or the new one, and the next erase goes on. Restoring one that could not be reached erases in it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.errors import PalazzoError
+from palazzo.operations import backups
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The backups that the words went from, those that may still hold them, and those that nobody sees now."""
+
+    cleared: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    away: tuple[str, ...] = ()
+
+
+def clear(context: Context) -> Reached:
+    """Erase in all backups that are known what the palace has erased since they were made."""
+    from palazzo.store import backup as copying
+
+    palace = context.palace_path
+    with context.reading().database.snapshot() as connection:
+        device = copying.device_of(connection)
+    known = [one.file for one in backups.known(palace)]
+    known += backups.in_directory(backups.default_directory(palace), device)
+    cleared, left, away = [], [], []
+    for file in dict.fromkeys(known):
+        if not file.is_file():
+            away.append(str(file))
+            continue
+        context.notice(f"Looking for the words in the backup {file}.")
+        try:
+            if _cleared(context, file):
+                cleared.append(str(file))
+        except (PalazzoError, OSError):
+            left.append(str(file))
+    return Reached(tuple(cleared), tuple(left), tuple(away))
+
+
+def _cleared(context: Context, file: Path) -> bool:
+    """Erase in one backup; return whether it held anything of what is to go."""
+    from palazzo.archive import erased_since
+    from palazzo.palace import Palace
+    from palazzo.store import backup as copying
+
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        with backups.alone(context.palace_path):
+            copying.refuse_foreign(file)
+            copying.copy_closed(file, partial, lambda done, total: context.report("copying", done, total))
+            with Palace.open(partial) as copy:
+                carried = erased_since.carry_over(context.reading().database, copy.database, context.report)
+                if carried.held:
+                    copy.finish_erasing()
+            if carried.held:
+                copying.close_up(partial)
+                copying.rename(partial, file)
+            return carried.held
+    finally:
+        with contextlib.suppress(OSError):
+            copying.remove(partial)

@@ -1,0 +1,196 @@
+"""restore: a backup in the palace's place, in one step; what it replaces is kept."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import NotAPalace, PalaceUnusable, PalazzoError, SchemaTooNew, SourceUnreadable, UsageError
+from palazzo.model import Micros
+from palazzo.operations import backups
+from palazzo.operations.backups import PAUSES, SETTINGS, Backup
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    """Which backup."""
+
+    file: Annotated[Path, About("The backup: a file that 'palazzo backup' wrote, or a palace.", positional=True)]
+    dry_run: Annotated[bool, About("Only check the file, and say what would be replaced by what.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a palace holds, and when the newest of it was archived."""
+
+    items: int
+    drawers: int
+    filed_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """What is in the palace's place now (or would be), what was there, and where that is kept.
+
+    `replaced` is null where there was no palace, or none that can be read. `erased` is how often words were erased here
+    since the backup was made: they went from what is restored, too.
+    """
+
+    file: str
+    restored: Held
+    replaced: Held | None
+    kept: str | None
+    erased: int
+    settings: str | None
+    """The settings file that was written; null where there was one already, or the backup has none."""
+    dry_run: bool
+
+
+def restore(context: Context, request: RestoreRequest) -> RestoreResult:
+    """Put a backup in the palace's place, in one step, after checking all of it. What it replaces is kept beside it.
+
+    Agents may go on meanwhile. Words that were erased since are erased from what is restored, before anybody sees it.
+    """
+    from palazzo.store import backup as copying
+    from palazzo.store import filesystem
+
+    file, palace = context.cwd / request.file.expanduser(), context.palace_path
+    copying.refuse_foreign(file)
+    if palace.exists() and file.samefile(palace):
+        raise UsageError(f"{file} is the palace itself. Name a backup of it: 'palazzo backup --list' says which.")
+    filesystem.refuse_unsafe(palace)
+    _make_directory(palace)
+    with backups.alone(palace), _staged(context, file) as staged:
+        replaced = _held_here(context)
+        erased = _erase_again(context, staged, palace) if replaced is not None else 0
+        restored = _held(staged)
+        result = RestoreResult(str(file), restored, replaced, None, erased, None, request.dry_run)
+        if request.dry_run:
+            return result
+        context.close()
+        kept = backups.kept_name(palace, context.now)
+        told = context.report
+        if copying.put_in_place(staged, palace, kept, lambda done, total: told("restoring", done, total)):
+            backups.remember(palace, Backup(kept, context.now))
+            result = replace(result, kept=str(kept))
+    written = _write_beside(context, file)
+    _make_vectors(context)
+    return replace(result, settings=written)
+
+
+def _make_directory(palace: Path) -> None:
+    from palazzo.store.opening import make_directory
+
+    make_directory(palace.parent)
+
+
+@contextmanager
+def _staged(context: Context, file: Path) -> Iterator[Path]:
+    """A copy of the file beside the palace, brought up to date and found whole; gone when the block has ended."""
+    from palazzo.operations.backup import check_whole
+    from palazzo.store import backup as copying
+
+    staged = context.palace_path.with_name(f"{context.palace_path.name}.restoring")
+    try:
+        copying.copy_closed(file, staged, lambda done, total: context.report("copying", done, total))
+        try:
+            _migrate(staged)
+            check_whole(context, staged, str(file))
+        except PalazzoError as error:
+            raise type(error)(str(error).replace(str(staged), str(file))) from error
+        yield staged
+    except SourceUnreadable as error:
+        raise NotAPalace(f"{error} Nothing was restored.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            copying.remove(staged)
+
+
+def _migrate(staged: Path) -> None:
+    """Bring the copy to this schema. Raises SchemaTooNew for one of a later Palazzo."""
+    from palazzo.store import schema
+    from palazzo.store.database import Database
+
+    with contextlib.closing(Database(staged)) as database:
+        try:
+            schema.migrate(database)
+        except SchemaTooNew:
+            raise SchemaTooNew(
+                f"{staged} was written by a later Palazzo, so nothing was restored. "
+                "Upgrade with 'pip install --upgrade palazzo'."
+            ) from None
+
+
+def _held_here(context: Context) -> Held | None:
+    """What the palace holds; None where there is none, or it is damaged."""
+    try:
+        return _held(context.palace_path)
+    except PalaceUnusable:
+        return None
+
+
+def _held(palace: Path) -> Held:
+    from palazzo.store import drawers, overview, schema
+    from palazzo.store.database import Database
+
+    with contextlib.closing(Database(palace, "read")) as database:
+        schema.check(database)
+        with database.snapshot() as connection:
+            filed = overview.last_filed(connection, 0)
+            return Held(
+                overview.count_items(connection),
+                drawers.count_drawers(connection),
+                None if filed is None else filed[0],
+            )
+
+
+def _erase_again(context: Context, staged: Path, palace: Path) -> int:
+    """Erase in the copy what was erased since it was made, also from its free pages; return how many erasures."""
+    from palazzo.archive import erased_since
+    from palazzo.palace import Palace
+    from palazzo.store.database import Database
+
+    with contextlib.closing(Database(palace, "read")) as newer, Palace.open(staged) as older:
+        carried = erased_since.carry_over(newer, older.database, context.report)
+        if carried.erasures:
+            older.finish_erasing()
+    return carried.erasures
+
+
+def _write_beside(context: Context, file: Path) -> str | None:
+    """Take over the pauses that the backup tells of; and the settings, where there are none."""
+    from palazzo.operations import pausing
+    from palazzo.paths import make_private_directory
+
+    there, own = file.with_name(file.name + SETTINGS), context.settings_file
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            pausing.also(context, file.with_name(file.name + PAUSES).read_bytes())
+        if not there.is_file() or own.exists():
+            return None
+        make_private_directory(own.parent)
+        own.touch(0o600)
+        own.write_bytes(there.read_bytes())
+    except OSError as error:
+        raise PalazzoError(
+            f"The palace is restored, but what stands beside {file} could not be ({error.strerror or error})."
+        ) from None
+    return str(own)
+
+
+def _make_vectors(context: Context) -> None:
+    from palazzo.operations.background import start_embedding
+
+    with contextlib.suppress(PalaceUnusable):  # it is restored; who opens it next is told what is wrong
+        start_embedding(context)
+
+
+OPERATION = Operation("restore", RestoreRequest, RestoreResult, restore, writes=True, steps=True, destructive=True)
