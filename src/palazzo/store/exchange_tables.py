@@ -23,6 +23,9 @@ _COLUMNS = (
     # When a dismissal or a removal was taken back last. What was done later counts, wherever it is heard of first.
     "ALTER TABLE conflict ADD COLUMN restored_at INTEGER",
     "ALTER TABLE tunnel ADD COLUMN restored_at INTEGER",
+    # Whether the erased words were looked for in all that is here: not yet, where another device erased them.
+    "ALTER TABLE erasure ADD COLUMN sought INTEGER NOT NULL DEFAULT 0",
+    "UPDATE erasure SET sought = 1",
 )
 _INDEXES = (
     "CREATE UNIQUE INDEX wing_uid ON wing(uid)",

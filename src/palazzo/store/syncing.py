@@ -11,12 +11,13 @@ private_wing    wings of which nothing leaves
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from palazzo.model import Micros
 from palazzo.store.database import Connection
+from palazzo.store.items import Link
 
 Sealing = Literal["", "passphrase", "key"]
 """How the segments of a remote are sealed, if they are."""
@@ -216,9 +217,61 @@ def note_sent(connection: Connection, row: int, hashes: Iterable[tuple[bytes, by
 
 
 def forget_sent(connection: Connection, row: int) -> None:
-    """Forget what is there of this palace's: all of it is to be brought anew."""
-    for table in ("sync_chain", "sync_sent", "sync_withheld"):
+    """Forget what is there of this palace's, and what stays here: all of it is told anew."""
+    for table in ("sync_sent", "sync_withheld"):
         connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
+
+
+def forget_chains(connection: Connection, row: int) -> None:
+    """Forget up to which link chains are there."""
+    connection.execute("DELETE FROM sync_chain WHERE remote = ?", (row,))
+
+
+def forget_device(connection: Connection, row: int, device: bytes) -> None:
+    """Forget a device's last segment."""
+    connection.execute("DELETE FROM sync_seen WHERE remote = ? AND device = ?", (row, device))
+
+
+def devices(connection: Connection) -> list[tuple[int, bytes, str]]:
+    """Return (row id, id, name) of every device that is known, this one first."""
+    found = connection.execute("SELECT id, uid, name FROM device ORDER BY id")
+    return [(int(row), bytes(uid), str(name or "")) for row, uid, name in found]
+
+
+def links_beyond(connection: Connection, device: int, seq: int, besides: Iterable[int]) -> Iterator[Link]:
+    """Yield a device's links behind that number, and those besides; in their order."""
+    rows = connection.execute(
+        "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ?1"
+        " AND (seq > ?2 OR seq IN (SELECT value FROM json_each(?3))) ORDER BY seq",
+        (device, seq, json.dumps([*besides])),
+    )
+    for number, uid, digest, chained, absent in rows:
+        yield Link(int(number), bytes(uid), bytes(digest), bytes(chained), absent)
+
+
+def become_another(connection: Connection, uid: bytes, at: Micros, kept: int) -> list[tuple[bytes, bytes]]:
+    """Let this palace be another device from here on.
+
+    The links of its chain up to number `kept` stay the former device's; the (item, digest) of those behind are
+    returned, and are gone: they are to be linked anew, as the new device's first.
+    """
+    former, name = next(connection.execute("SELECT uid, name FROM device WHERE id = 1"))
+    connection.execute("UPDATE device SET uid = ?, created_at = ? WHERE id = 1", (uid, at))
+    (row,) = next(
+        connection.execute("INSERT INTO device(uid, name, created_at) VALUES(?, ?, ?) RETURNING id", (former, name, at))
+    )
+    own = [(bytes(item), bytes(digest)) for item, digest in connection.execute(_BEHIND, (kept,))]
+    connection.execute("DELETE FROM link WHERE device = 1 AND seq > ?", (kept,))
+    connection.execute("UPDATE link SET device = ? WHERE device = 1", (row,))
+    return own
+
+
+_BEHIND = "SELECT item_uid, digest FROM link WHERE device = 1 AND seq > ? AND absent IS NULL ORDER BY seq"
+
+
+def links_of_own(connection: Connection) -> dict[int, bytes]:
+    """Return the hashes of this device's links, by number."""
+    return {int(seq): bytes(code) for seq, code in connection.execute("SELECT seq, hash FROM link WHERE device = 1")}
 
 
 # --- what stays here ---------------------------------------------------------------------------------------

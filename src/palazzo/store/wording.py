@@ -78,7 +78,11 @@ TABLES = (
     ),
     Worded("tag", "id", (("name", "name"),)),
     Worded("token", "id", (("name", "name"),)),
-    Worded("sync_remote", "id", (("name", "name"), ("wings", "values"))),
+    Worded(
+        "sync_remote",
+        "id",
+        (("name", "name"), ("address", "address"), ("wings", "values"), ("failure", "title")),
+    ),
     Worded("fact_anchor", "id", (("path", "name"),)),
 )
 """Tables that are gone through column by column."""
