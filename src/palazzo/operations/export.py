@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.listing import Listing
 
+_TOLD_EACH = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
@@ -157,11 +159,15 @@ def _jsonl(
 ) -> dict[str, int]:
     from palazzo.exchange import files, reading, wire
 
+    scope = reading.Scope(chosen, narrowed) if narrowed else None
+    total = reading.count(connection)
     counts: Counter[str] = Counter()
     with files.written(out) as write:
-        for record in reading.records(connection, None):
+        for done, record in enumerate(reading.records(connection, scope)):
             write(wire.to_line(record))
             counts[wire.kind_of(record)] += 1
+            if done % _TOLD_EACH == 0:
+                context.report("exporting", done, max(done, total))
     return dict(counts)
 
 
