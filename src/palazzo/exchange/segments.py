@@ -348,6 +348,7 @@ def _fits(content: dict[str, Any]) -> bool:
         and all(type(count) is int and 0 < count < _MOST for count in counts)
         and type(at) is int
         and abs(at) < _MOST * 1_000_000
+        and type(content["version"]) is int
         and content["version"] == VERSION
         and is_device(content["device"])
         and all(_HASH.fullmatch(content[name]) for name in ("hash",) if name in content)
