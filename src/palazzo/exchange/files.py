@@ -49,9 +49,22 @@ def lines(path: Path) -> Iterator[Line]:
 
     Raises SourceUnreadable for a file that cannot be read, ends too soon, is no text or goes beyond a limit.
     """
+    with _opened(path) as file:
+        yield from _lines(path, file)
+
+
+def pieces(path: Path) -> Iterator[bytes]:
+    """Yield what a file holds, unpacked, piece by piece, for formats that are no lines. Raises what `lines` raises."""
+    with _opened(path) as file:
+        for piece, _ in _blocks(path, file):
+            yield piece
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
         with path.open("rb") as file:
-            yield from _lines(path, file)
+            yield file
     except OSError as error:
         raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a file that you may read.") from error
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
 from palazzo.exchange.stores import Brought, Note, Unplaced
-from palazzo.exchange.stores.json_documents import head, key_of, present, text_at, texts_at
+from palazzo.exchange.stores.json_documents import head, is_directory, key_of, present, text_at, texts_at
 from palazzo.feeders.jsonl import JsonObject
 from palazzo.feeders.moments import moment
 from palazzo.store.database import SqliteConnection
@@ -206,4 +206,4 @@ def _count(connection: SqliteConnection, table: str) -> int:
 
 
 def _file(path: Path) -> Path:
-    return path / NAME if path.is_dir() else path
+    return path / NAME if is_directory(path) else path

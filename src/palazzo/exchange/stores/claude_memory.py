@@ -29,7 +29,7 @@ from pathlib import Path
 import yaml
 
 from palazzo.exchange.stores import Brought, Note, Unplaced
-from palazzo.exchange.stores.json_documents import head, key_of, object_at, present, text_at
+from palazzo.exchange.stores.json_documents import head, is_directory, key_of, object_at, present, text_at
 from palazzo.feeders.jsonl import JsonObject, objects_in_head, string
 from palazzo.model import Micros, Trust
 from palazzo.scope.identity import project_root
@@ -51,7 +51,7 @@ class ClaudeMemory:
 
     def recognises(self, path: Path) -> bool:
         """Whether a path is one of the places above and has such a file."""
-        if path.is_dir():
+        if is_directory(path):
             return next(_found(path), None) is not None
         return path.name in (*_INSTRUCTIONS, INDEX) and path.is_file()
 

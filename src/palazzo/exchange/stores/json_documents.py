@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.files import lines
+from palazzo.exchange.files import pieces
 from palazzo.feeders.jsonl import JsonObject
 
 LARGEST = 512 << 20
@@ -29,18 +30,18 @@ HEAD = 64 << 10
 def document(path: Path) -> JsonObject:
     """Return the object that a file is, packed or not; SourceUnreadable, in one sentence, for anything else."""
     parts, size = [], 0
-    for line in lines(path):
-        size += len(line.text) + 1
+    for piece in pieces(path):
+        size += len(piece)
         if size > LARGEST:
             raise SourceUnreadable(f"{path} has more than {LARGEST >> 20} MiB, and was not read. Export it in parts.")
-        parts.append(line.text)
-    text = b"\n".join(parts)
+        parts.append(piece)
+    text = b"".join(parts)
     if parts_of(text) > MOST_PARTS:
         raise SourceUnreadable(f"{path} has more than {MOST_PARTS:,} values, and was not read. Export it in parts.")
     try:
-        value = json.loads(text.decode("utf-8", "surrogateescape"), strict=False)
+        value = json.loads(text.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape"), strict=False)
     except RecursionError:
-        raise SourceUnreadable(f"{path} is nested too deeply to be an export. Export it anew.") from None
+        raise SourceUnreadable(f"{path} is nested too deeply to be an export; export it anew.") from None
     except ValueError as error:
         raise SourceUnreadable(
             f"{path} is no JSON, or ends in the middle ({_short(error)}). Export or copy it anew."
@@ -64,6 +65,14 @@ def head(path: Path) -> bytes:
             return stream.read(HEAD)
     except OSError:
         return b""
+
+
+def is_directory(path: Path) -> bool:
+    """Whether a path is a directory; False also where it cannot even be asked for."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def text_at(record: JsonObject, *keys: str) -> str:

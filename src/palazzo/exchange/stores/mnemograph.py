@@ -28,7 +28,7 @@ from pathlib import Path
 from palazzo.errors import SourceUnreadable
 from palazzo.exchange.files import lines
 from palazzo.exchange.stores import Brought, Fact, Note, Unplaced
-from palazzo.exchange.stores.json_documents import head, key_of, object_at, objects_at, present, text_at
+from palazzo.exchange.stores.json_documents import head, is_directory, key_of, object_at, objects_at, present, text_at
 from palazzo.exchange.stores.mcp_memory import about_entity
 from palazzo.feeders.jsonl import JsonObject, objects_in_head, parse_line
 from palazzo.feeders.moments import moment
@@ -59,7 +59,7 @@ class Mnemograph:
         """Yield observations in the order of the log, then relations."""
         file = _file(path)
         told = _Told(_wing(file))
-        is_database = head(file).startswith(MAGIC)
+        is_database = file.name == NAME or head(file).startswith(MAGIC)
         events = _rows(file) if is_database else _lines(file)
         good = []
         for event in events:
@@ -302,7 +302,7 @@ def _event(record: JsonObject, key: str) -> _Event | Unplaced:
 
 def _file(path: Path) -> Path:
     """The log that a path names: itself, or the one in that directory or in its `.claude/memory`."""
-    if not path.is_dir():
+    if not is_directory(path):
         return path
     folders = (path, path.joinpath(*_FOLDER))
     found = [folder / name for name in (NAME, OLDER_NAME) for folder in folders if (folder / name).is_file()]
