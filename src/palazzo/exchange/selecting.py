@@ -1,0 +1,210 @@
+"""Which records a limited export holds: chosen items, what they need, and what is said of nothing else.
+
+Of acts, facts and the like that concern other items as well nothing is told, since they would say what those are. An
+act comes with its group and with what took that back: without them it would count again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from palazzo.store import listing as listings
+from palazzo.store.database import Connection
+from palazzo.store.listing import Listing
+
+_Rows = set[int]
+
+
+@dataclass(slots=True)
+class Selected:
+    """Row ids by table; `item_ids` are the chosen items' ids."""
+
+    items: _Rows = field(default_factory=set)
+    item_ids: set[bytes] = field(default_factory=set)
+    devices: _Rows = field(default_factory=set)
+    wings: _Rows = field(default_factory=set)
+    rooms: _Rows = field(default_factory=set)
+    projects: _Rows = field(default_factory=set)
+    sources: _Rows = field(default_factory=set)
+    groups: _Rows = field(default_factory=set)
+    acts: _Rows = field(default_factory=set)
+    facts: _Rows = field(default_factory=set)
+    versions: _Rows = field(default_factory=set)
+    entities: _Rows = field(default_factory=set)
+    entity_links: _Rows = field(default_factory=set)
+    rules: _Rows = field(default_factory=set)
+    conflicts: _Rows = field(default_factory=set)
+    arrangements: _Rows = field(default_factory=set)
+    tunnels: _Rows = field(default_factory=set)
+    states: _Rows = field(default_factory=set)
+
+    def has(self, kind: str, ref: int) -> bool:
+        """Whether what a member of a group names is told; `undone` names none."""
+        tables = {
+            "act": self.acts,
+            "note": self.items,
+            "fact+": self.versions,
+            "fact-": self.versions,
+            "link+": self.entity_links,
+            "link-": self.entity_links,
+            "predicate": self.rules,
+            "dismissal": self.conflicts,
+            "state": self.states,
+            "arrangement": self.arrangements,
+            "tunnel+": self.tunnels,
+            "tunnel-": self.tunnels,
+        }
+        return kind == "undone" or ref in tables.get(kind, ())
+
+
+def select(connection: Connection, listing: Listing, whole_wing: bool) -> Selected:
+    """Return what an export of these drawers holds. Of a `whole_wing` facts count too that are written nowhere."""
+    drawers = [one.row for one in listings.shelved(connection, listing)]
+    found = Selected()
+    found.items, found.item_ids = _items(connection, drawers)
+    _sources(connection, found)
+    _acts(connection, found)
+    wings = _wings_of(connection, listing.rooms or ()) if whole_wing else set()
+    _facts(connection, found, wings)
+    _places(connection, found)
+    _conflicts(connection, found)
+    found.tunnels = _rows(
+        (
+            row
+            for row, source, target in connection.execute("SELECT id, source, target FROM tunnel")
+            if source in found.rooms and target in found.rooms
+        )
+    )
+    found.states = _rows(
+        row
+        for row, item in connection.execute("SELECT s.id, task.item FROM task_state s JOIN task ON task.id = s.task")
+        if item in found.items
+    )
+    _groups(connection, found)
+    return found
+
+
+def _rows(rows: Iterable[Any]) -> _Rows:
+    return {int(row) for row in rows}
+
+
+def _items(connection: Connection, drawers: list[int]) -> tuple[_Rows, set[bytes]]:
+    rows = connection.execute(
+        "SELECT DISTINCT item.id, item.uid FROM json_each(?) AS asked CROSS JOIN drawer_span s"
+        " ON s.drawer = asked.value CROSS JOIN item ON item.id = s.item",
+        (json.dumps(drawers),),
+    )
+    found = {int(row): bytes(uid) for row, uid in rows}
+    return set(found), set(found.values())
+
+
+def _sources(connection: Connection, found: Selected) -> None:
+    for row, source, room in connection.execute("SELECT id, source, room FROM item"):
+        if row in found.items:
+            found.sources.add(source)
+            found.rooms.add(room)
+    for device, item in connection.execute("SELECT device, item_uid FROM link"):
+        if bytes(item) in found.item_ids:
+            found.devices.add(device)
+    named = {name for row, name in connection.execute("SELECT id, project FROM source") if row in found.sources}
+    for row, identity, wing in connection.execute("SELECT id, identity, wing FROM project"):
+        if identity in named:
+            found.projects.add(row)
+            found.wings.add(wing)
+
+
+def _acts(connection: Connection, found: Selected) -> None:
+    touching: _Rows = set()
+    beyond: _Rows = set()
+    for act, item in connection.execute("SELECT act, item_uid FROM act_span"):
+        (touching if bytes(item) in found.item_ids else beyond).add(act)
+    found.acts = touching - beyond
+    for row, group, detail in connection.execute("SELECT id, grp, detail FROM act"):
+        if row in found.acts:
+            if group is not None:
+                found.groups.add(group)
+            room = json.loads(detail).get("row")
+            if room is not None:
+                found.rooms.add(int(room))
+
+
+def _wings_of(connection: Connection, rooms: Iterable[int]) -> _Rows:
+    wanted = set(rooms)
+    return {int(wing) for room, wing in connection.execute("SELECT id, wing FROM room") if room in wanted}
+
+
+def _facts(connection: Connection, found: Selected, wings: _Rows) -> None:
+    written: _Rows = set()
+    beyond: _Rows = set()
+    for fact, item in connection.execute(
+        "SELECT DISTINCT v.fact, s.item_uid FROM fact_source s JOIN fact_version v ON v.id = s.version"
+        " WHERE s.item_uid IS NOT NULL"
+    ):
+        (written if bytes(item) in found.item_ids else beyond).add(fact)
+    ends = {
+        int(row): (wing, subject, thing, predicate)
+        for row, wing, subject, thing, predicate in connection.execute(
+            "SELECT id, wing, subject, object, predicate FROM fact"
+        )
+    }
+    found.facts = {row for row, (wing, *_) in ends.items() if row in written or wing in wings} - beyond
+    followed = list(connection.execute("SELECT fact, superseded_by FROM fact_version WHERE superseded_by IS NOT NULL"))
+    while lost := {fact for fact, by in followed if fact in found.facts and by not in found.facts}:
+        found.facts -= lost
+    predicates: _Rows = set()
+    for row in found.facts:
+        wing, subject, thing, predicate = ends[row]
+        found.entities.update((subject, thing))
+        predicates.add(predicate)
+        if wing is not None:
+            found.wings.add(wing)
+    for row, entity, other in connection.execute("SELECT id, entity, other FROM entity_link"):
+        if entity in found.entities and (other is None or other in found.entities):
+            found.entity_links.add(row)
+    for row, predicate in connection.execute("SELECT id, predicate FROM predicate_rule"):
+        if predicate in predicates:
+            found.rules.add(row)
+    for row, fact in connection.execute("SELECT id, fact FROM fact_version"):
+        if fact in found.facts:
+            found.versions.add(row)
+
+
+def _places(connection: Connection, found: Selected) -> None:
+    """Add the wings that rooms stand or stood in, and what they were merged into, with what was arranged of them."""
+    firsts = {int(row): int(wing) for row, wing in connection.execute("SELECT id, first_wing FROM room")}
+    arranged = list(connection.execute("SELECT id, kind, wing, room, target FROM arrangement"))
+    while True:
+        before = len(found.wings), len(found.rooms)
+        found.wings.update(firsts[room] for room in found.rooms)
+        for row, kind, wing, room, target in arranged:
+            if wing in found.wings or room in found.rooms:
+                found.arrangements.add(row)
+                if target is not None:
+                    (found.rooms if kind == "merge" and room is not None else found.wings).add(target)
+        if (len(found.wings), len(found.rooms)) == before:
+            return
+
+
+def _conflicts(connection: Connection, found: Selected) -> None:
+    for row, *sides in connection.execute(
+        "SELECT id, earlier_fact, earlier_item, later_fact, later_item FROM conflict"
+    ):
+        if all(_is_side(found, *side) for side in (sides[:2], sides[2:])):
+            found.conflicts.add(row)
+
+
+def _is_side(found: Selected, fact: int | None, item: bytes | None) -> bool:
+    return (fact is None or fact in found.facts) and (item is None or bytes(item) in found.item_ids)
+
+
+def _groups(connection: Connection, found: Selected) -> None:
+    """Add the groups that did something of what is told, and what took them back or was taken back by them."""
+    for group, kind, ref in connection.execute("SELECT grp, kind, ref FROM group_member WHERE kind <> 'undone'"):
+        if found.has(kind, ref):
+            found.groups.add(group)
+    undoings = list(connection.execute("SELECT id, undoes FROM change_group WHERE undoes IS NOT NULL"))
+    found.groups.update(undone for row, undone in undoings if row in found.groups)
+    found.groups.update(row for row, undone in undoings if undone in found.groups)
