@@ -134,6 +134,7 @@ def test_filters_are_those_of_search(home: Home) -> None:
     assert {name.split("/")[0] for name in home.export(wing="api", out="a")[1]} == {"api", "README.md"}
     (tagged,) = (text for name, text in home.export(tags=("storage",), out="b")[1].items() if name != "README.md")
     assert [words for _, words in FENCED.findall(tagged)] == ["We chose SQLite."]
+    assert home.export(wing="shop", out="facts")[0].counts["facts"] == 1
     assert home.export(kind="diary", out="c")[0].counts["drawers"] == 1
     assert home.export(since="2030-01-01", out="d")[0].counts["drawers"] == 0
     assert home.export(filed_as=("decision",), out="e")[0].counts["drawers"] == 2

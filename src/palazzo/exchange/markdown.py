@@ -55,11 +55,18 @@ class Written:
     rooms: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-def write(
-    connection: Connection, chosen: Listing, everything: bool, tree: Tree, progress: Progress | None = None
-) -> Written:
-    """Write what was chosen into a tree; unless that is `everything`, of facts only those that chosen words state."""
-    found = shelved(connection, chosen)
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is written: drawers, and of facts all, or those of a `wing` and what those drawers state."""
+
+    drawers: Listing
+    all_facts: bool = True
+    wing: str | None = None
+
+
+def write(connection: Connection, chosen: Chosen, tree: Tree, progress: Progress | None = None) -> Written:
+    """Write what was chosen into a tree."""
+    found = shelved(connection, chosen.drawers)
     names = safe_names(places.wing_names(connection), [_README, _FACTS])
     written = Written()
     items: set[str] = set()
@@ -67,7 +74,7 @@ def write(
         _wing(connection, names[wing], list(of_wing), tree, written, items)
         if progress is not None:
             progress(written.drawers + written.tasks, len(found))
-    for place, own in _facts(connection, None if everything else items):
+    for place, own in _facts(connection, chosen, items):
         tree.write(_FACTS if place is None else f"{names[place]}/{_FACTS}", _fact_page(place, own))
         written.facts += len(own)
     tree.write(_README, _readme(written, names))
@@ -218,12 +225,13 @@ def _to_do(one: Task) -> str:
 # --- facts -------------------------------------------------------------------------------------------------
 
 
-def _facts(connection: Connection, items: set[str] | None) -> Iterator[tuple[str | None, list[Fact]]]:
-    """What is believed, wing by wing; of those that one of these items says, where there are any named."""
+def _facts(connection: Connection, chosen: Chosen, items: set[str]) -> Iterator[tuple[str | None, list[Fact]]]:
+    """What is believed of what was chosen, wing by wing; `items` are those whose words were."""
     beliefs = Beliefs(connection)
     found: dict[str | None, list[Fact]] = defaultdict(list)
     for fact in beliefs.tell(beliefs.sorted(facts.versions(connection, LATEST))):
-        if items is None or any(one.item in items for one in fact.provenance):
+        is_of_wing = chosen.wing is not None and fact.wing == chosen.wing
+        if chosen.all_facts or is_of_wing or any(one.item in items for one in fact.provenance):
             found[fact.wing].append(fact)
     return iter(sorted(found.items(), key=lambda pair: pair[0] or ""))
 

@@ -76,7 +76,7 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
     with context.reading().database.snapshot() as connection:
         chosen, narrowed = _chosen(context, connection, request)
         if request.format == "markdown":
-            counts = _markdown(context, connection, chosen, not narrowed, out)
+            counts = _markdown(context, connection, chosen, narrowed, out)
         else:
             counts = _jsonl(context, connection, chosen, narrowed, out)
     took = round(time.monotonic() - began, 3)
@@ -144,13 +144,14 @@ def _chosen(context: Context, connection: Connection, request: ExportRequest) ->
     return listing, {name: value for name, value in narrowed.items() if value not in (None, [])}
 
 
-def _markdown(context: Context, connection: Connection, chosen: Listing, everything: bool, out: Path) -> dict[str, int]:
+def _markdown(
+    context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path
+) -> dict[str, int]:
     from palazzo.exchange import markdown, trees
 
+    wanted = markdown.Chosen(chosen, not narrowed, narrowed["wing"] if [*narrowed] == ["wing"] else None)
     with trees.growing(out) as tree:
-        told = markdown.write(
-            connection, chosen, everything, tree, lambda done, total: context.report("exporting", done, total)
-        )
+        told = markdown.write(connection, wanted, tree, lambda done, total: context.report("exporting", done, total))
     return {"drawers": told.drawers, "facts": told.facts, "tasks": told.tasks, "pages": told.pages}
 
 
