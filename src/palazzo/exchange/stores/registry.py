@@ -9,11 +9,13 @@ from palazzo.exchange.stores import StoreReader
 from palazzo.exchange.stores.claude_mem import ClaudeMem
 from palazzo.exchange.stores.claude_memory import ClaudeMemory
 from palazzo.exchange.stores.mcp_memory import McpMemory
+from palazzo.exchange.stores.mempalace import MemPalace
 from palazzo.exchange.stores.mnemograph import Mnemograph
 from palazzo.exchange.stores.shodh import Shodh
 from palazzo.exchange.stores.wt_memory import WtMemory
 
 READERS: tuple[StoreReader, ...] = (
+    MemPalace(),
     ClaudeMem(),
     WtMemory(),
     Shodh(),

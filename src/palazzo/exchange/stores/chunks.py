@@ -1,0 +1,56 @@
+"""Texts that MemPalace cut into chunks, put together again. Pure.
+
+How it cuts (3.0 to 3.11): what a tool files, every `chunk_size` characters; a file, at the end of a paragraph or line
+before that, each chunk without the space around it and beginning `chunk_overlap` characters before the last one ended;
+a conversation, turn by turn, and a long turn behind a space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+CHUNK_SIZE, OVERLAP = 800, 100
+"""MemPalace's own, where its settings say nothing else."""
+
+
+def of_file(chunks: Sequence[str], size: int, overlap: int) -> str:
+    """Return the text that a file's chunks were cut from, without the space around it."""
+    parts = [*chunks[:1]]
+    for before, chunk in pairwise(chunks):
+        shared = _shared(before, chunk, overlap)
+        if not shared:
+            parts.append("" if len(before) >= size else "\n")
+        parts.append(chunk[shared:])
+    return "".join(parts)
+
+
+def _shared(before: str, chunk: str, overlap: int) -> int:
+    """How many characters a chunk begins with that the one before ends with."""
+    most = min(overlap, len(before), len(chunk))
+    return next((size for size in range(most, 0, -1) if before.endswith(chunk[:size])), 0)
+
+
+def of_conversation(chunks: Sequence[str], size: int) -> Iterator[tuple[int, str]]:
+    """Yield the turns of a conversation, each with the number of its first chunk.
+
+    A chunk begins a turn if it begins with `>`, unless the one before was cut behind a space.
+    """
+    first, turn = 0, chunks[0]
+    for n, chunk in enumerate(chunks[1:], 1):
+        was_cut = chunks[n - 1][-1:].isspace() or len(chunks[n - 1]) >= size
+        if chunk.lstrip().startswith(">") and not was_cut:
+            yield first, turn
+            first, turn = n, chunk
+        else:
+            turn += chunk if was_cut else f"\n\n{chunk}"
+    yield first, turn
+
+
+def runs(numbers: Sequence[int]) -> Iterator[slice]:
+    """Yield the stretches of ascending numbers in which none is missing."""
+    start = 0
+    for n in range(1, len(numbers) + 1):
+        if n == len(numbers) or numbers[n] != numbers[n - 1] + 1:
+            yield slice(start, n)
+            start = n

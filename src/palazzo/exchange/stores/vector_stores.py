@@ -1,0 +1,234 @@
+"""Documents and their metadata in vector stores on disk, read by plain SQLite, without the vectors.
+
+Two shapes: Chroma's (`chroma.sqlite3`, its schema of 0.4 to 1.5; https://github.com/chroma-core/chroma, in
+`chromadb/migrations`), and the one that MemPalace 3 keeps where it is told to do without (`sqlite_exact.sqlite3`). A
+collection is read in two steps, so that a large one is never in memory: what its rows are, then what some of them say.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from palazzo.store.database import SqliteConnection
+
+Metadata = Mapping[str, object]
+_DOCUMENT = "chroma:document"
+_URI = "chroma:uri"
+_ADD, _UPDATE, _DELETE = 0, 1, 3
+"""Operations of Chroma's log; any other one is an upsert."""
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A row of a collection: its number, its id, and those of its metadata that were asked for."""
+
+    number: int
+    id: str
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as a whole; `document` is None where it has none."""
+
+    document: str | None
+    metadata: Metadata
+
+
+class Collection(Protocol):
+    """A collection of one of these stores, in an open snapshot."""
+
+    def heads(self, keys: Sequence[str]) -> Iterator[Head]:
+        """Yield all rows, in the order in which they were made, with what their metadata say under `keys`."""
+        ...
+
+    def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
+        """Return those rows."""
+        ...
+
+
+def chroma_collections(connection: SqliteConnection) -> dict[str, Collection]:
+    """Return the collections of a Chroma database by name."""
+    rows = connection.execute(
+        "SELECT collections.name, collections.id, segments.id FROM collections JOIN segments"
+        " ON segments.collection = collections.id AND segments.scope = 'METADATA' ORDER BY segments.id"
+    )
+    return {str(name): _Chroma(connection, str(own), str(segment)) for name, own, segment in list(rows)}
+
+
+def exact_collections(connection: SqliteConnection) -> dict[str, Collection]:
+    """Return the collections of MemPalace's own store by name."""
+    rows = connection.execute("SELECT name, id FROM collections ORDER BY id")
+    return {str(name): _Exact(connection, int(own)) for name, own in list(rows)}
+
+
+# --- Chroma ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Logged:
+    """What Chroma's log says of a row that its tables do not know yet."""
+
+    metadata: dict[str, object] = field(default_factory=dict)
+    is_gone: bool = False
+    is_whole: bool = False
+    """Whether it says all of the row, so that what the tables know no longer counts."""
+
+
+_HEADS = (
+    "SELECT e.id, CAST(e.embedding_id AS BLOB), m.key, CAST(m.string_value AS BLOB), m.int_value, m.float_value,"
+    " m.bool_value FROM embeddings e LEFT JOIN embedding_metadata m ON m.id = e.id"
+    " AND m.key IN (SELECT value FROM json_each(?2)) WHERE e.segment_id = ?1 ORDER BY e.id"
+)
+_ROWS = (
+    "SELECT e.id, CAST(e.embedding_id AS BLOB), m.key, CAST(m.string_value AS BLOB), m.int_value, m.float_value,"
+    " m.bool_value FROM embeddings e LEFT JOIN embedding_metadata m ON m.id = e.id"
+    " WHERE e.segment_id = ?1 AND e.id IN (SELECT value FROM json_each(?2)) ORDER BY e.id"
+)
+
+
+class _Chroma:
+    """A collection whose rows are in the tables of its metadata segment.
+
+    What was written last may stand in the log alone (`embeddings_queue`): a segment takes it in when it is next used,
+    and says in `max_seq_id` how far it is.
+    """
+
+    def __init__(self, connection: SqliteConnection, collection: str, segment: str) -> None:
+        self._connection, self._collection, self._segment = connection, collection, segment
+        self._log: dict[str, _Logged] | None = None
+        self._new: list[str] = []
+
+    def heads(self, keys: Sequence[str]) -> Iterator[Head]:
+        log = self._logged()
+        known: set[str] = set()
+        for number, uid, metadata in self._tables(_HEADS, keys):
+            if uid in log:
+                known.add(uid)
+                if log[uid].is_gone:
+                    continue
+                metadata = self._joined(metadata, log[uid])
+            yield Head(number, uid, {key: metadata[key] for key in keys if key in metadata})
+        self._new = [uid for uid, one in log.items() if uid not in known and not one.is_gone]
+        for n, uid in enumerate(self._new):
+            yield Head(-1 - n, uid, {key: log[uid].metadata[key] for key in keys if key in log[uid].metadata})
+
+    def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
+        log = self._logged()
+        found = {number: _row(log[self._new[-1 - number]].metadata) for number in numbers if number < 0}
+        there = [number for number in numbers if number >= 0]
+        for start in range(0, len(there), _AT_ONCE):
+            for number, uid, metadata in self._tables(_ROWS, there[start : start + _AT_ONCE]):
+                found[number] = _row(self._joined(metadata, log[uid]) if uid in log else metadata)
+        return found
+
+    def _tables(self, sql: str, wanted: Sequence[str | int]) -> Iterator[tuple[int, str, dict[str, object]]]:
+        rows = self._connection.execute(sql, (self._segment, json.dumps([*wanted])))
+        last, uid, metadata = None, "", dict[str, object]()
+        for number, own, key, text, whole, real, truth in rows:
+            if number != last:
+                if last is not None:
+                    yield last, uid, metadata
+                last, uid, metadata = int(number), _text(own), {}
+            if key is not None:
+                metadata[sys.intern(str(key))] = _value(text, whole, real, truth)
+        if last is not None:
+            yield last, uid, metadata
+
+    def _logged(self) -> dict[str, _Logged]:
+        """What the log holds beyond the tables, by the rows' ids."""
+        if self._log is None:
+            self._log = {}
+            for operation, uid, metadata in self._beyond():
+                one = self._log.setdefault(uid, _Logged())
+                if operation == _DELETE:
+                    self._log[uid] = _Logged(is_gone=True, is_whole=True)
+                elif one.is_gone and operation != _UPDATE:
+                    self._log[uid] = _Logged(metadata, is_whole=True)
+                elif not one.is_gone:
+                    one.metadata.update(metadata)
+        return self._log
+
+    def _beyond(self) -> Iterator[tuple[int, str, dict[str, object]]]:
+        reached = [
+            _number(seq)
+            for (seq,) in self._connection.execute(
+                "SELECT seq_id FROM max_seq_id WHERE segment_id = ?", (self._segment,)
+            )
+        ]
+        rows = self._connection.execute(
+            "SELECT operation, CAST(id AS BLOB), CAST(metadata AS BLOB) FROM embeddings_queue"
+            " WHERE topic LIKE '%/' || ? AND seq_id > ? ORDER BY seq_id",
+            (self._collection, max(reached, default=0)),
+        )
+        for operation, uid, metadata in rows:
+            yield int(operation), _text(uid), _object(metadata)
+
+    def _joined(self, metadata: dict[str, object], logged: _Logged) -> dict[str, object]:
+        joined = logged.metadata if logged.is_whole else {**metadata, **logged.metadata}
+        return {key: value for key, value in joined.items() if value is not None}
+
+
+def _number(seq: object) -> int:
+    """Chroma before 0.4.15 wrote its numbers as bytes."""
+    return int.from_bytes(seq, "big") if isinstance(seq, bytes) else int(str(seq))
+
+
+def _value(text: bytes | None, whole: int | None, real: float | None, truth: int | None) -> object:
+    if text is not None:
+        return _text(text)
+    if truth is not None:
+        return bool(truth)
+    return whole if whole is not None else real
+
+
+def _row(metadata: Mapping[str, object]) -> Row:
+    document = metadata.get(_DOCUMENT)
+    beside = {key: value for key, value in metadata.items() if key not in (_DOCUMENT, _URI)}
+    return Row(document if isinstance(document, str) else None, beside)
+
+
+# --- MemPalace's own ---------------------------------------------------------------------------------------
+
+
+class _Exact:
+    """A collection with a row's metadata as one JSON object."""
+
+    def __init__(self, connection: SqliteConnection, collection: int) -> None:
+        self._connection, self._collection = connection, collection
+
+    def heads(self, keys: Sequence[str]) -> Iterator[Head]:
+        rows = self._connection.execute(
+            "SELECT rowid, CAST(id AS BLOB), CAST(metadata_json AS BLOB) FROM documents WHERE collection_id = ?"
+            " ORDER BY created_at, id",
+            (self._collection,),
+        )
+        for number, uid, metadata in rows:
+            found = _object(metadata)
+            yield Head(int(number), _text(uid), {key: found[key] for key in keys if key in found})
+
+    def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
+        rows = self._connection.execute(
+            "SELECT rowid, CAST(document AS BLOB), CAST(metadata_json AS BLOB) FROM documents"
+            " WHERE rowid IN (SELECT value FROM json_each(?))",
+            (json.dumps([*numbers]),),
+        )
+        return {int(number): Row(_text(document), _object(metadata)) for number, document, metadata in rows}
+
+
+def _object(stored: bytes | None) -> dict[str, object]:
+    try:
+        found = json.loads(_text(stored or b"{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(stored: bytes) -> str:
+    """Text as it is stored; bytes that are no UTF-8 come as lone surrogates, so that one of them costs no other row."""
+    return bytes(stored).decode("utf-8", "surrogateescape")
