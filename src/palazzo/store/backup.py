@@ -93,6 +93,7 @@ def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> 
                 pages.step(1)  # this takes the write lock: from here on nobody changes what is kept
                 _keep(palace, kept)
                 _step(pages, progress)
+            destination.set_busy_handler(None)
             with contextlib.suppress(apsw.BusyError, apsw.LockedError):  # who reads the old state still needs the log
                 destination.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return True
