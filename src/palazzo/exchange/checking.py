@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange import files, wire
+from palazzo.exchange import derived, files, wire
+from palazzo.exchange.derived import Drawer
 from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.records import (
     Act,
@@ -38,7 +39,7 @@ from palazzo.exchange.records import (
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of the file were read, of how many."""
-_ORDER = {kind: n for n, kind in enumerate(wire.KINDS)}
+_ORDER = {kind: n for n, kind in enumerate([*wire.KINDS, derived.KIND])}
 _REFERRED = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
 """Kinds whose ids are kept while a file is checked: what something later is a part of."""
 _BEGINNING = b'{"kind":"header"'
@@ -96,14 +97,17 @@ def records(path: Path, checked: Checked, progress: Progress | None = None) -> I
     if _stamp(path) != checked.stamp:
         raise SourceUnreadable(f"{path} was changed while it was read; nothing of it was taken. Import it again.")
     for _, record in _records(path, progress, checked.stamp[1]):
+        if isinstance(record, Drawer):
+            return  # they stand last, and are cut anew
         if not isinstance(record, Header):
             yield record
 
 
-def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple[int, Record]]:
+def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple[int, Record | Drawer]]:
     for line in files.lines(path):
         try:
-            record = wire.from_line(line.text)
+            told = derived.from_line if derived.is_drawer(line.text) else wire.from_line
+            record = told(line.text)
         except wire.NewerFormat as error:
             raise SourceUnreadable(f"{path} {error}.") from error
         except BadRecord as error:
@@ -115,12 +119,14 @@ def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple
             progress(line.read, size)
 
 
-def _see(path: Path, line: int, record: Record, seen: _Seen) -> None:
-    kind = wire.kind_of(record)
+def _see(path: Path, line: int, record: Record | Drawer, seen: _Seen) -> None:
+    kind = derived.KIND if isinstance(record, Drawer) else wire.kind_of(record)
     if _ORDER[kind] < _ORDER[seen.kind]:
         raise _bad(path, line, f"is a {kind} behind a {seen.kind}: lines were put into another order")
     seen.kind = kind
     seen.counts[kind] += 1
+    if isinstance(record, Drawer):
+        return
     if kind in _REFERRED:
         seen.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
     for to, uid in _references(record):

@@ -118,6 +118,20 @@ def from_line(line: bytes) -> Record:
     records of its kind are. Nothing is read beyond what the line says: whether what it refers to is there is for the
     reader of all lines to see.
     """
+    kind, value = parsed(line)
+    cls = KINDS.get(kind)
+    if cls is None:
+        raise BadRecord(f"is of a kind '{kind[:_SHOWN]}' that this version does not know")
+    if cls is Header:
+        _check_version(value)
+    try:
+        return read(cls, FIELDS[cls], value)
+    except BadRecord as error:
+        raise BadRecord(f"{kind}: {error}") from None
+
+
+def parsed(line: bytes) -> tuple[str, dict[str, object]]:
+    """Return the kind of a line and its other members, of which nothing is checked yet; BadRecord for what has none."""
     if len(line) > LARGEST_LINE:
         raise BadRecord(f"is longer than {LARGEST_LINE // (1024 * 1024)} MiB")
     if len(line) > _LOOKED_AT:
@@ -134,16 +148,7 @@ def from_line(line: bytes) -> Record:
         raise BadRecord("is no JSON (was the file cut off?)") from None
     if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
         raise BadRecord("is no record: an object with 'kind' is wanted")
-    kind = value.pop("kind")
-    cls = KINDS.get(kind)
-    if cls is None:
-        raise BadRecord(f"is of a kind '{kind[:_SHOWN]}' that this version does not know")
-    if cls is Header:
-        _check_version(value)
-    try:
-        return read(cls, FIELDS[cls], value)
-    except BadRecord as error:
-        raise BadRecord(f"{kind}: {error}") from None
+    return value.pop("kind"), value
 
 
 class NewerFormat(BadRecord):

@@ -158,17 +158,24 @@ def _markdown(
 def _jsonl(
     context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path
 ) -> dict[str, int]:
-    from palazzo.exchange import files, reading, wire
+    from palazzo.exchange import derived, files, reading, wire
 
     scope = reading.Scope(chosen, narrowed) if narrowed else None
     total = reading.count(connection)
     counts: Counter[str] = Counter()
+
+    def count(kind: str) -> None:
+        counts[kind] += 1
+        if not (done := counts.total()) % _TOLD_EACH:
+            context.report("exporting", done, max(done, total))
+
     with files.written(out) as write:
-        for done, record in enumerate(reading.records(connection, scope)):
+        for record in reading.records(connection, scope):
             write(wire.to_line(record))
-            counts[wire.kind_of(record)] += 1
-            if done % _TOLD_EACH == 0:
-                context.report("exporting", done, max(done, total))
+            count(wire.kind_of(record))
+        for drawer in derived.drawers(connection, chosen):
+            write(derived.to_line(drawer))
+            count(derived.KIND)
     return dict(counts)
 
 

@@ -184,7 +184,7 @@ def _reader(path: Path, named: str | None) -> StoreReader | None:
 
 
 def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
-    from palazzo.exchange import checking, merging
+    from palazzo.exchange import checking, derived, merging
     from palazzo.operations.tainting import speaks
 
     if request.wing is not None:
@@ -196,12 +196,12 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
         )
     checked = checking.check(path, lambda read, size: context.report("checking", read, size))
     records = checking.records(path, checked)
-    total = checked.counts.total()
+    total = checked.counts.total() - checked.counts[derived.KIND]
 
     def merged(done: int) -> None:
         context.report("merging", done, total)
 
-    with _palace(context, request.dry_run) as palace:
+    with _palace(context, request.dry_run, True) as palace:
         report = merging.merge(palace.database, records, palace.clock, progress=merged, dry_run=request.dry_run)
     return _of_report(_written_by(checked), report)
 
@@ -256,19 +256,22 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
         actor=by, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
     trusted = reader if by == "user" else _ByAgent(reader)
-    with _palace(context, request.dry_run) as palace:
+    with _palace(context, request.dry_run, False) as palace:
         return _of_migration(migrating.migrate(palace.database, trusted, path, palace.clock, taking))
 
 
 @contextmanager
-def _palace(context: Context, dry_run: bool) -> Iterator[Palace]:
-    """The palace; where nothing is to be written and there is none, an empty one that is gone afterwards."""
+def _palace(context: Context, dry_run: bool, tries: bool) -> Iterator[Palace]:
+    """The palace; where nothing is to be written and there is none, an empty one that is gone afterwards.
+
+    A dry run that `tries` writes, and takes it back in the same transaction.
+    """
     from palazzo.palace import Palace, without_embedder
 
     if not dry_run:
         yield context.writing()
     elif context.has_palace:
-        yield context.reading()
+        yield context.writing() if tries else context.reading()
     else:
         with (
             tempfile.TemporaryDirectory(prefix="palazzo-") as place,
