@@ -126,12 +126,12 @@ def _refuse_precious(file: Path, palace: Path) -> None:
 
     if file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name another file, or a directory.")
+    if file.with_name(f"{file.name}-wal").exists():
+        raise UsageError(f"{file} is a palace that is in use; it was left as it is. Name another.")
     try:
         copying.refuse_foreign(file)
     except NotAPalace:
         raise UsageError(f"{file} is there already and is no backup; it was left as it is. Name another.") from None
-    if file.with_name(f"{file.name}-wal").exists():
-        raise UsageError(f"{file} is a palace that is in use; it was left as it is. Name another.")
 
 
 def _write(context: Context, target: Path) -> int:

@@ -53,9 +53,8 @@ def default_directory(palace: Path) -> Path:
 def named(directory: Path, device: str, at: Micros) -> Path:
     """Return the name of a new backup in a directory."""
     stem = f"palace-{device[:8]}-{_moment(at)}"
-    taken = {path.name for path in directory.glob(f"{stem}*.db")}
-    numbers = (f"{stem}-{n}.db" for n in range(2, len(taken) + 3))
-    return directory / next(name for name in (f"{stem}.db", *numbers) if name not in taken)
+    used = [int(found[3] or 1) for path in directory.glob(f"{stem}*") if (found := _NAME.fullmatch(path.name))]
+    return directory / (f"{stem}-{max(used) + 1}.db" if used else f"{stem}.db")
 
 
 def kept_name(palace: Path, at: Micros) -> Path:

@@ -53,6 +53,7 @@ def clear(context: Context) -> Reached:
 def _cleared(context: Context, file: Path) -> bool:
     """Erase in one backup; return whether it held anything of what is to go."""
     from palazzo.archive import erased_since
+    from palazzo.operations.backup import check_whole
     from palazzo.palace import Palace
     from palazzo.store import backup as copying
 
@@ -61,6 +62,7 @@ def _cleared(context: Context, file: Path) -> bool:
         with backups.alone(context.palace_path):
             copying.refuse_foreign(file)
             copying.copy_closed(file, partial, lambda done, total: context.report("copying", done, total))
+            check_whole(context, partial, str(file))
             with Palace.open(partial) as copy:
                 carried = erased_since.carry_over(context.reading().database, copy.database, context.report)
                 if carried.held:

@@ -1,0 +1,313 @@
+"""backup and restore as a person types them: checked first, refused in a sentence, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.archive.leftovers import in_files, in_tables
+from tests.cli.command import Command
+
+from palazzo import locks
+from palazzo.palace import Palace
+from palazzo.store import schema
+from palazzo.store.database import Database
+
+
+def texts(palazzo: Command, words: str) -> list[str]:
+    return [hit["text"] for hit in palazzo.json("search", words)["hits"]]
+
+
+def damaged(file: Path) -> None:
+    """Flip a byte in the middle of each page from the fourth on."""
+    raw = bytearray(file.read_bytes())
+    for at in range(3 * 4096 + 2000, len(raw), 4096):
+        raw[at] ^= 0xFF
+    file.write_bytes(raw)
+
+
+@pytest.fixture
+def made(palazzo: Command, shop: Path, home: Path) -> Path:
+    """A backup of the shop's palace."""
+    file = home / "palace of today.db"
+    palazzo.json("backup", str(file))
+    return file
+
+
+def test_a_backup_is_restored_and_what_it_replaced_is_restored_again(
+    palazzo: Command, made: Path, shop: Path, home: Path
+) -> None:
+    palazzo.json("remember", "The blue heron came later.")
+    done = palazzo.json("restore", str(made), "--yes")
+    assert (done["restored"]["items"], done["replaced"]["items"]) == (4, 5)
+    assert not texts(palazzo, "heron")
+    assert texts(palazzo, "cat")
+    kept = Path(done["kept"])
+    assert kept.parent == shop.parent
+    assert kept.name.startswith("palace.db.before-restore-")
+    palazzo.json("restore", str(kept), "--yes")
+    assert texts(palazzo, "heron")
+    assert palazzo.json("verify")["ok"]
+    assert not list(shop.parent.glob("*restoring*")) + list(home.glob(".*partial*"))
+
+
+def test_a_restore_makes_a_palace_where_there_is_none(palazzo: Command, made: Path, home: Path) -> None:
+    done = palazzo.json("restore", str(made), "--yes", "--palace", str(home / "elsewhere" / "palace.db"))
+    assert (done["replaced"], done["kept"]) == (None, None)
+    found = palazzo.json("search", "cat", "--palace", str(home / "elsewhere" / "palace.db"))
+    assert found["hits"]
+
+
+def test_a_dry_run_changes_nothing_and_says_what_would_be_replaced(palazzo: Command, made: Path, shop: Path) -> None:
+    palazzo.json("remember", "The blue heron came later.")
+    before = {*shop.parent.iterdir(), *(shop.with_name(shop.name + suffix) for suffix in ("-wal", "-shm"))}
+    told = palazzo.json("restore", str(made), "--dry-run")
+    assert (told["dry_run"], told["kept"], told["replaced"]["items"]) == (True, None, 5)
+    assert texts(palazzo, "heron")
+    assert set(shop.parent.iterdir()) <= before
+
+
+def test_a_restore_asks_first(palazzo: Command, made: Path) -> None:
+    ran = palazzo("restore", str(made))
+    assert ran.code == 2
+    assert "--yes" in ran.error
+
+
+def test_a_directory_keeps_the_newest_and_only_what_is_ours(palazzo: Command, shop: Path, home: Path) -> None:
+    where = home / "disk"
+    other = home / "other.db"
+    palazzo.json("remember", "Another palace.", "--palace", str(other))
+    strange = palazzo.json("backup", str(where), "--keep", "1", "--palace", str(other))["file"]
+    (where / "holiday.db").write_text("photos")
+    written = [palazzo.json("backup", str(where), "--keep", "2") for _ in range(4)]
+    assert sorted(path.name for path in where.glob("*.db")) == sorted(
+        Path(name).name for name in ("holiday.db", strange, *(one["file"] for one in written[-2:]))
+    )
+    assert written[-1]["deleted"] == [written[-3]["file"]]
+    assert [one["file"] for one in palazzo.json("backup", "--list")["known"]] == [
+        one["file"] for one in reversed(written[-2:])
+    ]
+
+
+def test_without_a_place_it_goes_beside_the_palace_for_its_owner_alone(palazzo: Command, shop: Path) -> None:
+    done = palazzo.json("backup")
+    file = Path(done["file"])
+    assert file.parent == shop.parent / "backups"
+    assert done["items"] == 4
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    status = palazzo.json("status")
+    assert status["backup_at"] == palazzo.json("backup", "--list")["known"][0]["at"]
+    assert "the last was made within the last day" in palazzo("doctor").out
+
+
+def test_a_backup_that_is_away_is_listed_as_such(palazzo: Command, made: Path) -> None:
+    made.unlink()
+    (known,) = palazzo.json("backup", "--list")["known"]
+    assert (known["file"], known["there"], known["size_bytes"]) == (str(made), False, None)
+    assert "not to be seen now" in palazzo("backup", "--list").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["{palace}"], "is the palace itself"),
+        (["{other}"], "is there already and is no backup"),
+        (["{home}/nowhere/palace.db"], "There is no directory"),
+        (["--keep", "0"], "from 1 on"),
+        (["{other}", "--keep", "2"], "is a file, and --keep needs a directory"),
+    ],
+)
+def test_what_is_precious_is_not_written_over(
+    palazzo: Command, shop: Path, home: Path, arguments: list[str], sentence: str
+) -> None:
+    other = home / "letter.txt"
+    other.write_text("Dear heron")
+    before = hashlib.sha256(shop.read_bytes()).hexdigest()
+    ran = palazzo("backup", *(one.format(palace=shop, other=other, home=home) for one in arguments))
+    assert ran.code == 2
+    assert sentence in ran.error
+    assert other.read_text() == "Dear heron"
+    assert hashlib.sha256(shop.read_bytes()).hexdigest() == before
+
+
+def test_a_palace_in_use_is_not_written_over(palazzo: Command, shop: Path, home: Path) -> None:
+    other = home / "other.db"
+    with Palace.open(other) as palace:
+        palace.know_people(["Ada Lovelace"])
+        ran = palazzo("backup", str(other))
+    assert ran.code == 2
+    assert "in use" in ran.error
+
+
+def test_of_a_damaged_palace_no_backup_is_made_and_older_ones_stay(palazzo: Command, shop: Path, home: Path) -> None:
+    where = home / "disk"
+    whole = Path(palazzo.json("backup", str(where), "--keep", "1")["file"])
+    damaged(shop)
+    ran = palazzo("backup", str(where), "--keep", "1")
+    assert ran.code == 1
+    assert "damaged" in ran.error
+    assert sorted(where.glob("*.db")) == [whole]
+    assert not list(where.glob(".*"))
+    assert palazzo("restore", str(whole), "--yes").code == 0  # over the damaged one
+    assert palazzo.json("verify")["ok"]
+    assert texts(palazzo, "cat")
+
+
+@pytest.mark.parametrize("kind", ["missing", "text", "another program's", "cut off", "damaged", "directory", "itself"])
+def test_what_is_no_sound_backup_is_refused_and_the_palace_stays(
+    palazzo: Command, made: Path, shop: Path, home: Path, kind: str
+) -> None:
+    file = home / "given.db"
+    if kind == "text":
+        file.write_text("Dear heron, " * 400)
+    elif kind == "another program's":
+        with closing(sqlite3.connect(file)) as other, other:
+            other.execute("CREATE TABLE cookie(value TEXT)")
+    elif kind == "cut off":
+        file.write_bytes(made.read_bytes()[: made.stat().st_size // 2])
+    elif kind == "damaged":
+        shutil.copy(made, file)
+        damaged(file)
+    elif kind == "directory":
+        file.mkdir()
+    elif kind == "itself":
+        file = shop
+    palazzo.json("remember", "The blue heron came later.")
+    ran = palazzo("restore", str(file), "--yes")
+    assert ran.code in (1, 2), ran.error
+    assert str(file) in ran.error
+    assert "Traceback" not in ran.error
+    assert ran.error.count("\n") == 1
+    assert texts(palazzo, "heron")
+    assert not list(shop.parent.glob("*restor*"))
+
+
+def test_a_backup_of_a_later_palazzo_is_refused(palazzo: Command, made: Path, shop: Path) -> None:
+    with closing(sqlite3.connect(made)) as database, database:
+        database.execute("INSERT INTO migration(name, applied_at) VALUES('m999_from_the_future', 0)")
+    ran = palazzo("restore", str(made), "--yes")
+    assert ran.code == 1
+    assert "later Palazzo" in ran.error
+    assert "nothing was restored" in ran.error
+    assert texts(palazzo, "cat")
+
+
+def test_a_backup_of_an_earlier_palazzo_is_brought_up_to_date_and_itself_stays(
+    palazzo: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, palace = home / "old.db", home / "new" / "palace.db"
+    with monkeypatch.context() as before:
+        before.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:9])
+        with closing(Database(old)) as database:
+            schema.migrate(database)
+    raw = old.read_bytes()
+    palazzo.json("restore", str(old), "--yes", "--palace", str(palace))
+    assert palazzo.json("status", "--palace", str(palace))["schema"] == len(schema.MIGRATIONS)
+    assert old.read_bytes() == raw
+
+
+def test_a_palace_with_its_log_is_restored_with_what_is_in_the_log(palazzo: Command, shop: Path, home: Path) -> None:
+    copied = home / "copied" / "palace.db"
+    copied.parent.mkdir()
+    with Palace.open(shop) as palace:
+        palace.database.snapshot()
+        palazzo.json("remember", "The blue heron is in the log.")
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{shop}{suffix}", f"{copied}{suffix}")
+    palazzo.json("restore", str(copied), "--yes", "--palace", str(home / "third.db"))
+    assert palazzo.json("search", "heron", "--palace", str(home / "third.db"))["hits"]
+
+
+def test_pauses_are_joined_and_settings_come_where_there_are_none(palazzo: Command, shop: Path, home: Path) -> None:
+    config = home / ".config" / "palazzo" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("entities = false\n")
+    palazzo.json("pause")
+    palazzo.json("resume")
+    first = shop.with_name("palace.db.pauses").read_text()
+    done = palazzo.json("backup", str(home / "b.db"))
+    assert done["beside"] == [f"{home / 'b.db'}.pauses", f"{home / 'b.db'}.config.toml"]
+    shop.with_name("palace.db.pauses").write_text("5 9\n")
+    assert palazzo.json("restore", str(home / "b.db"), "--yes")["settings"] is None
+    assert shop.with_name("palace.db.pauses").read_text() == f"5 9\n{first}"
+    config.unlink()
+    assert palazzo.json("restore", str(home / "b.db"), "--yes")["settings"] == str(config)
+    assert config.read_text() == "entities = false\n"
+
+
+def test_one_backup_or_restore_at_a_time(palazzo: Command, made: Path, shop: Path) -> None:
+    with locks.try_lock(shop.with_name("palace.db.backup.lock")) or pytest.fail("nobody holds it"):
+        for arguments in (["backup"], ["restore", str(made), "--yes"]):
+            ran = palazzo(*arguments)
+            assert ran.code == 1
+            assert "Another backup or restore" in ran.error
+
+
+WORDS = "zebra-quartz-90417"
+
+
+def holds(file: Path) -> list[str]:
+    with Palace.open(file, "read") as palace:
+        return [*in_files(file.parent, WORDS), *in_tables(palace, WORDS)]
+
+
+def test_words_that_were_erased_since_do_not_come_back(palazzo: Command, shop: Path, home: Path) -> None:
+    palazzo.json("remember", f"the key is {WORDS}")
+    away, there = home / "usb" / "away.db", home / "disk" / "there.db"
+    for file in (away, there):
+        file.parent.mkdir()
+        palazzo.json("backup", str(file))
+    hidden = away.rename(home / "usb" / "hidden.db")
+    erased = palazzo.json("erase", "--match", WORDS, "--yes", "--even-most")
+    assert (erased["backups"], erased["away"]) == ([str(there)], [str(away)])
+    assert holds(there) == []
+    hidden.rename(away)
+    assert holds(away)
+    palazzo.json("remember", "The blue heron came later.")
+    assert palazzo.json("restore", str(away), "--yes")["erased"] == 1
+    assert texts(palazzo, "key") == ["the key is ██████████████████"]
+    assert holds(shop) == []
+    assert not texts(palazzo, "heron")
+    assert palazzo.json("verify")["ok"]
+    palazzo.json("remember", f"once more {WORDS}")  # the tombstones are restored with it
+    assert holds(shop) == []
+
+
+def test_an_item_that_was_erased_since_by_its_id_does_not_come_back(palazzo: Command, shop: Path, home: Path) -> None:
+    filed = palazzo.json("remember", "Ok.")
+    file = home / "b.db"
+    palazzo.json("backup", str(file))
+    hidden = file.rename(home / "hidden.db")
+    palazzo.json("erase", filed["drawers"][0], "--yes")
+    palazzo.json("restore", str(hidden), "--yes")
+    assert palazzo.json("verify")["ok"]
+    with Palace.open(shop, "read") as palace, palace.database.snapshot() as connection:
+        assert in_tables(palace, "Ok.") == []
+        assert next(connection.execute("SELECT count(*) FROM erased_item"))[0] == 1
+
+
+def test_a_backup_that_cannot_be_read_is_named_by_an_erase(palazzo: Command, made: Path) -> None:
+    palazzo.json("remember", f"the key is {WORDS}")
+    palazzo.json("backup", str(made))
+    damaged(made)
+    raw = made.read_bytes()
+    erased = palazzo.json("erase", "--match", WORDS, "--yes", "--even-most")
+    assert (erased["mend"], erased["backups"]) == ([str(made)], [])
+    assert made.read_bytes() == raw
+
+
+def test_people_are_told_what_was_done(palazzo: Command, made: Path, home: Path) -> None:
+    assert "Checked in whole" in palazzo("backup", str(home / "again.db")).out
+    told = palazzo("restore", str(made), "--yes").out
+    assert "restored  4 items" in told
+    assert "in place of  4 items" in told
+    assert json.loads(palazzo("restore", str(made), "--dry-run", "--json").out)["dry_run"] is True
