@@ -31,7 +31,8 @@ def record(
     name: str = "",
     target: int | None = None,
 ) -> int:
-    at = Micros(1)
+    (rows,) = next(connection.execute("SELECT count(*) FROM arrangement"))
+    at = Micros(1 + rows)
     return arrangement.record(connection, os.urandom(16), kind, at, wing=wing, room=room, name=name, target=target)
 
 
@@ -103,3 +104,17 @@ def test_a_wing_of_ten_thousand_rooms_is_searched_when_some_of_them_moved_out(pa
     with palace.database.snapshot() as connection:
         assert len(places.rooms(connection)) == 10_000
         assert len(places.former_room_places(connection)) == moved
+
+
+def test_rows_count_in_the_order_in_which_they_were_recorded_wherever_they_came_from(palace: Palace) -> None:
+    with palace.database.transaction() as connection:
+        a, b, c = (places.wing_id(connection, name) for name in ("api", "web", "shop"))
+        arrangement.record(connection, b"\3" * 16, "name", Micros(30), wing=a, name="late")
+        arrangement.record(connection, b"\2" * 16, "name", Micros(20), wing=b, name="core")
+        arrangement.record(connection, b"\1" * 16, "name", Micros(10), wing=a, name="early")
+        arrangement.record(connection, b"\5" * 16, "name", Micros(20), wing=c, name="core")
+        arrangement.settle(connection)
+        assert [places.wing_name(connection, row) for row in (a, b, c)] == ["late", "core", "core-2"]
+        assert places.wing_led_to(connection, "early") == a
+        assert arrangement.settle(connection) == []
+        assert arrangement.differing(connection) == (0, 0)

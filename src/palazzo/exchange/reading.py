@@ -137,8 +137,8 @@ def _devices(connection: Connection, selected: Selected | None) -> Iterator[Devi
 
 _ITEM = (
     "SELECT item.id, item.uid, source.uid, room.uid, item.kind, role, item.recorded_at, trust, standing, author,"
-    " thread, ordinal, created_at, branch, commit_id, decoder, parts, meta, text, text_codec, pack, raw_start, raw_size, salt"
-    " FROM source CROSS JOIN item ON item.source = source.id JOIN room ON room.id = item.room"
+    " thread, ordinal, created_at, branch, commit_id, decoder, parts, meta, text, text_codec, pack, raw_start,"
+    " raw_size, salt FROM source CROSS JOIN item ON item.source = source.id JOIN room ON room.id = item.room"
 )
 
 

@@ -1,10 +1,11 @@
 """How wings and rooms are named and put together: rows that are only added and retired, and what follows from them.
 
 A wing or a room is what it was created as, changed by the rows that count, in their order: it has the last name, a
-room stands in the wing it was last moved to, and one that is merged is a part of another. `settle` writes what follows
-into the tables `wing` and `room`, where everybody reads it; it is a function of the rows alone. Rows that were recorded
-apart from each other may claim more than can be: the first that has a name keeps it and the next gets a number, and
-a merge that would close a circle does not count.
+room stands in the wing it was last moved to, and one that is merged is a part of another. Their order is that of when
+they were recorded, and of their ids. `settle` writes what follows into the tables `wing` and `room`, where everybody
+reads it; it is a function of the rows alone, whichever device they came from and in whatever order. Rows that were
+recorded apart from each other may claim more than can be: the first that has a name keeps it and the next gets a
+number, and a merge that would close a circle does not count.
 """
 
 from __future__ import annotations
@@ -95,16 +96,19 @@ def settle(connection: Connection) -> list[Numbered]:
 
 def settled(connection: Connection) -> Settled:
     """Return what follows from the rows that count."""
-    rows = connection.execute(f"SELECT id, first_name FROM wing WHERE id IN {_WINGS}")
+    rows = connection.execute(f"SELECT id, first_name FROM wing WHERE id IN {_WINGS} ORDER BY uid")
     wing_names = {int(row): (0, str(name)) for row, name in rows}
-    firsts = list(connection.execute(f"SELECT id, first_wing, first_name FROM room WHERE {_ARRANGED_ROOM}"))
+    firsts = list(
+        connection.execute(f"SELECT id, first_wing, first_name FROM room WHERE {_ARRANGED_ROOM} ORDER BY uid")
+    )
     room_names = {int(row): (0, str(name)) for row, _, name in firsts}
     standing = {int(row): (0, int(wing)) for row, wing, _ in firsts}
     wing_parents: _Parents = {}
     room_parents: _Parents = {}
-    for own, kind, wing, room, name, target in connection.execute(
-        "SELECT id, kind, wing, room, name, target FROM arrangement WHERE retired_at IS NULL ORDER BY id"
-    ):
+    rows = connection.execute(
+        "SELECT kind, wing, room, name, target FROM arrangement WHERE retired_at IS NULL ORDER BY recorded_at, uid"
+    )
+    for own, (kind, wing, room, name, target) in enumerate(rows, 1):
         one = wing if room is None else room
         if kind == "merge":
             _join(wing_parents if room is None else room_parents, one, own, target)
@@ -150,7 +154,7 @@ def _rooms(connection: Connection) -> dict[int, Stands]:
 
 
 _Parents = dict[int, tuple[int, int]]
-"""By what is a part of another: since which row, and of what."""
+"""By what is a part of another: since which of the rows that count (the first is 1), and of what."""
 
 
 def _join(parents: _Parents, one: int, since: int, into: int) -> None:
@@ -238,9 +242,11 @@ def _distinct(
 ) -> tuple[dict[int, str], list[int]]:
     """Give each row, of (since when, row, name), a name of its own; return also the rows whose name had to differ.
 
+    Of those that have a name since the same moment (from the first, as it were) the one that is told first keeps it.
+
     `is_taken` says of a name whether something else has it from the first.
     """
-    ordered = sorted(claims)
+    ordered = sorted(claims, key=lambda claim: claim[0])
     wanted = {name for _, _, name in ordered}
     given: dict[int, str] = {}
     taken: set[str] = set()

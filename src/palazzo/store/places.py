@@ -65,10 +65,10 @@ def wing_led_to(connection: Connection, name: str) -> int | None:
     for (found,) in connection.execute("SELECT id FROM wing WHERE name = ? AND merged_into IS NULL", (name,)):
         return int(found)
     rows = connection.execute(
-        "SELECT coalesce(wing.merged_into, wing.id) FROM (SELECT wing AS was, id AS at FROM arrangement"
-        " WHERE kind = 'name' AND wing IS NOT NULL AND name = ?1 AND retired_at IS NULL"
-        " UNION ALL SELECT id, 0 FROM wing WHERE first_name = ?1)"
-        " CROSS JOIN wing ON wing.id = was ORDER BY at DESC LIMIT 1",
+        "SELECT coalesce(wing.merged_into, wing.id) FROM (SELECT wing AS was, recorded_at AS at, uid AS own"
+        " FROM arrangement WHERE kind = 'name' AND wing IS NOT NULL AND name = ?1 AND retired_at IS NULL"
+        " UNION ALL SELECT id, 0, uid FROM wing WHERE first_name = ?1)"
+        " CROSS JOIN wing ON wing.id = was ORDER BY at DESC, own DESC LIMIT 1",
         (name,),
     )
     return next((int(found) for (found,) in rows), None)
@@ -83,8 +83,8 @@ def wing_called_then(connection: Connection, name: str, at: Micros) -> int | Non
         "SELECT coalesce(wing.merged_into, wing.id) FROM wing WHERE id IN (SELECT wing FROM arrangement"
         " WHERE kind = 'name' AND wing IS NOT NULL AND name = ?1 UNION SELECT id FROM wing WHERE first_name = ?1)"
         " AND coalesce((SELECT name FROM arrangement WHERE kind = 'name' AND arrangement.wing = wing.id"
-        " AND recorded_at <= ?2 AND (retired_at IS NULL OR retired_at > ?2) ORDER BY arrangement.id DESC LIMIT 1),"
-        " first_name) = ?1 ORDER BY wing.id DESC LIMIT 1",
+        " AND recorded_at <= ?2 AND (retired_at IS NULL OR retired_at > ?2)"
+        " ORDER BY recorded_at DESC, arrangement.uid DESC LIMIT 1), first_name) = ?1 ORDER BY wing.uid DESC LIMIT 1",
         (name, at),
     )
     found = next((int(row) for (row,) in rows), None)
@@ -97,11 +97,12 @@ def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
     for (found,) in rows:
         return int(found)
     rows = connection.execute(
-        "SELECT coalesce(room.merged_into, room.id) FROM (SELECT arrangement.room AS was, arrangement.id AS at"
-        " FROM arrangement JOIN wing ON wing.id = target WHERE arrangement.name = ?2 AND kind IN ('name', 'move')"
-        " AND arrangement.room IS NOT NULL AND retired_at IS NULL AND coalesce(merged_into, wing.id) = ?1"
-        " UNION ALL SELECT room.id, 0 FROM wing CROSS JOIN room ON room.first_wing = wing.id AND room.first_name = ?2"
-        " WHERE wing.id = ?1 OR wing.merged_into = ?1) CROSS JOIN room ON room.id = was ORDER BY at DESC LIMIT 1",
+        "SELECT coalesce(room.merged_into, room.id) FROM (SELECT arrangement.room AS was, recorded_at AS at,"
+        " arrangement.uid AS own FROM arrangement JOIN wing ON wing.id = target"
+        " WHERE arrangement.name = ?2 AND kind IN ('name', 'move') AND arrangement.room IS NOT NULL AND retired_at IS NULL AND coalesce(merged_into, wing.id) = ?1"
+        " UNION ALL SELECT room.id, 0, room.uid FROM wing CROSS JOIN room ON room.first_wing = wing.id"
+        " AND room.first_name = ?2 WHERE wing.id = ?1 OR wing.merged_into = ?1)"
+        " CROSS JOIN room ON room.id = was ORDER BY at DESC, own DESC LIMIT 1",
         (wing, name),
     )
     return next((int(found) for (found,) in rows), None)

@@ -18,7 +18,7 @@ class Predicate(NamedTuple):
 
 _COLUMNS = (
     "SELECT p.id, p.name, coalesce((SELECT r.functional FROM predicate_rule r WHERE r.predicate = p.id"
-    " AND r.retired_at IS NULL ORDER BY r.id DESC LIMIT 1), 0) FROM predicate p"
+    " AND r.retired_at IS NULL ORDER BY r.recorded_at DESC, r.uid DESC LIMIT 1), 0) FROM predicate p"
 )
 
 
@@ -29,9 +29,9 @@ def create_predicate(connection: Connection, name: str, folded: str) -> int:
 
 
 def find_predicate(connection: Connection, name: str, folded: str) -> Predicate | None:
-    """Return the predicate of exactly that name, else the oldest that folds alike."""
+    """Return the predicate of exactly that name, else the first by name that folds alike."""
     rows = connection.execute(
-        f"{_COLUMNS} WHERE p.folded = ?2 OR p.name = ?1 ORDER BY p.name <> ?1, p.id", (name, folded)
+        f"{_COLUMNS} WHERE p.folded = ?2 OR p.name = ?1 ORDER BY p.name <> ?1, p.name", (name, folded)
     )
     return next((_predicate(row) for row in rows), None)
 

@@ -19,6 +19,7 @@ _COLUMNS = (
     " JOIN room a ON a.id = t.source JOIN wing aw ON aw.id = a.wing"
     " JOIN room b ON b.id = t.target JOIN wing bw ON bw.id = b.wing"
 )
+_OLDEST_FIRST = "ORDER BY t.recorded_at, t.uid"
 
 
 class End(NamedTuple):
@@ -94,7 +95,7 @@ def live(connection: Connection, wing: int | None = None) -> list[Tunnel]:
     One whose ends a merge has made one room leads nowhere, and of equal ones the newest stands for all.
     """
     rows = connection.execute(
-        f"{_COLUMNS} WHERE t.retired_at IS NULL AND (?1 IS NULL OR a.wing = ?1 OR b.wing = ?1) ORDER BY t.id", (wing,)
+        f"{_COLUMNS} WHERE t.retired_at IS NULL AND (?1 IS NULL OR a.wing = ?1 OR b.wing = ?1) {_OLDEST_FIRST}", (wing,)
     )
     return _distinct(_tunnel(connection, row) for row in list(rows))
 
@@ -104,7 +105,8 @@ def of_room(connection: Connection, room: int) -> list[Tunnel]:
     rows = connection.execute(
         f"{_COLUMNS} WHERE t.retired_at IS NULL AND t.id IN (SELECT tunnel.id FROM room"
         " JOIN tunnel ON tunnel.source = room.id OR tunnel.target = room.id"
-        " WHERE room.id = ?1 OR room.merged_into = ?1) ORDER BY t.id",
+        " WHERE room.id = ?1 OR room.merged_into = ?1)"
+        f" {_OLDEST_FIRST}",
         (room,),
     )
     return _distinct(_tunnel(connection, row) for row in list(rows))
