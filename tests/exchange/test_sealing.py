@@ -110,10 +110,15 @@ Y7SB4vskvuJcexXUVSmwZoOPUQEPdkGE0V5jTNIJX/vUUAN9zx0GUYiBM9GT3+2Z
 """
 
 
-def test_a_wrong_passphrase_and_a_damaged_key_are_one_sentence() -> None:
-    for passphrase, closed in (("incorrect horse", CLOSED), (PASSPHRASE, CLOSED[:200]), (PASSPHRASE, "\udcff")):
+def test_a_wrong_passphrase_is_one_sentence() -> None:
+    with pytest.raises(WrongKey, match="does not open this remote's key"):
+        sealing.open_with("incorrect horse", CLOSED)
+
+
+def test_a_damaged_key_is_one_sentence() -> None:
+    for closed in (CLOSED[:100], "", "\udcff"):
         with pytest.raises(WrongKey, match="does not open this remote's key"):
-            sealing.open_with(passphrase, closed)
+            sealing.open_with(PASSPHRASE, closed)
 
 
 @pytest.mark.slow

@@ -109,9 +109,11 @@ def load(path: Path) -> Key:
     """Read a key file: `save` wrote it, or `age-keygen`. UsageError where it cannot be read, WrongKey without a key."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise WrongKey(f"{path} is no key file: it is no file.")
         with os.fdopen(handle, "rb") as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            content = file.read(LARGEST_KEY_FILE + 1) if regular else b""
+            content = file.read(LARGEST_KEY_FILE + 1)
     except OSError as error:
         raise UsageError(f"The key file {path} cannot be read ({error.strerror}); name the right one.") from None
     lines = content.decode("utf-8", "replace").split("\n") if len(content) <= LARGEST_KEY_FILE else []

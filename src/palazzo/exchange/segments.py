@@ -41,6 +41,10 @@ _DEVICE = re.compile(r"[0-9a-f]{32}")
 _HASH = re.compile(r"[0-9a-f]{40}")
 
 
+Fetch = Callable[["SegmentName"], bytes]
+"""Gives a segment's bytes."""
+
+
 class Sealing(Protocol):
     """Closes bytes for those who have the key. `open` raises WrongKey."""
 
@@ -217,7 +221,7 @@ def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -
 
 
 def follow(
-    fetch: Callable[[SegmentName], bytes],
+    fetch: Fetch,
     names: Sequence[SegmentName],
     head: Head,
     seen: SegmentName | None,

@@ -220,9 +220,10 @@ def _read(path: Path, largest: int) -> bytes | None:
         if error.errno == errno.ELOOP:  # a link, which nobody who shares this folder makes
             return None
         raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return None
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
         content = file.read(largest + 1)
     if len(content) > largest:
         raise SegmentUnreadable(f"{path} is larger than anything that Palazzo writes; nothing of it was taken in.")

@@ -94,16 +94,17 @@ class Git:
                 stderr=said,
                 **apart,
             )
-            try:
-                out, _ = process.communicate(timeout=within)
-            except subprocess.TimeoutExpired:
-                self._end(process)
-                raise RemoteUnusable(
-                    f"git {arguments[0]} has not ended in {within:.0f} seconds; check the network, and run it again."
-                ) from None
-            except BaseException:
-                self._end(process)
-                raise
+            with process:
+                try:
+                    out, _ = process.communicate(timeout=within)
+                except subprocess.TimeoutExpired:
+                    self._end(process)
+                    raise RemoteUnusable(
+                        f"git {arguments[0]} has not ended in {within:.0f} seconds; check the network and try again."
+                    ) from None
+                except BaseException:
+                    self._end(process)
+                    raise
             said.seek(0)
             return Answer(process.returncode, out, said.read(64 * 1024).decode("utf-8", "replace"))
 
