@@ -99,7 +99,8 @@ def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
     rows = connection.execute(
         "SELECT coalesce(room.merged_into, room.id) FROM (SELECT arrangement.room AS was, recorded_at AS at,"
         " arrangement.uid AS own FROM arrangement JOIN wing ON wing.id = target"
-        " WHERE arrangement.name = ?2 AND kind IN ('name', 'move') AND arrangement.room IS NOT NULL AND retired_at IS NULL AND coalesce(merged_into, wing.id) = ?1"
+        " WHERE arrangement.name = ?2 AND kind IN ('name', 'move') AND arrangement.room IS NOT NULL"
+        " AND retired_at IS NULL AND coalesce(merged_into, wing.id) = ?1"
         " UNION ALL SELECT room.id, 0, room.uid FROM wing CROSS JOIN room ON room.first_wing = wing.id"
         " AND room.first_name = ?2 WHERE wing.id = ?1 OR wing.merged_into = ?1)"
         " CROSS JOIN room ON room.id = was ORDER BY at DESC, own DESC LIMIT 1",
