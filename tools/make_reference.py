@@ -1,5 +1,5 @@
 """Write docs/reference from the code: commands from the registry of operations, settings from the table of keys, the
-tools of the MCP server from its profiles.
+tools of the MCP server from its profiles, the schema of an export from its records.
 
     python tools/make_reference.py [--check]
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from palazzo.exchange.schema import schema
 from palazzo.mcp.profile import MODULES, Profile, profile_called
 from palazzo.mcp.tools import Tool
 from palazzo.operations.operation import PERSON_ONLY, Operation, RequestField, request_fields
@@ -48,7 +50,12 @@ _STATUS_LINE = (
 
 def main() -> int:
     """Write the pages, or say which are out of date."""
-    pages = {"commands.md": commands(), "settings.md": settings(), "tools.md": tools()}
+    pages = {
+        "commands.md": commands(),
+        "settings.md": settings(),
+        "tools.md": tools(),
+        "export-schema.json": json.dumps(schema(), indent=2) + "\n",
+    }
     if "--check" in sys.argv:
         held = {name: PAGES / name for name in pages}
         stale = [

@@ -390,11 +390,18 @@ def read(cls: type[_T], fields: tuple[Field, ...], value: object) -> _T:
     return cls(**given)
 
 
+def _described(field: Field) -> Schema:
+    """A field's schema with what it is left out at, where that says something."""
+    if field.required or field.default in (None, (), b""):
+        return field.form.schema
+    return {**field.form.schema, "default": field.default}
+
+
 def schema_of(fields: tuple[Field, ...]) -> Schema:
     """Return the JSON schema of an object with these fields."""
     return {
         "type": "object",
-        "properties": {field.name: field.form.schema for field in fields},
+        "properties": {field.name: _described(field) for field in fields},
         "required": [field.name for field in fields if field.required],
         "additionalProperties": False,
     }
