@@ -29,6 +29,7 @@ from palazzo.derive.lagging import Made
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.exchange import clock as hybrid
+from palazzo.exchange import erased_elsewhere
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import groups, past, places, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
@@ -304,7 +305,7 @@ class Palace:
             now = self.clock()
             uid = bytes.fromhex(identity.new_id(now))
             erasure = tombstones.file_erasure(connection, uid, now)
-            erased = erasing.erase(connection, erasure, wanted, found)
+            erased = erasing.erase(connection, erasure, wanted, found, actor)
             proof = certificates.certificate(connection, uid, now, erased, found, wanted.left)
             tombstones.certify(connection, erasure, certificates.dump(proof))
         return proof
@@ -314,6 +315,7 @@ class Palace:
 
         Raises PalaceUnusable while another program reads an older state for longer than `patience` seconds.
         """
+        erased_elsewhere.seek(self.database, self.clock)
         with self.database.snapshot() as connection:
             waiting = tombstones.unfinished(connection)
         if not waiting:
@@ -321,7 +323,7 @@ class Palace:
         scrubbing.scrub(self.database, patience)
         with self.database.transaction() as connection:
             tombstones.finish(connection, self.clock(), (one.row for one in waiting))
-        return [certificates.load(one.certificate) for one in waiting]
+        return [certificates.load(one.certificate) for one in waiting if one.certificate]
 
     def move(self, drawers: Sequence[str], place: Place, actor: str = "user", group: int | None = None) -> list[str]:
         """File drawers elsewhere; ids and text stay as they are."""

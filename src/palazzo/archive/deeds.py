@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from palazzo.archive import identity
 from palazzo.model import Micros
-from palazzo.store import acts, drawers, items
+from palazzo.store import acts, drawers, items, uids
 from palazzo.store.acts import ActKind, ActSpan
 from palazzo.store.database import Connection
 
@@ -53,6 +53,14 @@ def act_on_items(
     """Record one act on all of the text of these items; return the act's row id."""
     spans = [_whole(connection, row) for row in dict.fromkeys(rows)]
     return acts.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans, group)
+
+
+def forget_erased(connection: Connection, drawer: int, actor: str, at: Micros) -> None:
+    """Record that a drawer is forgotten because all of its words were erased: an act of one id on every device."""
+    spans = _spans(connection, drawer)
+    uid = uids.of_erased(spans[0].drawer_uid)
+    if not any(True for _ in connection.execute("SELECT 1 FROM act WHERE uid = ?", (uid,))):
+        acts.file_act(connection, uid, "forget", actor, at, {"reason": "erased"}, spans)
 
 
 def _whole(connection: Connection, item: int) -> ActSpan:

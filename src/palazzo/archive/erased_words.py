@@ -6,7 +6,8 @@ through. Its text is kept, with █ for each code point of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,15 @@ from palazzo.text.hashed import COVER, Finder
 
 if TYPE_CHECKING:
     from palazzo.archive.door import Filing
+
+
+_KEPT_NOTES = frozenset(["uuid", "parent", "cwd", "variant_of", "noise", "redacted", "decoder"])
+"""What stays in the notes of an item whose whole text went: what places it, and how it came."""
+
+
+def bare_notes(notes: Mapping[str, object]) -> str:
+    """Return what is left of an item's notes, as they are stored, where its whole text went."""
+    return json.dumps({name: value for name, value in notes.items() if name in _KEPT_NOTES})
 
 
 def at_moment(text: str, moment: Micros) -> str:

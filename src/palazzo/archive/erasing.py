@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import zstandard
 
 from palazzo.archive import deeds
-from palazzo.archive.erased_words import at_moment, spelled
+from palazzo.archive.erased_words import at_moment, bare_notes, spelled
 from palazzo.model import Micros
 from palazzo.store import (
     calls,
@@ -68,8 +68,6 @@ _AT_ONCE = 64
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _HEADINGS = " › "
 """Between the headings that a section stands under, in its title."""
-_KEPT_NOTES = frozenset(["uuid", "parent", "cwd", "variant_of", "noise", "redacted", "decoder"])
-"""What stays in the notes of an item whose whole text went: what places it, and how it came."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -283,7 +281,7 @@ def _source_of(connection: Connection, row: int) -> int:
 # --- doing -------------------------------------------------------------------------------------------------
 
 
-def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, actor: str, now: Micros) -> Erased:
+def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, actor: str) -> Erased:
     """Erase what was found, in this transaction, under the write lock. What came since the survey is looked at too."""
     _add(found, survey(connection, wanted, lambda what, done, total: None, found.newest))
     known = finder_of(connection, wanted)
@@ -298,16 +296,22 @@ def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, ac
     renamed = wording.reword(connection, _wording(known, titles))
     bare = sorted({*found.items, *(int(row) for row in renamed.get("item", ()))})
     _take_bodies(connection, erasure, bare, found)
-    _forget_covered(connection, bare, actor, now)
+    (erased_at,) = next(connection.execute("SELECT at FROM erasure WHERE id = ?", (erasure,)))
+    forget_covered(connection, bare, actor, Micros(erased_at))
+    forget_traces(connection, bare)
+    changes.append(connection, "erased", sorted({*bare, *_items_named(connection, renamed)}))
+    told = tuple((uid.hex(), tuple(found.texts.get(row, ()))) for row, uid in items.uids_of(connection, bare))
+    counts = {table: len(rows) for table, rows in renamed.items() if table != "drawer"}
+    return Erased(told, counts, len(found.packs), tuple(words))
+
+
+def forget_traces(connection: Connection, bare: Sequence[int]) -> None:
+    """Let nothing besides the archive remember what these items said: what was told, asked and read of it."""
     wake_blocks.drop_all(connection)
     hook_sessions.forget_failures(connection)
     calls.forget_words(connection)
     ledger.forget_words(connection, bare)
     sources.forget_files(connection, {_source_of(connection, row) for row in bare})
-    changes.append(connection, "erased", sorted({*bare, *_items_named(connection, renamed)}))
-    told = tuple((uid.hex(), tuple(found.texts.get(row, ()))) for row, uid in items.uids_of(connection, bare))
-    counts = {table: len(rows) for table, rows in renamed.items() if table != "drawer"}
-    return Erased(told, counts, len(found.packs), tuple(words))
 
 
 def _add(found: Found, more: Found) -> None:
@@ -341,7 +345,7 @@ def _is_whole(text: str, ranges: Iterable[Range]) -> bool:
 
 def _bare_notes(connection: Connection, row: int) -> str:
     (meta,) = next(connection.execute("SELECT meta FROM item WHERE id = ?", (row,)))
-    return json.dumps({name: value for name, value in json.loads(meta).items() if name in _KEPT_NOTES})
+    return bare_notes(json.loads(meta))
 
 
 def _titles(connection: Connection, before: Mapping[int, str], texts: Mapping[int, Sequence[Range]]) -> dict[str, str]:
@@ -375,28 +379,36 @@ def _wording(known: Finder, titles: Mapping[str, str]) -> Wording:
 
 
 def _take_bodies(connection: Connection, erasure: int, bare: Sequence[int], found: Found) -> None:
-    """Take salts, and raw bytes out of packs; what other rows hold in them stays."""
+    uids = take_bodies(connection, bare, found.packs)
+    tombstones.insert_items(connection, erasure, uids)
+
+
+def take_bodies(connection: Connection, bare: Sequence[int], besides: Iterable[int] = ()) -> list[bytes]:
+    """Take salts, and raw bytes out of packs; what other rows hold in them stays. Return the items' ids.
+
+    What is in the packs `besides` and belongs to no row goes as well.
+    """
     held = items.raw_by_pack(connection)
     gone = set(bare)
-    found.packs |= {pack for pack, rows in held.items() if any(row in gone for row, _, _ in rows)}
+    touched = {*besides, *(pack for pack, rows in held.items() if any(row in gone for row, _, _ in rows))}
     uids = items.erase_bodies(connection, bare, tombstones.ERASED)
-    tombstones.insert_items(connection, erasure, uids)
-    for pack in sorted(found.packs):
+    for pack in sorted(touched):
         kept = [(start, end) for row, start, end in held.get(pack, ()) if row not in gone and start < end]
         packs.keep_only(connection, pack, merged(kept))
+    return uids
 
 
-def _forget_covered(connection: Connection, rows: Iterable[int], actor: str, now: Micros) -> None:
-    """Retire the drawers of which nothing is left to find. The act is in no change group: nothing undoes it."""
-    empty = []
+def forget_covered(connection: Connection, rows: Iterable[int], actor: str, at: Micros) -> None:
+    """Retire the drawers of which nothing is left to find. The act is in no change group: nothing undoes it.
+
+    Whoever learns of the erasure does the same: an act of the same id, `at` the time of the erasure.
+    """
     for drawer in drawers.live_drawers_of_items(connection, rows):
         spans = drawers.drawer_spans(connection, drawer)
         texts = items.read_texts(connection, (item for item, _, _ in spans))
         left = "".join(texts[item][start:end] for item, start, end in spans)
         if COVER in left and not left.strip(f"{COVER} \n\r\t"):
-            empty.append(drawer)
-    if empty:
-        deeds.act_on_drawers(connection, "forget", empty, actor, now, {"reason": "erased"})
+            deeds.forget_erased(connection, drawer, actor, at)
 
 
 def _items_named(connection: Connection, renamed: Mapping[str, Sequence[int | str]]) -> set[int]:

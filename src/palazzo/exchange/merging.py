@@ -2,57 +2,238 @@
 
     records ──guard──> as this palace keeps words ──join──> one of each id ──settle──> what follows from all of them
 
-The result depends on which records there are, never on the order in which they came, nor on how often.
+The result depends on which records there are, never on the order in which they came, nor on how often. What was
+recorded stays as it was recorded; of one id that two tell otherwise a rule keeps one that knows nothing of who came
+first (`archive/arriving` for items, `merging_places`, `merging_deeds`, `merging_facts` for the rest).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
 
+from palazzo.archive.arriving import Prepared
 from palazzo.archive.guarding import Guard
+from palazzo.derive import follow
+from palazzo.derive.cut import Cutter, recut_document
+from palazzo.exchange import merging_deeds, merging_facts, merging_items, merging_places, wire
+from palazzo.exchange.merging_work import Missing, Outcome, Report, Work
+from palazzo.exchange.records import (
+    Act,
+    Arrangement,
+    Conflict,
+    Device,
+    Entity,
+    EntityLink,
+    Erasure,
+    Fact,
+    FactVersion,
+    Group,
+    Header,
+    Item,
+    Link,
+    Member,
+    PredicateRule,
+    Project,
+    Record,
+    Repetition,
+    Revision,
+    Room,
+    Source,
+    State,
+    Task,
+    Tunnel,
+    UnwantedFact,
+    Wing,
+)
+from palazzo.graph import conflicting
 from palazzo.model import Micros
+from palazzo.store import arrangement
 from palazzo.store.database import Connection, Database
+
+__all__ = ["Progress", "Report", "merge", "merge_into"]
 
 Progress = Callable[[int], None]
 """Told how many records have been merged."""
+RECORDS_AT_ONCE, CHARACTERS_AT_ONCE = 400, 512 * 1024
+"""What one transaction merges at most, but for a single longer record: others may write in between."""
+
+_MERGE: dict[type, Callable[[Work, Any], Outcome]] = {
+    Device: merging_places.merge_device,
+    Wing: merging_places.merge_wing,
+    Room: merging_places.merge_room,
+    Project: merging_places.merge_project,
+    Source: merging_places.merge_source,
+    Repetition: merging_items.merge_repetition,
+    Revision: merging_items.merge_revision,
+    Link: merging_items.merge_link,
+    Group: merging_deeds.merge_group,
+    Act: merging_deeds.merge_act,
+    Task: merging_deeds.merge_task,
+    State: merging_deeds.merge_state,
+    Entity: merging_facts.merge_entity,
+    EntityLink: merging_facts.merge_entity_link,
+    PredicateRule: merging_facts.merge_predicate_rule,
+    Fact: merging_facts.merge_fact,
+    FactVersion: merging_facts.merge_fact_version,
+    Conflict: merging_facts.merge_conflict,
+    Arrangement: merging_places.merge_arrangement,
+    Tunnel: merging_places.merge_tunnel,
+    Erasure: merging_items.merge_erasure,
+    UnwantedFact: merging_facts.merge_unwanted_fact,
+    Member: merging_deeds.merge_member,
+}
+_ORDER = {kind: n for n, kind in enumerate([Erasure, *(one for one in wire.KINDS.values() if one is not Erasure)])}
+"""What erasures tell is known before any words come in."""
 
 
-@dataclass(slots=True)
-class Report:
-    """What a merge did, by kind of record.
-
-    `added` was not here, `changed` made something here more than it was, `same` was here. `missing` refers to what neither
-    came nor is here, and was left out. `conflicts` are the ids of facts' conflicts that were found by it, `erased` how
-    many items lost words to an erasure, `forked` the devices (ids) whose chain was written twice from one place on.
-    """
-
-    added: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
-    same: Counter[str] = field(default_factory=Counter)
-    missing: Counter[str] = field(default_factory=Counter)
-    conflicts: list[str] = field(default_factory=list)
-    erased: int = 0
-    forked: set[str] = field(default_factory=set)
+class _TakeBack(Exception):
+    """Ends a merge that only was to tell what it would do."""
 
 
 def merge(
     database: Database,
-    records: Iterable[object],
+    records: Iterable[Record],
     clock: Callable[[], Micros],
     *,
     progress: Progress | None = None,
     dry_run: bool = False,
 ) -> Report:
-    """Merge records into a palace, in the order of their kinds, in transactions of bounded size.
+    """Merge records into a palace, in the order in which they come, in transactions of bounded size.
 
     The caller has checked them whole. What was interrupted is finished by merging the same again. A `dry_run` changes
     nothing and tells what would have been done.
     """
-    raise NotImplementedError
+    told = progress or (lambda done: None)
+    if not dry_run:
+        return _merge(database, records, clock, told, database.step)
+    found: list[Report] = []
+    with contextlib.suppress(_TakeBack), database.transaction() as connection:
+        found.append(_merge_within(connection, records, Guard.at(connection, database.redacts), clock(), told))
+        raise _TakeBack
+    return found[0]
 
 
-def merge_into(connection: Connection, records: Sequence[object], guard: Guard, now: Micros, report: Report) -> None:
-    """Merge a batch of records in the caller's transaction; what they refer to is here or among them."""
-    raise NotImplementedError
+def merge_into(connection: Connection, records: Sequence[Record], guard: Guard, now: Micros, report: Report) -> None:
+    """Merge a batch of records in the caller's transaction, whatever their order.
+
+    What refers to something that neither is here nor among them is left out and counted as missing.
+    """
+    led: dict[tuple[str, str], int] = {}
+    later = _merge_batch(Work(connection, guard, now, report, led), records, None)
+    _finish(Work(connection, guard, now, report, led), later)
+
+
+def _merge(
+    database: Database,
+    records: Iterable[Record],
+    clock: Callable[[], Micros],
+    told: Progress,
+    step: Callable[[], None],
+) -> Report:
+    report, done = Report(), 0
+    led: dict[tuple[str, str], int] = {}
+    later: list[Record] = []
+    for batch in _batches(records):
+        guard = Guard.of(database)
+        prepared = _prepared(database, batch, guard)
+        with database.transaction() as connection:
+            later += _merge_batch(Work(connection, guard, clock(), report, led), batch, prepared)
+        step()
+        done += len(batch)
+        told(done)
+    with database.transaction() as connection:
+        guard = Guard.at(connection, database.redacts)
+        _finish(Work(connection, guard, clock(), report, led), later)
+        merging_items.link_unlinked(connection)
+    return report
+
+
+def _merge_within(
+    connection: Connection, records: Iterable[Record], guard: Guard, now: Micros, told: Progress
+) -> Report:
+    report, done = Report(), 0
+    led: dict[tuple[str, str], int] = {}
+    later: list[Record] = []
+    for batch in _batches(records):
+        later += _merge_batch(Work(connection, guard, now, report, led), batch, None)
+        done += len(batch)
+        told(done)
+    _finish(Work(connection, guard, now, report, led), later)
+    return report
+
+
+def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        own = _size(record)
+        if batch and (len(batch) >= RECORDS_AT_ONCE or size + own > CHARACTERS_AT_ONCE):
+            yield batch
+            batch, size = [], 0
+        batch.append(record)
+        size += own
+    if batch:
+        yield batch
+
+
+def _size(record: Record) -> int:
+    return len(record.text) + len(record.raw or b"") if isinstance(record, Item) else 100
+
+
+def _prepared(database: Database, batch: Sequence[Record], guard: Guard) -> Prepared | None:
+    came = [one for one in batch if isinstance(one, Item)]
+    if not came or any(isinstance(one, Erasure) for one in batch):
+        return None
+    with database.snapshot() as connection:
+        return merging_items.prepare(came, guard, connection)
+
+
+def _merge_batch(work: Work, records: Sequence[Record], prepared: Prepared | None) -> list[Record]:
+    """Merge records by kind; return those that refer to what is not here."""
+    later: list[Record] = []
+    ordered = sorted(records, key=lambda one: _ORDER[type(one)])
+    for cls, group in groupby(ordered, key=type):
+        if cls is Header:
+            continue
+        came = list(group)
+        if cls is Item:
+            later += merging_items.merge_items(work, came, prepared)  # type: ignore[arg-type]
+        else:
+            later += _merge_each(work, came, _MERGE[cls])
+    settle(work)
+    return later
+
+
+def _merge_each(work: Work, came: Sequence[Record], merge_one: Callable[[Work, Any], Outcome]) -> list[Record]:
+    later = []
+    for one in came:
+        try:
+            work.report.note(wire.kind_of(one), merge_one(work, one))
+        except Missing:
+            later.append(one)
+    return later
+
+
+def settle(work: Work) -> None:
+    """Let what follows from a batch follow: names of wings and rooms, versions of documents that are over."""
+    if work.arranged:
+        arrangement.settle(work.connection)
+    if work.documents:
+        follow(work.connection, Cutter())
+        for source in work.documents:
+            recut_document(work.connection, source, whole=True)
+
+
+def _finish(work: Work, later: list[Record]) -> None:
+    """Merge what came before what it refers to; find the conflicts of facts that there are now."""
+    while later:
+        left = _merge_batch(work, later, None)
+        if len(left) == len(later):
+            break
+        later = left
+    for one in later:
+        work.report.missing[wire.kind_of(one)] += 1
+    work.report.conflicts += conflicting.find_everywhere(work.connection)

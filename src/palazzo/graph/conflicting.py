@@ -11,6 +11,7 @@ from itertools import combinations
 
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
+from palazzo.model import Micros
 from palazzo.store import claims, conflicts, facts, predicates
 from palazzo.store.conflicts import Claim, Conflict
 from palazzo.store.database import Connection
@@ -28,7 +29,7 @@ def find_conflicts(change: Change, version: Version) -> list[str]:
     found = []
     for other in beliefs.about(version.subject, "subject"):
         if _conflict(beliefs, version, other):
-            found.append(_recorded(change, *sorted((version, other), key=lambda one: one.fact)))
+            found.append(_recorded(change, version, other))
     return [one.uid for one in found if one.dismissed_at is None]
 
 
@@ -36,17 +37,41 @@ def find_all_conflicts(change: Change, predicate: int) -> list[str]:
     """Do the same for all facts of a predicate that was declared functional."""
     if not predicates.is_functional(change.connection, predicate):
         return []
-    beliefs = Beliefs(change.connection)
-    of_subject: dict[tuple[int, str | None], list[Version]] = defaultdict(list)
-    for version in facts.versions_with(change.connection, predicate, beliefs.known_at):
-        of_subject[beliefs.root(version.subject), version.wing].append(version)
-    found = [
-        _recorded(change, earlier, later)
-        for there in of_subject.values()
-        for earlier, later in combinations(there, 2)
-        if _conflict(beliefs, earlier, later)
-    ]
+    found = [_recorded(change, one, other) for one, other in _pairs(Beliefs(change.connection), predicate)]
     return [one.uid for one in found if one.dismissed_at is None]
+
+
+def find_everywhere(connection: Connection) -> list[str]:
+    """Record the conflicts of all facts, found when the later of the two was recorded; return the ids of new ones.
+
+    For facts that came from elsewhere: whoever has the same facts finds the same.
+    """
+    beliefs = Beliefs(connection)
+    found = []
+    for predicate in predicates.all_predicates(connection):
+        for one, other in _pairs(beliefs, predicate.row) if predicate.functional else ():
+            sides = _in_order(connection, one, other)
+            if conflicts.find(connection, FUNCTIONAL, *sides) is None:
+                conflicts.record(connection, FUNCTIONAL, *sides, Micros(max(one.recorded_at, other.recorded_at)))
+                new = conflicts.find(connection, FUNCTIONAL, *sides)
+                found += [] if new is None else [new.uid]
+    return found
+
+
+def _pairs(beliefs: Beliefs, predicate: int) -> Iterator[tuple[Version, Version]]:
+    of_subject: dict[tuple[int, str | None], list[Version]] = defaultdict(list)
+    for version in facts.versions_with(beliefs.connection, predicate, beliefs.known_at):
+        of_subject[beliefs.root(version.subject), version.wing].append(version)
+    for there in of_subject.values():
+        yield from (pair for pair in combinations(there, 2) if _conflict(beliefs, *pair))
+
+
+def _in_order(connection: Connection, one: Version, other: Version) -> tuple[Claim, Claim]:
+    """The two sides, first the fact that was stated first."""
+    earlier, later = sorted(
+        (one, other), key=lambda version: (facts.versions_of(connection, version.fact)[0].recorded_at, version.fact)
+    )
+    return Claim(earlier.fact), Claim(later.fact)
 
 
 def standing(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
@@ -90,8 +115,8 @@ def _conflict(beliefs: Beliefs, one: Version, other: Version) -> bool:
     )
 
 
-def _recorded(change: Change, earlier: Version, later: Version) -> Conflict:
-    sides = Claim(earlier.fact), Claim(later.fact)
+def _recorded(change: Change, one: Version, other: Version) -> Conflict:
+    sides = _in_order(change.connection, one, other)
     if conflicts.find(change.connection, FUNCTIONAL, *sides) is None:
         conflicts.record(change.connection, FUNCTIONAL, *sides, change.now)
     found = conflicts.find(change.connection, FUNCTIONAL, *sides)

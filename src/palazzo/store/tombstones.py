@@ -183,6 +183,52 @@ def insert_items(connection: Connection, erasure: int, uids: Iterable[bytes]) ->
     )
 
 
+def file_foreign(connection: Connection, uid: bytes, at: Micros) -> int:
+    """Record an erasure of another device, whose words were not looked for here; return its row id."""
+    (row,) = next(
+        connection.execute("INSERT INTO erasure(uid, at, certificate) VALUES(?, ?, '') RETURNING id", (uid, at))
+    )
+    return int(row)
+
+
+def claim_item(connection: Connection, erasure: int, uid: bytes) -> bool:
+    """Say that an item lost bytes by an erasure, unless it did by an earlier one; return whether that is new."""
+    rows = connection.execute("SELECT erasure FROM erased_item WHERE item_uid = ?", (uid,))
+    before = next((int(row) for (row,) in rows), None)
+    if before is None:
+        connection.execute("INSERT INTO erased_item(item_uid, erasure) VALUES(?,?)", (uid, erasure))
+    elif _is_earlier(connection, erasure, before):
+        connection.execute("UPDATE erased_item SET erasure = ? WHERE item_uid = ?", (erasure, uid))
+    else:
+        return False
+    return True
+
+
+def claim_words(connection: Connection, erasure: int, words: HashedWords) -> bool:
+    """Say that words were erased by an erasure, unless they were by an earlier one; return whether that is new."""
+    rows = connection.execute(
+        "SELECT erasure FROM tombstone WHERE hash = ? AND standing = ?", (words.hash, words.standing)
+    )
+    before = next((int(row) for (row,) in rows), None)
+    if before is None:
+        insert(connection, erasure, [words])
+    elif _is_earlier(connection, erasure, before):
+        connection.execute(
+            "UPDATE tombstone SET erasure = ? WHERE hash = ? AND standing = ?", (erasure, words.hash, words.standing)
+        )
+    else:
+        return False
+    return True
+
+
+def _is_earlier(connection: Connection, one: int, other: int) -> bool:
+    rows = connection.execute(
+        "SELECT 1 FROM erasure a, erasure b WHERE a.id = ? AND b.id = ? AND (a.at, a.uid) < (b.at, b.uid)",
+        (one, other),
+    )
+    return any(True for _ in rows)
+
+
 def unexplained(connection: Connection) -> list[bytes]:
     """Return the items whose links say `erased` while no erasure tells of them."""
     rows = connection.execute(

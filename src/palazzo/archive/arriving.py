@@ -1,0 +1,396 @@
+"""The door for items of another palace: they keep their ids, their times and the salt of their links.
+
+    Arrival ──prepare──> Prepared ──take_in──> Taken
+            outside the lock      inside it
+
+Words go through the same guard as all that is filed. Of an item that two devices archived apart from each other one is
+kept, by a rule that knows nothing of who came first: what was erased, else what was recorded first, else what more was
+redacted of, else the smaller digest. Where the other one stood becomes a repetition.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from palazzo.archive import chain, packing
+from palazzo.archive.door import Filing
+from palazzo.archive.erased_words import at_moment, bare_notes, without_erased
+from palazzo.archive.guarding import Guard
+from palazzo.archive.packing import NewPack, Spot
+from palazzo.model import ItemId, Micros
+from palazzo.store import items, redaction, tombstones
+from palazzo.store.database import Connection
+from palazzo.store.items import ItemRow
+from palazzo.store.packs import PackReader
+from palazzo.text.hashed import COVER, WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An item as another palace has it. `source` and `room` are ids; `parts` and `meta` as they are stored.
+
+    Without a salt words of it were erased, and it has no bytes.
+    """
+
+    filing: Filing
+    source: bytes
+    room: bytes
+    recorded_at: int
+    salt: bytes
+    parts: str = ""
+    meta: str = "{}"
+
+    @property
+    def uid(self) -> bytes:
+        """Its id."""
+        return bytes.fromhex(self.filing.id)
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether words of it were erased."""
+        return not self.salt
+
+
+class Place(NamedTuple):
+    """Where an item stands: row ids of its source, its thread, which place it has there, and its kind."""
+
+    source: int
+    thread: str
+    ordinal: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Arrivals without what the guard takes out, their digests, their packs; and of which words were erased here."""
+
+    guard: Guard
+    came: tuple[Arrival, ...]
+    kept: tuple[Arrival, ...]
+    digests: tuple[bytes, ...]
+    covered: frozenset[int]
+    packs: tuple[NewPack, ...]
+    where: tuple[Spot | None, ...]
+
+
+@dataclass(slots=True)
+class Taken:
+    """What taking in did, by row id. `moved` are the places that items had and have no more."""
+
+    added: list[int] = field(default_factory=list)
+    changed: list[int] = field(default_factory=list)
+    same: int = 0
+    covered: list[int] = field(default_factory=list)
+    bare: list[int] = field(default_factory=list)
+    moved: list[Place] = field(default_factory=list)
+
+
+# --- outside the lock --------------------------------------------------------------------------------------
+
+
+def prepare(arrivals: Sequence[Arrival], guard: Guard, known: Collection[bytes] = ()) -> Prepared:
+    """Redact arrivals, cover what was erased here, and compress the bytes of those that are not `known`."""
+    kept, covered = _guarded(arrivals, guard)
+    digests = tuple(map(digest, kept))
+    packs, where = packing.pack([None if one.uid in known else one.filing.raw for one in kept])
+    return Prepared(guard, tuple(arrivals), kept, digests, covered, packs, where)
+
+
+def digest(arrival: Arrival) -> bytes:
+    """Return the digest of an arrival as its link should have it."""
+    row = _row(arrival, 0, 0, None, None)
+    return chain.digest(row, arrival.source, arrival.filing.raw or b"", arrival.filing.text)
+
+
+def _guarded(arrivals: Sequence[Arrival], guard: Guard) -> tuple[tuple[Arrival, ...], frozenset[int]]:
+    came = [arrival.filing for arrival in arrivals]
+    kept = list(arrivals)
+    covered = {n for n, one in enumerate(without_erased(came, guard.erased)) if one is not came[n]}
+    for n, filing in enumerate(guard.filings(came)):
+        if filing is not came[n]:
+            kept[n] = _as_kept(arrivals[n], filing, n in covered)
+    return tuple(kept), frozenset(covered)
+
+
+def _as_kept(came: Arrival, filing: Filing, is_covered: bool) -> Arrival:
+    """An arrival of which the guard took something out. One that was erased here has neither bytes nor salt."""
+    if is_covered and not filing.text.strip(f"{COVER} \n\r\t"):
+        meta = bare_notes(filing.meta)
+    elif filing.meta == came.filing.meta:
+        meta = came.meta
+    else:
+        meta = json.dumps(dict(filing.meta), ensure_ascii=True, default=str)
+    return replace(
+        came,
+        filing=replace(filing, raw=None if is_covered else filing.raw, meta=json.loads(meta)),
+        salt=b"" if is_covered else came.salt,
+        parts=came.parts if filing.parts == came.filing.parts else items.dump_parts(filing.parts),
+        meta=meta,
+    )
+
+
+# --- inside the lock ---------------------------------------------------------------------------------------
+
+
+def take_in(connection: Connection, prepared: Prepared, sources: dict[bytes, int], rooms: dict[bytes, int]) -> Taken:
+    """Take prepared arrivals in, in this transaction; `sources` and `rooms` lead from ids to row ids."""
+    if prepared.guard.version != tombstones.version(connection):
+        guard = Guard.at(connection, prepared.guard.redacts)
+        prepared = prepare(prepared.came, guard, {one.uid for one in prepared.kept} & known(connection, prepared.came))
+    taken = Taken()
+    there = items.known_items(connection, {one.uid for one in prepared.kept})
+    first: dict[bytes, int] = {}
+    again: list[int] = []
+    for n, arrival in enumerate(prepared.kept):
+        if arrival.uid in there or first.setdefault(arrival.uid, n) != n:
+            again.append(n)
+    _insert(connection, prepared, [*first.values()], sources, rooms, taken)
+    there = items.known_items(connection, {prepared.kept[n].uid for n in again})
+    reader = PackReader(connection)
+    for n in again:
+        _join(connection, reader, prepared, n, there[prepared.kept[n].uid], sources, rooms, taken)
+    return taken
+
+
+def known(connection: Connection, arrivals: Iterable[Arrival]) -> set[bytes]:
+    """Return the ids of those arrivals that are archived here."""
+    return set(items.known_items(connection, {one.uid for one in arrivals}))
+
+
+def _insert(
+    connection: Connection,
+    prepared: Prepared,
+    fresh: Sequence[int],
+    sources: dict[bytes, int],
+    rooms: dict[bytes, int],
+    taken: Taken,
+) -> None:
+    spots = {n: prepared.where[n] for n in fresh}
+    wanted = {spot[0] for spot in spots.values() if spot}
+    packs = packing.store(connection, prepared.packs, wanted)
+    rows = []
+    for n in fresh:
+        arrival, spot = prepared.kept[n], spots[n]
+        if spot is None and arrival.filing.raw is not None:  # it was here when the packs were made
+            pack, spot = _packed(connection, arrival)
+        else:
+            pack = None if spot is None else packs[spot[0]]
+        rows.append(_row(arrival, sources[arrival.source], rooms[arrival.room], pack, spot))
+    inserted = items.insert_items(connection, rows)
+    if inserted:
+        redaction.note_rules(connection, prepared.guard.rules, inserted[0])
+    taken.added += inserted
+    taken.covered += [row for n, row in zip(fresh, inserted, strict=True) if n in prepared.covered]
+    for n in fresh:
+        if n in prepared.covered:
+            claim(connection, prepared.guard, prepared.came[n].filing)
+        settle_links(connection, prepared.kept[n], prepared.digests[n])
+
+
+def _packed(connection: Connection, arrival: Arrival) -> tuple[int | None, Spot | None]:
+    packs, (spot,) = packing.pack([arrival.filing.raw])
+    return (None, None) if spot is None else (packing.store(connection, packs, {0})[0], spot)
+
+
+def _row(arrival: Arrival, source: int, room: int, pack: int | None, spot: Spot | None) -> ItemRow:
+    filing = arrival.filing
+    text, codec = items.encode_text(filing.text)
+    return ItemRow(
+        uid=arrival.uid,
+        source=source,
+        kind=filing.kind,
+        role=filing.role,
+        standing=filing.standing,
+        author=filing.author,
+        thread=filing.thread,
+        ordinal=filing.ordinal,
+        created_at=filing.created_at,
+        recorded_at=arrival.recorded_at,
+        trust=filing.trust,
+        branch=filing.branch,
+        commit=filing.commit,
+        room=room,
+        parts=arrival.parts,
+        meta=arrival.meta,
+        decoder=filing.decoder,
+        pack=pack,
+        raw_start=spot[1] if spot else 0,
+        raw_size=spot[2] if spot else 0,
+        salt=arrival.salt,
+        text=text,
+        text_codec=codec,
+    )
+
+
+# --- archived apart ----------------------------------------------------------------------------------------
+
+_STORED = (
+    "SELECT item.uid, item.kind, role, standing, author, thread, ordinal, created_at, recorded_at, trust, branch,"
+    " commit_id, parts, meta, decoder, pack, raw_start, raw_size, salt, text, text_codec, source.uid, room.uid,"
+    " item.source FROM item JOIN source ON source.id = item.source JOIN room ON room.id = item.room WHERE item.id = ?"
+)
+
+
+def _stored(connection: Connection, reader: PackReader, row: int) -> tuple[Arrival, Place]:
+    """Return an item that is here as another palace would be told of it, and where it stands."""
+    (
+        uid, kind, role, standing, author, thread, ordinal, created, recorded, trust, branch, commit, parts, meta,
+        decoder, pack, start, size, salt, text, codec, source, room, source_row,
+    ) = next(connection.execute(_STORED, (row,)))  # fmt: skip
+    filing = Filing(
+        ItemId(bytes(uid).hex()), items.decode_text(text, codec), kind, role,
+        raw=None if pack is None else reader.read(pack, start, size), standing=standing, author=author,
+        parts=items.load_parts(parts), thread=thread, ordinal=int(ordinal), created_at=Micros(created), trust=trust,
+        branch=branch, commit=commit, decoder=int(decoder), meta=json.loads(meta),
+    )  # fmt: skip
+    arrival = Arrival(filing, bytes(source), bytes(room), int(recorded), bytes(salt), parts, meta)
+    return arrival, Place(int(source_row), thread, int(ordinal), kind)
+
+
+def own_digest(connection: Connection, reader: PackReader, row: int) -> bytes:
+    """Return the digest of an item as it is here."""
+    return digest(_stored(connection, reader, row)[0])
+
+
+def _join(
+    connection: Connection,
+    reader: PackReader,
+    prepared: Prepared,
+    n: int,
+    row: int,
+    sources: dict[bytes, int],
+    rooms: dict[bytes, int],
+    taken: Taken,
+) -> None:
+    """Keep one of an item that is here and of an arrival: the same one, whichever of them was here first."""
+    came = prepared.kept[n]
+    if _is_told_so(connection, came, prepared.digests[n]):
+        taken.same += 1
+        return
+    here, place = _stored(connection, reader, row)
+    kept = _joined(here, came)
+    _repeat(
+        connection, row, place, Place(sources[came.source], came.filing.thread, came.filing.ordinal, ""), kept, here
+    )
+    if kept == here:
+        taken.same += 1
+        return
+    _write(connection, row, kept, here, sources.get(kept.source, place.source), rooms.get(kept.room))
+    taken.changed.append(row)
+    if kept.is_erased and not here.is_erased:
+        taken.bare.append(row)
+    if n in prepared.covered:
+        taken.covered.append(row)
+        claim(connection, prepared.guard, prepared.came[n].filing)
+    now = Place(sources.get(kept.source, place.source), kept.filing.thread, kept.filing.ordinal, kept.filing.kind)
+    if now != place:
+        taken.moved.append(place)
+    settle_links(connection, kept, digest(kept))
+
+
+def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bool:
+    """Whether the item that is here is the very same: a link has its digest, and it was filed in that room."""
+    rows = connection.execute(
+        "SELECT 1 FROM link JOIN item ON item.uid = link.item_uid JOIN room ON room.id = item.room"
+        " WHERE link.item_uid = ? AND link.digest = ? AND absent IS NULL AND room.uid = ? LIMIT 1",
+        (came.uid, came_digest, came.room),
+    )
+    return not came.is_erased and any(True for _ in rows)
+
+
+def _joined(one: Arrival, other: Arrival) -> Arrival:
+    if one.is_erased and other.is_erased:
+        first = min(one, other, key=_order)
+        text = _both_covered(one.filing.text, other.filing.text)
+        meta = min(one.meta, other.meta, key=lambda notes: (len(notes), notes))
+        return replace(first, filing=replace(first.filing, text=text, meta=json.loads(meta)), meta=meta)
+    if one.is_erased != other.is_erased:
+        return one if one.is_erased else other
+    return min(one, other, key=_order)
+
+
+def _order(one: Arrival) -> tuple[object, ...]:
+    told = one.filing.meta.get("redacted")
+    redacted = sum(count for count in told.values() if isinstance(count, int)) if isinstance(told, dict) else 0
+    return one.recorded_at, -redacted, digest(one), one.room
+
+
+def _both_covered(one: str, other: str) -> str:
+    """A text without what either lacks. Two of different lengths are not one text any more: the smaller is kept."""
+    if len(one) != len(other):
+        return min(one, other)
+    if one == other:
+        return one
+    return "".join(COVER if COVER in pair else min(pair) for pair in zip(one, other, strict=True))
+
+
+def _repeat(connection: Connection, row: int, here: Place, there: Place, kept: Arrival, stored: Arrival) -> None:
+    """Every place at which the item was archived but the one where it stands is a repetition of it."""
+    stands, came = (here.source, here.ordinal), (there.source, there.ordinal)
+    if stands == came:
+        return
+    if (kept.source, kept.filing.ordinal) == (stored.source, stored.filing.ordinal):
+        own, other = stands, came
+    else:
+        own, other = came, stands
+    items.insert_repetitions(connection, [(*other, row)])
+    connection.execute("DELETE FROM repetition WHERE source = ? AND ordinal = ? AND item = ?", (*own, row))
+
+
+def _write(connection: Connection, row: int, kept: Arrival, here: Arrival, source: int, room: int | None) -> None:
+    """Let an item be what is kept of it. Its own bytes stay where they are unless others come."""
+    new = _row(kept, source, 0, None, None)
+    connection.execute(
+        "UPDATE item SET source = ?, kind = ?, role = ?, standing = ?, author = ?, thread = ?, ordinal = ?,"
+        " created_at = ?, recorded_at = ?, trust = ?, branch = ?, commit_id = ?, room = coalesce(?, room), parts = ?,"
+        " meta = ?, decoder = ?, salt = ?, text = ?, text_codec = ? WHERE id = ?",
+        (
+            source, new.kind, new.role, new.standing, new.author, new.thread, new.ordinal, new.created_at,
+            new.recorded_at, new.trust, new.branch, new.commit, room, new.parts, new.meta, new.decoder, new.salt,
+            new.text, new.text_codec, row,
+        ),
+    )  # fmt: skip
+    if kept.is_erased or kept.filing.raw == here.filing.raw:
+        return  # the bytes of what was erased are taken by who takes them out of their pack
+    pack, spot = (None, None) if kept.filing.raw is None else _packed(connection, kept)
+    connection.execute(
+        "UPDATE item SET pack = ?, raw_start = ?, raw_size = ? WHERE id = ?",
+        (pack, spot[1] if spot else 0, spot[2] if spot else 0, row),
+    )
+
+
+# --- links and erasures ------------------------------------------------------------------------------------
+
+
+def settle_links(connection: Connection, kept: Arrival, own: bytes) -> None:
+    """Let all links of an item say whether it is here as their digest has it."""
+    connection.execute(
+        "UPDATE link SET absent = CASE WHEN ?3 THEN 'erased' WHEN digest = ?2 THEN NULL ELSE 'merged' END"
+        " WHERE item_uid = ?1",
+        (kept.uid, own, kept.is_erased),
+    )
+
+
+def claim(connection: Connection, guard: Guard, came: Filing) -> None:
+    """Say by which erasure an item that came lost words here: the first that knows any of its words."""
+    known = guard.erased
+    found = [known.hashed(came.text[start:end]).hash for start, end in known.each(came.text)]
+    for whole in (came.text, at_moment(came.text, came.created_at)):
+        if whole and known.is_whole(whole):
+            found.append(known.hashed(whole, WHOLE).hash)
+    erasure = _erasure_of(connection, found)
+    if erasure is not None:
+        tombstones.claim_item(connection, erasure, bytes.fromhex(came.id))
+
+
+def _erasure_of(connection: Connection, hashes: Sequence[bytes]) -> int | None:
+    rows = connection.execute(
+        "SELECT erasure.id FROM erasure JOIN tombstone ON tombstone.erasure = erasure.id"
+        " WHERE ?1 = '[]' OR lower(hex(tombstone.hash)) IN (SELECT value FROM json_each(?1))"
+        " ORDER BY erasure.at, erasure.uid LIMIT 1",
+        (json.dumps([one.hex() for one in hashes]),),
+    )
+    return next((int(row) for (row,) in rows), None)

@@ -1,0 +1,229 @@
+"""Merging items by the archive's door, where else they stood, versions of documents, links of chains, and erasures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from palazzo.archive import arriving, chain, erasing
+from palazzo.archive.arriving import Arrival, Prepared, Taken
+from palazzo.archive.door import Filing
+from palazzo.archive.guarding import Guard
+from palazzo.derive import follow
+from palazzo.derive.acting import ActsOnItems
+from palazzo.derive.comparing import Comparison
+from palazzo.derive.cut import Cutter, recut_thread
+from palazzo.derive.material import from_segment
+from palazzo.exchange.merging_work import Outcome, Work
+from palazzo.exchange.records import Erasure, Item, Link, Repetition, Revision
+from palazzo.model import ItemId, Micros
+from palazzo.store import changes, drawers, items, tombstones
+from palazzo.store.database import Connection
+from palazzo.store.packs import PackReader
+from palazzo.text.hashed import HashedWords
+
+ACTOR = "sync"
+"""Who forgets drawers of which an erase of another device left nothing."""
+
+
+def arrival(one: Item) -> Arrival:
+    """Return an item's record as the archive's door takes it."""
+    filing = Filing(
+        ItemId(one.id), one.text, one.type, one.role, raw=one.raw if one.salt else None, standing=one.standing,
+        author=one.author, parts=items.load_parts(one.parts), thread=one.thread, ordinal=one.ordinal,
+        created_at=Micros(one.created_at), trust=one.trust, branch=one.branch, commit=one.commit, decoder=one.decoder,
+        meta=json.loads(one.meta),
+    )  # fmt: skip
+    return Arrival(
+        filing, bytes.fromhex(one.source), bytes.fromhex(one.room), one.recorded_at, one.salt, one.parts, one.meta
+    )
+
+
+def prepare(came: Sequence[Item], guard: Guard, connection: Connection) -> Prepared:
+    """Make items ready to be taken in; `connection` says which are here already. Needs no lock."""
+    arrivals = [arrival(one) for one in came]
+    return arriving.prepare(arrivals, guard, arriving.known(connection, arrivals))
+
+
+def merge_items(work: Work, came: Sequence[Item], prepared: Prepared | None) -> list[Item]:
+    """Merge items; return those whose source or room is not here. `prepared` are all of them, made ready before."""
+    missing: list[Item] = []
+    sources: dict[bytes, int] = {}
+    rooms: dict[bytes, int] = {}
+    for one in came:
+        source, room = work.find("source", one.source), work.find("room", one.room)
+        if source is None or room is None:
+            missing.append(one)
+        else:
+            sources[bytes.fromhex(one.source)], rooms[bytes.fromhex(one.room)] = source, room
+    left = {one.id for one in missing}
+    wanted = [one for one in came if one.id not in left]
+    if prepared is None or missing:
+        prepared = prepare(wanted, work.guard, work.connection)
+    taken = arriving.take_in(work.connection, prepared, sources, rooms)
+    for outcome, number in (("added", len(taken.added)), ("changed", len(taken.changed)), ("same", taken.same)):
+        work.report.note("item", outcome, number)  # type: ignore[arg-type]
+    _follow_up(work.connection, taken)
+    work.report.erased += len(taken.covered) + len(taken.bare)
+    return missing
+
+
+def _follow_up(connection: Connection, taken: Taken) -> None:
+    """Log what came, so that what is derived follows; what lost words here leaves nothing behind."""
+    changes.append(connection, "item", taken.added)
+    for row in taken.changed:
+        _lead(connection, row)
+    if taken.bare:
+        erasing.take_bodies(connection, taken.bare)
+        erasing.forget_traces(connection, taken.bare)
+    changes.append(connection, "erased", taken.changed)
+    if taken.covered or taken.moved:
+        follow(connection, Cutter())
+    for row in taken.covered:
+        at = _erased_at(connection, row)
+        if at is not None:
+            erasing.forget_covered(connection, [row], ACTOR, at)
+    for place in taken.moved:
+        if place.kind == "message":
+            _recut(connection, place.source, place.thread, place.ordinal)
+
+
+def _lead(connection: Connection, row: int) -> None:
+    """Let the drawers that an item leads stand where it stands, since what is kept of it may be another's."""
+    connection.execute(
+        "UPDATE drawer SET source = i.source, thread = i.thread, ordinal = i.ordinal, created_at = i.created_at,"
+        " branch = i.branch, commit_id = i.commit_id FROM item i JOIN drawer_span s ON s.item = i.id AND s.n = 0"
+        " WHERE i.id = ? AND drawer.id = s.drawer",
+        (row,),
+    )
+    connection.execute(
+        "UPDATE drawer SET recorded_at = (SELECT max(i.recorded_at) FROM drawer_span s JOIN item i ON i.id = s.item"
+        " WHERE s.drawer = drawer.id) WHERE id IN (SELECT drawer FROM drawer_span WHERE item = ?)",
+        (row,),
+    )
+
+
+def _erased_at(connection: Connection, row: int) -> Micros | None:
+    rows = connection.execute(
+        "SELECT erasure.at FROM item JOIN erased_item e ON e.item_uid = item.uid JOIN erasure ON erasure.id = e.erasure"
+        " WHERE item.id = ?",
+        (row,),
+    )
+    return next((Micros(at) for (at,) in rows), None)
+
+
+def _recut(connection: Connection, source: int, thread: str, ordinal: int) -> None:
+    """Cut a thread again that an item has left."""
+    if from_segment(connection, source, thread, ordinal):
+        recut_thread(connection, source, thread, ordinal)
+        return
+    there = drawers.drawers_between(connection, source, thread, -1, None)
+    Comparison(connection, source, ActsOnItems([]), there).finish(0)
+
+
+def merge_repetition(work: Work, one: Repetition) -> Outcome:
+    """Merge that a source repeats an item at a place; the place where the item stands is no repetition."""
+    source, item = work.need("source", one.source), work.need("item", one.item)
+    rows = work.connection.execute(
+        "SELECT 1 FROM item WHERE id = ?1 AND source = ?2 AND ordinal = ?3"
+        " UNION ALL SELECT 1 FROM repetition WHERE source = ?2 AND ordinal = ?3 AND item = ?1",
+        (item, source, one.ordinal),
+    )
+    if any(True for _ in rows):
+        return "same"
+    items.insert_repetitions(work.connection, [(source, one.ordinal, item)])
+    return "added"
+
+
+def merge_revision(work: Work, one: Revision) -> Outcome:
+    """Merge which version of a document was current from when on."""
+    source, item = work.need("source", one.source), work.need("item", one.item)
+    rows = work.connection.execute(
+        "SELECT 1 FROM revision WHERE source = ? AND at = ? AND item = ?", (source, one.at, item)
+    )
+    if any(True for _ in rows):
+        return "same"
+    created = work.connection.execute(
+        "INSERT INTO revision(source, item, at) VALUES(?,?,?) RETURNING id", (source, item, one.at)
+    )
+    changes.append(work.connection, "revision", [int(next(created)[0])])
+    if any(
+        True for _ in work.connection.execute("SELECT 1 FROM revision WHERE source = ? AND at > ?", (source, one.at))
+    ):
+        work.documents.add(source)  # it ended versions that are long over
+    return "added"
+
+
+# --- chains ------------------------------------------------------------------------------------------------
+
+
+def merge_link(work: Work, one: Link) -> Outcome:
+    """Merge a link of a device's chain. What it says of its body is what is true here."""
+    device = work.need("device", one.device)
+    uid, absent = bytes.fromhex(one.item), _absent(work, one)
+    rows = work.connection.execute(
+        "SELECT item_uid, digest, hash, absent FROM link WHERE device = ? AND seq = ?", (device, one.seq)
+    )
+    for item, digest, hashed, before in list(rows):
+        if (bytes(item), bytes(digest), bytes(hashed)) != (uid, one.digest, one.hash):
+            work.report.forked.add(one.device)
+            if device == chain.OWN_DEVICE or bytes(hashed) <= one.hash:
+                return "same"
+        elif before == absent:
+            return "same"
+        work.connection.execute(
+            "UPDATE link SET item_uid = ?, digest = ?, hash = ?, absent = ? WHERE device = ? AND seq = ?",
+            (uid, one.digest, one.hash, absent, device, one.seq),
+        )
+        return "changed"
+    items.insert_links(work.connection, device, [items.Link(one.seq, uid, one.digest, one.hash, absent)])
+    return "added"
+
+
+def _absent(work: Work, one: Link) -> str | None:
+    """Why the body of a link is not here as it says; None where it is."""
+    row = work.find("item", one.item)
+    if row is None:
+        return one.absent or "withheld"
+    (salt,) = next(work.connection.execute("SELECT salt FROM item WHERE id = ?", (row,)))
+    if not salt:
+        return tombstones.ERASED
+    return None if arriving.own_digest(work.connection, work.reader, row) == one.digest else "merged"
+
+
+def link_unlinked(connection: Connection) -> int:
+    """Let this device's chain hold what came without a link; return how many that were."""
+    reader = PackReader(connection)
+    uids = list(items.unlinked_items(connection))
+    rows = items.known_items(connection, uids)
+    bodies = [(uid, arriving.own_digest(connection, reader, rows[uid])) for uid in sorted(uids)]
+    chain.extend(connection, bodies)
+    connection.execute(
+        "UPDATE link SET absent = ? WHERE absent IS NULL AND item_uid IN (SELECT uid FROM item WHERE salt = x'')",
+        (tombstones.ERASED,),
+    )
+    return len(bodies)
+
+
+# --- erasures ----------------------------------------------------------------------------------------------
+
+
+def merge_erasure(work: Work, one: Erasure) -> Outcome:
+    """Merge an erasure: its items are known by the earliest erasure that took from them, and so are its words.
+
+    Words that stand elsewhere here are looked for later (`exchange/erased_elsewhere`).
+    """
+    row = work.find("erasure", one.id)
+    is_new = row is None
+    if row is None:
+        row = tombstones.file_foreign(work.connection, bytes.fromhex(one.id), Micros(one.at))
+    (certificate,) = next(work.connection.execute("SELECT certificate FROM erasure WHERE id = ?", (row,)))
+    told = min(filter(None, (certificate, one.certificate)), default="")
+    if told != certificate:
+        tombstones.certify(work.connection, row, told)
+    claimed = sum(tombstones.claim_item(work.connection, row, bytes.fromhex(item)) for item in one.items)
+    words = [HashedWords(it.size, it.standing, it.head, it.tail, it.hash) for it in one.tombstones]  # type: ignore[arg-type]
+    known = sum(tombstones.claim_words(work.connection, row, it) for it in words)
+    if known:
+        work.guard = Guard.at(work.connection, work.guard.redacts)
+    return "added" if is_new else "changed" if claimed or known or told != certificate else "same"

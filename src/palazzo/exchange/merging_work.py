@@ -1,0 +1,182 @@
+"""What one merge knows while it goes on: where ids lead here, how words are kept here, and what it has done.
+
+Row ids never change, so where an id leads is looked up once. What a record refers to and is not here raises Missing
+before anything of the record is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from palazzo.archive.guarding import Guard
+from palazzo.model import Micros
+from palazzo.store import tombstones
+from palazzo.store.database import Connection, Value, well_formed
+from palazzo.store.packs import PackReader
+
+Outcome = Literal["added", "changed", "same"]
+Table = Literal[
+    "device",
+    "wing",
+    "room",
+    "source",
+    "item",
+    "change_group",
+    "act",
+    "task_state",
+    "entity",
+    "entity_link",
+    "predicate_rule",
+    "fact",
+    "fact_version",
+    "conflict",
+    "arrangement",
+    "tunnel",
+    "erasure",
+]
+"""Tables whose rows have an id (`uid`)."""
+
+
+class Missing(LookupError):
+    """What a record refers to is not here."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a merge did, by kind of record.
+
+    `added` was not here, `changed` made something here more than it was, `same` was here. `missing` refers to what
+    neither came nor is here, and was left out. `conflicts` are the ids of facts' conflicts that were found by it,
+    `erased` how many items lost words here, `forked` the devices (ids) whose chain was written twice from one place on.
+    """
+
+    added: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    same: Counter[str] = field(default_factory=Counter)
+    missing: Counter[str] = field(default_factory=Counter)
+    conflicts: list[str] = field(default_factory=list)
+    erased: int = 0
+    forked: set[str] = field(default_factory=set)
+
+    def note(self, kind: str, outcome: Outcome, number: int = 1) -> None:
+        """Count records of a kind."""
+        if number:
+            {"added": self.added, "changed": self.changed, "same": self.same}[outcome][kind] += number
+
+
+class Version(NamedTuple):
+    """A row that counts from one time to another. Of several about the same only the last one counts for good."""
+
+    row: int
+    uid: bytes
+    recorded_at: int
+    retired_at: int | None
+
+
+class Work:
+    """What a merge does in one transaction; `led` is kept for the next one of the same merge."""
+
+    def __init__(
+        self, connection: Connection, guard: Guard, now: Micros, report: Report, led: dict[tuple[str, str], int]
+    ) -> None:
+        self.connection, self.guard, self.now, self.report = connection, guard, now, report
+        self._led = led
+        self.arranged = False
+        """Whether wings or rooms may stand otherwise now."""
+        self.stated = False
+        """Whether facts may contradict each other that did not."""
+        self.documents: set[int] = set()
+        """Documents (row ids of their sources) of which more than the last versions may have changed."""
+        self.reader = PackReader(connection)
+
+    # --- where ids lead ----------------------------------------------------------------------------------------
+
+    def find(self, table: Table, uid: str) -> int | None:
+        """Return the row id of what has that id (hex); None where it is not here."""
+        row = self._led.get((table, uid))
+        if row is not None:
+            return row
+        for (found,) in self.connection.execute(f"SELECT id FROM {table} WHERE uid = ?", (bytes.fromhex(uid),)):
+            self._led[table, uid] = int(found)
+            return int(found)
+        return None
+
+    def need(self, table: Table, uid: str) -> int:
+        """Return the row id of what has that id (hex); Missing where it is not here."""
+        row = self.find(table, uid)
+        if row is None:
+            raise Missing(f"{table} {uid}")
+        return row
+
+    def optional(self, table: Table, uid: str | None) -> int | None:
+        """Return the row id of what has that id, None for None; Missing where it is not here."""
+        return None if uid is None else self.need(table, uid)
+
+    def uid_of(self, table: Table, row: int) -> str:
+        """Return the id (hex) of the row of that row id."""
+        (uid,) = next(self.connection.execute(f"SELECT uid FROM {table} WHERE id = ?", (row,)))
+        return bytes(uid).hex()
+
+    # --- how words are kept ------------------------------------------------------------------------------------
+
+    def name(self, text: str) -> str:
+        """Return a name as it is kept here: with marks for what was erased."""
+        return well_formed(tombstones.marked(self.guard.erased, text))
+
+    def words(self, text: str) -> str:
+        """Return a few words as they are kept here: without secrets and what was erased."""
+        return well_formed(self.guard.words(text)) if text else text
+
+    def values(self, value: object) -> object:
+        """Return what JSON holds as it is kept here: every string of it as a name is."""
+        if isinstance(value, str):
+            return self.name(value)
+        if isinstance(value, dict):
+            return {name: self.values(one) for name, one in value.items()}
+        return [self.values(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def earliest(one: int | None, other: int | None) -> int | None:
+    """Return the earlier of two times of an end; None is none yet."""
+    return min((at for at in (one, other) if at is not None), default=None)
+
+
+def restored(one: tuple[int | None, int | None], other: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    """Return what counts of two (ended at, taken back at): of the later taking back, else the earlier end."""
+    if one[1] == other[1]:
+        return earliest(one[0], other[0]), one[1]
+    return max(one, other, key=lambda state: -1 if state[1] is None else state[1])
+
+
+def retirements(versions: list[Version]) -> dict[int, int | None]:
+    """Return by row id when each of the versions of one thing ends: when a later one was recorded, at the latest.
+
+    Whatever became of the later one: so it does not matter which was heard of first. Of two of one moment that both
+    would count, the one with the greater id does.
+    """
+    moments = sorted({one.recorded_at for one in versions})
+    following = dict(pairwise(moments))
+    ends = {one.row: earliest(one.retired_at, following.get(one.recorded_at)) for one in versions}
+    counting = sorted((one.uid, one.row, one.recorded_at) for one in versions if ends[one.row] is None)
+    return ends | {row: at for _, row, at in counting[:-1]}
+
+
+def settle_versions(
+    connection: Connection, table: str, where: str, about: tuple[Value, ...], told: dict[int, int | None]
+) -> bool:
+    """Let the versions of one thing end when they should; return whether any of those that were here changed.
+
+    `told` are the ends of rows as their records say, where the table does not yet.
+    """
+    rows = connection.execute(f"SELECT id, uid, recorded_at, retired_at FROM {table} WHERE {where}", about)
+    stored = [Version(int(row), bytes(uid), int(at), ended) for row, uid, at, ended in rows]
+    versions = [one._replace(retired_at=told.get(one.row, one.retired_at)) for one in stored]
+    ends = retirements(versions)
+    before = {one.row: one.retired_at for one in stored}
+    changes = [(row, end) for row, end in ends.items() if before[row] != end]
+    for row, end in sorted(changes, key=lambda change: change[1] is None):  # two would count for a moment else
+        connection.execute(f"UPDATE {table} SET retired_at = ? WHERE id = ?", (end, row))
+    return any(row not in told for row, _ in changes)
