@@ -305,6 +305,17 @@ def test_a_backup_that_cannot_be_read_is_named_by_an_erase(palazzo: Command, mad
     assert made.read_bytes() == raw
 
 
+def test_what_a_killed_backup_left_is_taken_away_by_the_next(palazzo: Command, made: Path, shop: Path) -> None:
+    left = made.with_name(".never finished.db.partial")
+    left.write_bytes(b"half of it")
+    with shop.with_name("palace.db.backups").open("a") as record:
+        record.write(json.dumps({"at": 1, "file": str(made.with_name("never finished.db"))}) + "\n")
+    assert len(palazzo.json("backup", "--list")["known"]) == 2
+    palazzo.json("backup", str(made))
+    assert not left.exists()
+    assert [one["file"] for one in palazzo.json("backup", "--list")["known"]] == [str(made)]
+
+
 def test_people_are_told_what_was_done(palazzo: Command, made: Path, home: Path) -> None:
     assert "Checked in whole" in palazzo("backup", str(home / "again.db")).out
     told = palazzo("restore", str(made), "--yes").out

@@ -62,6 +62,48 @@ def writer(path: str, name: str, count: str) -> None:
     database.close()
 
 
+def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
+    """File rows in batches, so many a second, until it is ended; say how many are committed."""
+    from palazzo.archive import door, identity
+    from palazzo.archive.door import Filing
+    from palazzo.archive.guarding import Guard
+    from palazzo.derive import follow
+    from palazzo.derive.cut import Cutter
+    from palazzo.model import Micros, Place, Source
+    from palazzo.store import schema
+    from palazzo.store.database import Database
+
+    database, size = Database(Path(path)), int(batch)
+    schema.migrate(database)
+    database.before_commit(lambda connection: follow(connection, Cutter()))
+    guard, source = Guard.of(database), Source(("session", name), "test", f"file:///{name}", name)
+    began, done = time.monotonic(), 0
+    while True:
+        rows = [
+            Filing(identity.message_id("test", name, str(n)), f"row {n} of {name}", "message", "user",
+                   f"row {n}\n".encode(), ordinal=n)
+            for n in range(done, done + size)
+        ]  # fmt: skip
+        with database.transaction() as connection:
+            now = Micros(time.time_ns() // 1000)
+            door.file(connection, source, Place("api", "auth"), door.prepare(rows, guard), now)
+        done += size
+        say(str(done))
+        time.sleep(max(0.0, began + done / float(a_second) - time.monotonic()))
+
+
+def restorer(path: str, file: str) -> None:
+    """Restore a backup over a palace; say so when it is there."""
+    from palazzo.operations.context import Context
+    from palazzo.operations.restore import RestoreRequest, restore
+
+    variables = {"HOME": str(Path(path).parent), "PALAZZO_SERVICE": "off"}
+    with Context(Path(path), Path(path).parent, variables) as context:
+        say("ready")
+        restore(context, RestoreRequest(Path(file)))
+        say("restored")
+
+
 def miner(path: str, directory: str) -> None:
     """Mine a directory; say how many items are committed."""
     from palazzo.mining.mine import mine

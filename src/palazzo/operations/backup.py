@@ -77,11 +77,10 @@ def backup(context: Context, request: BackupRequest) -> BackupResult:
         device = copying.device_of(connection)
     directory, target = _target(context, request, device, at)
     with backups.alone(context.palace_path):
-        items = _write(context, target)
+        items = _write(context, Backup(target, at))
         beside = _write_beside(context, target)
-        backups.remember(context.palace_path, Backup(target, at))
         deleted = [] if directory is None or request.keep is None else _rotate(directory, device, request.keep)
-        backups.remember(context.palace_path, Backup(target, at), deleted)
+        backups.forget(context.palace_path, deleted)
     return BackupResult(
         str(target),
         target.stat().st_size,
@@ -134,15 +133,22 @@ def _refuse_precious(file: Path, palace: Path) -> None:
         raise UsageError(f"{file} is there already and is no backup; it was left as it is. Name another.") from None
 
 
-def _write(context: Context, target: Path) -> int:
+def _write(context: Context, new: Backup) -> int:
     """Write a copy beside the target, check it, and give it its name; return how many items it holds."""
     from palazzo.store import backup as copying
 
-    partial = target.with_name(f".{target.name}.partial")
+    palace, partial = context.palace_path, backups.partial(new.file)
+    before = [one for one in backups.known(palace) if one.file == new.file]
+    backups.remember(palace, new)
     try:
-        copying.copy(context.palace_path, partial, lambda done, total: context.report("copying", done, total))
-        items = check_whole(context, partial, f"The palace {context.palace_path}")
-        copying.rename(partial, target)
+        copying.copy(palace, partial, lambda done, total: context.report("copying", done, total))
+        items = check_whole(context, partial, f"The palace {palace}")
+        copying.rename(partial, new.file)
+    except BaseException:
+        backups.forget(palace, [new.file])
+        for one in before:
+            backups.remember(palace, one)
+        raise
     finally:
         copying.remove(partial)
     return items

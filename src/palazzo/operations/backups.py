@@ -14,16 +14,18 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from glob import escape
 from pathlib import Path
 
 from palazzo import locks
 from palazzo.errors import PalaceUnusable
 from palazzo.model import Micros
 
+_PARTIAL = ".partial"
 PAUSES, SETTINGS = ".pauses", ".config.toml"
 """What a backup has beside it, by how their names end."""
 _NAME = re.compile(r"palace-([0-9a-f]{8})-(\d{8}T\d{6}Z)(?:-(\d+))?\.db")
@@ -101,20 +103,22 @@ def newest(palace: Path) -> Backup | None:
     return next((one for one in known(palace) if not one.file.name.startswith(beginning)), None)
 
 
-def remember(palace: Path, backup: Backup, gone: Collection[Path] = ()) -> None:
-    """Note a backup that was made, and forget those that were taken away."""
-    kept = [one for one in reversed(known(palace)) if one.file not in (backup.file, *gone)]
-    lines = (json.dumps({"at": one.at, "file": str(one.file)}) for one in (*kept, backup)[-_MOST:])
-    record = _record(palace)
-    partial = record.with_name(f"{record.name}.new")
-    partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    partial.chmod(0o600)
-    partial.replace(record)
+def remember(palace: Path, backup: Backup) -> None:
+    """Note a backup; one that is about to be made is noted before, so that what a kill leaves of it is known."""
+    _write(palace, [*(one for one in reversed(known(palace)) if one.file != backup.file), backup])
+
+
+def forget(palace: Path, files: Collection[Path]) -> None:
+    """Forget backups that are gone for good."""
+    _write(palace, [one for one in reversed(known(palace)) if one.file not in files])
 
 
 @contextmanager
 def alone(palace: Path) -> Iterator[None]:
-    """Hold what only one backup or restore of a palace may hold at a time. Raises PalaceUnusable."""
+    """Hold what only one backup or restore of a palace may hold at a time. Raises PalaceUnusable.
+
+    What an earlier one has left that was killed is taken away first.
+    """
     try:
         lock = locks.try_lock(palace.with_name(f"{palace.name}.backup.lock"))
     except OSError as error:
@@ -122,7 +126,45 @@ def alone(palace: Path) -> Iterator[None]:
     if lock is None:
         raise PalaceUnusable(f"Another backup or restore of {palace} is under way. Try again when it is done.")
     with lock:
+        _take_leftovers_away(palace)
         yield
+
+
+def partial(file: Path) -> Path:
+    """Return the name under which a backup is made."""
+    return file.with_name(f".{file.name}{_PARTIAL}")
+
+
+def staged(palace: Path) -> Path:
+    """Return the name under which what is to be restored is made ready."""
+    return palace.with_name(f"{palace.name}.restoring")
+
+
+# --- parts -------------------------------------------------------------------------------------------------
+
+
+def _take_leftovers_away(palace: Path) -> None:
+    for one in known(palace):
+        left = list(one.file.parent.glob(f"{escape(partial(one.file).name)}*"))
+        _unlink(left)
+        if left and not one.is_there:
+            forget(palace, [one.file])
+    _unlink(palace.parent.glob(f"{escape(palace.name)}.before-restore-*{_PARTIAL}*"))
+    _unlink(palace.parent.glob(f"{escape(staged(palace).name)}*"))
+
+
+def _unlink(files: Iterable[Path]) -> None:
+    for file in list(files):
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+
+def _write(palace: Path, kept: list[Backup]) -> None:
+    record = _record(palace)
+    new = record.with_name(f"{record.name}.new")
+    new.write_text("".join(json.dumps({"at": one.at, "file": str(one.file)}) + "\n" for one in kept[-_MOST:]), "utf-8")
+    new.chmod(0o600)
+    new.replace(record)
 
 
 def _record(palace: Path) -> Path:

@@ -57,7 +57,7 @@ def _cleared(context: Context, file: Path) -> bool:
     from palazzo.palace import Palace
     from palazzo.store import backup as copying
 
-    partial = file.with_name(f".{file.name}.partial")
+    partial = backups.partial(file)
     try:
         with backups.alone(context.palace_path):
             copying.refuse_foreign(file)

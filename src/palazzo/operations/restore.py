@@ -78,12 +78,15 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
         context.close()
         kept = backups.kept_name(palace, context.now)
         told = context.report
-        if copying.put_in_place(staged, palace, kept, lambda done, total: told("restoring", done, total)):
-            backups.remember(palace, Backup(kept, context.now))
-            result = replace(result, kept=str(kept))
+        backups.remember(palace, Backup(kept, context.now))
+        try:
+            copying.put_in_place(staged, palace, kept, lambda done, total: told("restoring", done, total))
+        finally:
+            if not kept.exists():
+                backups.forget(palace, [kept])
     written = _write_beside(context, file)
     _make_vectors(context)
-    return replace(result, settings=written)
+    return replace(result, kept=str(kept) if kept.exists() else None, settings=written)
 
 
 def _make_directory(palace: Path) -> None:
@@ -98,7 +101,7 @@ def _staged(context: Context, file: Path) -> Iterator[Path]:
     from palazzo.operations.backup import check_whole
     from palazzo.store import backup as copying
 
-    staged = context.palace_path.with_name(f"{context.palace_path.name}.restoring")
+    staged = backups.staged(context.palace_path)
     try:
         copying.copy_closed(file, staged, lambda done, total: context.report("copying", done, total))
         try:

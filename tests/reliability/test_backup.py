@@ -1,0 +1,175 @@
+"""Backups while others write, and restores that are killed: one moment, whole; the old palace or the new one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from tests.derive.state import complaints
+from tests.recall.hashed_words import HashedWords
+from tests.reliability.programs import start
+from tests.reliability.sizes import chances, scaled
+
+from palazzo.derive.verify import verify
+from palazzo.model import Place
+from palazzo.operations.backup import BackupRequest, backup
+from palazzo.operations.context import Context
+from palazzo.operations.restore import RestoreRequest, restore
+from palazzo.palace import Palace
+from palazzo.store import items
+
+ROUNDS = 1_000
+"""Of QUALITY's 100 rounds, at CI size."""
+WRITERS, BATCH, A_SECOND = 2, 50, 500
+KILLS_EVERY_DAY, KILLS = 1, 1_000
+LONGEST = 0.9
+"""Seconds after which a restore is killed at the latest."""
+_ROW = re.compile(r"row (\d+) of (w\d)")
+
+
+def rows(path: Path) -> dict[str, list[int]]:
+    """The numbers of the rows that each writer has in a palace, in the order in which they were filed."""
+    found: dict[str, list[int]] = {}
+    with Palace.open(path, "read") as palace, palace.database.snapshot() as connection:
+        texts = items.read_texts(connection, [row for (row,) in connection.execute("SELECT id FROM item")])
+    for row in sorted(texts):
+        number, name = _ROW.fullmatch(texts[row]).groups()  # type: ignore[union-attr]
+        found.setdefault(name, []).append(int(number))
+    return found
+
+
+def digest(path: Path) -> str:
+    """All that is archived, as one hash."""
+    with Palace.open(path, "read") as palace, palace.database.snapshot() as connection:
+        links = connection.execute("SELECT item_uid, digest, hash FROM link ORDER BY device, seq")
+        return hashlib.blake2b(b"".join(b"".join(map(bytes, link)) for link in links)).hexdigest()
+
+
+class Writers:
+    """Processes that write until they are ended, and how far each has come."""
+
+    def __init__(self, path: Path) -> None:
+        self._processes = {f"w{n}": start("batch_writer", path, f"w{n}", BATCH, A_SECOND) for n in range(WRITERS)}
+        self.acknowledged = dict.fromkeys(self._processes, 0)
+        for process in self._processes.values():
+            assert process.stdout is not None
+            os.set_blocking(process.stdout.fileno(), False)
+
+    def look(self) -> dict[str, int]:
+        """How many rows each writer has been told are committed."""
+        for name, process in self._processes.items():
+            assert process.stdout is not None
+            while line := process.stdout.readline():
+                self.acknowledged[name] = int(line)
+        return dict(self.acknowledged)
+
+    def end(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+            process.communicate()
+
+
+def backed_up_while_others_write(directory: Path, rounds: int) -> None:
+    """Make backups and restore each elsewhere: rows without a gap, all that was acknowledged before, nothing torn."""
+    path, variables = directory / "palace.db", {"HOME": str(directory), "PALAZZO_SERVICE": "off"}
+    Palace.open(path).close()
+    writers = Writers(path)
+    try:
+        for n in range(rounds):
+            until = time.monotonic() + 30
+            while min(writers.look().values()) < BATCH and time.monotonic() < until:
+                time.sleep(0.01)
+            before = writers.look()
+            file, other = directory / f"backup-{n}.db", directory / f"{n}" / "palace.db"
+            with Context(path, directory, variables) as context:
+                backup(context, BackupRequest(file))
+            with Context(other, directory, variables) as context:
+                restore(context, RestoreRequest(file))
+            held = rows(other)
+            assert {name: list(range(len(numbers))) for name, numbers in held.items()} == held
+            assert {name: len(numbers) % BATCH for name, numbers in held.items()} == dict.fromkeys(held, 0)
+            assert all(len(held[name]) >= count for name, count in before.items())
+            assert digest(other) == digest(file)
+            with Palace.open(other, embedder=HashedWords) as palace:
+                assert complaints(palace) == []
+                assert [check for check in verify(palace.database, HashedWords) if not check.ok] == []
+            file.unlink()
+            shutil.rmtree(other.parent)
+            if n % 10 == 9:  # it grows by a thousand rows a second, and each round reads all of it
+                writers.end()
+                for left in directory.glob("palace.db*"):
+                    left.unlink()
+                Palace.open(path).close()
+                writers = Writers(path)
+    finally:
+        writers.end()
+
+
+@pytest.mark.slow
+def test_every_backup_while_others_write_is_whole(tmp_path: Path) -> None:
+    backed_up_while_others_write(tmp_path, scaled(ROUNDS))
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A palace, and a backup that was made of it before most was filed."""
+    directory = tmp_path_factory.mktemp("two")
+    path, file = directory / "palace" / "palace.db", directory / "backup.db"
+    with Palace.open(path) as palace:
+        for n in range(20):
+            palace.remember(f"row {n} of w0", Place("api", "auth"))
+    with Context(path, directory, {"HOME": str(directory)}) as context:
+        backup(context, BackupRequest(file))
+    with Palace.open(path) as palace:
+        for n in range(20, 60):
+            palace.remember(f"row {n} of w0", Place("api", "auth"))
+    path.with_name("palace.db.backups").unlink()
+    return path, file
+
+
+def killed_restores(two: tuple[Path, Path], directory: Path, cycles: int) -> set[str]:
+    """Kill a restore so many times; return how far each had come, as the palace shows it."""
+    chance, reached = chances("restore"), set()
+    for cycle in range(cycles):
+        path = directory / str(cycle) / "palace.db"
+        shutil.copytree(two[0].parent, path.parent)
+        process = start("restorer", path, two[1])
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(chance.uniform(0.001, LONGEST))
+        os.kill(process.pid, signal.SIGKILL)
+        said, _ = process.communicate()
+        held = rows(path)["w0"]
+        assert held in (list(range(20)), list(range(60)))
+        assert "restored" not in said or held == list(range(20))
+        kept = list(path.parent.glob("palace.db.before-restore-*"))
+        whole = [one for one in kept if not one.name.endswith((".partial", "-wal", "-shm", "-journal"))]
+        assert len(held) == 60 or [rows(one)["w0"] for one in whole] == [list(range(60))]
+        reached.add("new" if len(held) == 20 else "old")
+        with Palace.open(path) as palace:
+            palace.remember(f"row {len(held)} of w0", Place("api", "auth"))
+            assert complaints(palace) == []
+            assert [check for check in verify(palace.database, HashedWords) if not check.ok] == []
+        again = start("restorer", path, two[1])  # what was left behind is in nobody's way
+        assert again.communicate(timeout=60)[0] == "ready\nrestored\n"
+        assert rows(path)["w0"] == list(range(20))
+        assert not list(path.parent.glob("*.restoring*")) + list(path.parent.glob("*.partial*"))
+        shutil.rmtree(path.parent)
+    return reached
+
+
+def test_a_restore_that_was_killed_leaves_the_old_palace_or_the_new_one(two: tuple[Path, Path], tmp_path: Path) -> None:
+    killed_restores(two, tmp_path, KILLS_EVERY_DAY)
+
+
+@pytest.mark.slow
+def test_a_restore_that_was_killed_at_any_moment_leaves_the_old_palace_or_the_new_one(
+    two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    assert killed_restores(two, tmp_path, scaled(KILLS)) == {"old", "new"}
