@@ -68,7 +68,7 @@ def _value(field: RequestField, given: Any) -> Any:
         from palazzo.cli.asking import text_or_stdin
 
         return text_or_stdin(field.name, given)
-    if field.about.file:
+    if field.about.file and given is not None:
         from palazzo.cli.asking import text_of_file
 
         return text_of_file(given)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.archive import chain
 from palazzo.derive import lagging, rebuild
 from palazzo.derive.anchoring import ANCHORING
 from palazzo.derive.mending import MENDING
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.store import redaction
+from palazzo.model import Micros
+from palazzo.store import redaction, syncing
 from palazzo.store.database import Connection, Database
 
 _FORMAT, _VERSION = "palazzo key", 1
@@ -115,3 +118,20 @@ def adopt(database: Database, what: Shared) -> bool:
         lagging.make_anew(database, MENDING)
         lagging.make_anew(database, ANCHORING)
     return True
+
+
+def become_another_device(database: Database, now: Micros, theirs: Mapping[int, bytes]) -> None:
+    """Give a copied palace a device's id of its own. `theirs` are the links (number, hash) of the other copy's chain.
+
+    What both have stays the former device's; what this one has linked since is linked anew, as the new device's first.
+    """
+    with database.transaction() as connection:
+        own = syncing.links_of_own(connection)
+        kept = 0
+        while kept + 1 in own and own[kept + 1] == theirs.get(kept + 1):
+            kept += 1
+        moved = syncing.become_another(connection, os.urandom(16), now, kept)
+        chain.extend(connection, [(item, digest) for item, digest, _ in moved])
+        for item, _, absent in moved:
+            if absent is not None:
+                connection.execute("UPDATE link SET absent = ? WHERE device = 1 AND item_uid = ?", (absent, item))

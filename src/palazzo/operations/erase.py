@@ -92,7 +92,7 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
         return EraseResult(True, 0, 0, 0, 0.0) if request.dry_run else _finished(context, request, None)
     if waiting and not request.dry_run:
         context.notice("An erase was interrupted; it is finished first.")
-        _clear(context)
+        clear(context)
     wanted = _wanted(context, request)
     found, share, sample = _survey(context, wanted)
     if not found.items and not found.names and not found.packs:
@@ -209,7 +209,9 @@ def _sample(connection: Connection, found: Found) -> tuple[tuple[str, str], ...]
 
 def _finished(context: Context, request: EraseRequest, would: EraseResult | None) -> EraseResult:
     """Clear the file and other files, write the certificate, and have vectors made for what was cut anew."""
-    certificates, traced, backups = _clear(context)
+    from palazzo.operations import syncing
+
+    certificates, traced, backups = clear(context)
     done = would or EraseResult(False, 0, 0, 0, 0.0)
     result = EraseResult(
         False,
@@ -227,17 +229,20 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
     if request.certificate is not None:
         _write(request.certificate, [asdict(proof) for proof in certificates])
     start_embedding(context)
+    syncing.tell_of_erase(context)
     return result
 
 
-def _clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
+def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
+    """Clear the palace's file and all other files of what was erased."""
     from palazzo.archive import traces
-    from palazzo.operations import erased_backups
+    from palazzo.operations import erased_backups, syncing
     from palazzo.store import tombstones
 
     palace = context.writing()
     context.notice("Writing the palace's file anew, so that nothing stays in its free pages.")
     proofs = palace.finish_erasing()
+    syncing.clear_cache(context)
     with palace.database.snapshot() as connection:
         known = tombstones.finder(connection)
     where = traces.Places(

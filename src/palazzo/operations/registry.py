@@ -96,6 +96,13 @@ MODULES = {
     "repair": "palazzo.operations.repair",
     "backup": "palazzo.operations.backup",
     "restore": "palazzo.operations.restore",
+    "sync_init": "palazzo.operations.sync_init",
+    "sync_push": "palazzo.operations.sync_push",
+    "sync_pull": "palazzo.operations.sync_pull",
+    "sync_status": "palazzo.operations.sync_status",
+    "sync_private": "palazzo.operations.sync_private",
+    "sync_key": "palazzo.operations.sync_key",
+    "sync_remove": "palazzo.operations.sync_remove",
     "install": "palazzo.operations.install",
     "uninstall": "palazzo.operations.uninstall",
     "settings": "palazzo.operations.settings",
@@ -119,14 +126,17 @@ GROUPS = {
     "quarantine": "The quarantine: what agents wrote that had met words from outside, until you have judged it.",
     "service": "The background service: one warm process that answers quickly and takes in what changes.",
     "token": "Tokens: who may use the palace over HTTP, and for what.",
+    "sync": "Sync: one palace on several machines, through a folder or a git repository.",
 }
 """First words of operations that are commands of a command (`kg_add` is typed `kg add`): what each is about."""
+_OF_NO_GROUP = ("sync_sources",)
+"""Operations that begin with a group's name and do not belong to it."""
 
 
 def typed(name: str) -> tuple[str, ...]:
     """Return an operation's name as it is typed, word by word."""
     group, _, rest = name.partition("_")
-    words = (group, rest) if rest and group in GROUPS else (name,)
+    words = (group, rest) if rest and group in GROUPS and name not in _OF_NO_GROUP else (name,)
     return tuple(word.replace("_", "-") for word in words)
 
 

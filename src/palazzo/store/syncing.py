@@ -138,15 +138,9 @@ def change_remote(
     )
 
 
-def forget_seen(connection: Connection, row: int) -> None:
-    """Forget how far devices were read there: all is read again."""
-    connection.execute("DELETE FROM sync_seen WHERE remote = ?", (row,))
-
-
 def drop_remote(connection: Connection, row: int) -> None:
     """Forget a remote and all that was known of it."""
-    for table in ("sync_seen", "sync_chain", "sync_sent", "sync_withheld"):
-        connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
+    begin_anew(connection, row)
     connection.execute("DELETE FROM sync_remote WHERE id = ?", (row,))
 
 
@@ -222,9 +216,10 @@ def forget_sent(connection: Connection, row: int) -> None:
         connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
 
 
-def forget_chains(connection: Connection, row: int) -> None:
-    """Forget up to which link chains are there."""
-    connection.execute("DELETE FROM sync_chain WHERE remote = ?", (row,))
+def begin_anew(connection: Connection, row: int) -> None:
+    """Forget all that was known of what is there."""
+    for table in ("sync_seen", "sync_chain", "sync_sent", "sync_withheld"):
+        connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
 
 
 def forget_device(connection: Connection, row: int, device: bytes) -> None:
@@ -249,24 +244,26 @@ def links_beyond(connection: Connection, device: int, seq: int, besides: Iterabl
         yield Link(int(number), bytes(uid), bytes(digest), bytes(chained), absent)
 
 
-def become_another(connection: Connection, uid: bytes, at: Micros, kept: int) -> list[tuple[bytes, bytes]]:
+def become_another(connection: Connection, uid: bytes, at: Micros, kept: int) -> list[tuple[bytes, bytes, str | None]]:
     """Let this palace be another device from here on.
 
-    The links of its chain up to number `kept` stay the former device's; the (item, digest) of those behind are
+    The links of its chain up to number `kept` stay the former device's; the (item, digest, absent) of those behind are
     returned, and are gone: they are to be linked anew, as the new device's first.
     """
-    former, name = next(connection.execute("SELECT uid, name FROM device WHERE id = 1"))
+    former, name, created = next(connection.execute("SELECT uid, name, created_at FROM device WHERE id = 1"))
     connection.execute("UPDATE device SET uid = ?, created_at = ? WHERE id = 1", (uid, at))
     (row,) = next(
-        connection.execute("INSERT INTO device(uid, name, created_at) VALUES(?, ?, ?) RETURNING id", (former, name, at))
+        connection.execute(
+            "INSERT INTO device(uid, name, created_at) VALUES(?, ?, ?) RETURNING id", (former, name, created)
+        )
     )
-    own = [(bytes(item), bytes(digest)) for item, digest in connection.execute(_BEHIND, (kept,))]
+    own = [(bytes(item), bytes(digest), absent) for item, digest, absent in connection.execute(_BEHIND, (kept,))]
     connection.execute("DELETE FROM link WHERE device = 1 AND seq > ?", (kept,))
     connection.execute("UPDATE link SET device = ? WHERE device = 1", (row,))
     return own
 
 
-_BEHIND = "SELECT item_uid, digest FROM link WHERE device = 1 AND seq > ? AND absent IS NULL ORDER BY seq"
+_BEHIND = "SELECT item_uid, digest, absent FROM link WHERE device = 1 AND seq > ? ORDER BY seq"
 
 
 def links_of_own(connection: Connection) -> dict[int, bytes]:
@@ -281,6 +278,28 @@ def withheld(connection: Connection, row: int) -> dict[tuple[bytes, int], str]:
     """Return by (device, number of the link) why the item did not go there."""
     found = connection.execute("SELECT device, seq, why FROM sync_withheld WHERE remote = ?", (row,))
     return {(bytes(device), int(seq)): str(why) for device, seq, why in found}
+
+
+def withheld_items(connection: Connection, row: int) -> list[tuple[bytes, str]]:
+    """Return (item, why) of which only the link went there, by reason."""
+    found = connection.execute(
+        "SELECT link.item_uid, w.why FROM sync_withheld w JOIN device ON device.uid = w.device"
+        " JOIN link ON link.device = device.id AND link.seq = w.seq WHERE w.remote = ? ORDER BY w.why, link.item_uid",
+        (row,),
+    )
+    return [(bytes(item), str(why)) for item, why in found]
+
+
+def has_left(connection: Connection, wing: int) -> bool:
+    """Whether any item of a wing went to a remote."""
+    rows = connection.execute(
+        "SELECT 1 FROM room JOIN item ON item.room = room.id JOIN link ON link.item_uid = item.uid"
+        " JOIN device ON device.id = link.device JOIN sync_chain c ON c.device = device.uid AND c.seq >= link.seq"
+        " WHERE room.wing = ?1 AND NOT EXISTS (SELECT 1 FROM sync_withheld w WHERE w.remote = c.remote"
+        " AND w.device = device.uid AND w.seq = link.seq) LIMIT 1",
+        (wing,),
+    )
+    return any(True for _ in rows)
 
 
 def note_withheld(connection: Connection, row: int, items: Mapping[tuple[bytes, int], str]) -> None:

@@ -1,0 +1,147 @@
+"""How syncing looks to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from palazzo.cli.screen import Screen, count
+from palazzo.operations.sync_init import SyncInitResult
+from palazzo.operations.sync_key import SyncKeyResult
+from palazzo.operations.sync_private import SyncPrivateResult
+from palazzo.operations.sync_pull import PulledView, SyncPullResult
+from palazzo.operations.sync_push import PushedView, SyncPushResult
+from palazzo.operations.sync_remove import SyncRemoveResult
+from palazzo.operations.sync_status import RemoteStatus, SyncStatusResult
+from palazzo.text.times import to_iso
+
+_WHY = {"private": "private", "filtered": "of other wings", "secret": "with a secret in it"}
+_MANY = {"entity": "entities"}
+_ID = 8
+
+
+def sync_init(screen: Screen, result: SyncInitResult) -> None:
+    """Say what the remote is now, and what the other devices need."""
+    sealed = f", sealed by a {result.sealing}" if result.sealing else ""
+    what = "Begun" if result.begun else "Joined" if result.joined else "Known"
+    screen.say(f"{what}: ", (result.name, "bold"), f" at {result.address} ({result.kind}{sealed})")
+    if result.new_device:
+        screen.say(f"This palace is a device of its own now: {result.device[:_ID]}")
+    if result.key_file is not None:
+        screen.say(f"The key for the other devices is in {result.key_file}; carry it over as you would a password.")
+    elif result.begun and result.key_needed:
+        screen.say(("Other devices need the palace's key: 'palazzo sync key FILE' saves it.", "dim"))
+
+
+def sync_push(screen: Screen, result: SyncPushResult) -> None:
+    """Say what went to each remote."""
+    for one in result.remotes:
+        _pushed(screen, one, result.dry_run)
+
+
+def _pushed(screen: Screen, one: PushedView, dry_run: bool) -> None:
+    if not one.records and not one.segments:
+        screen.say((one.remote, "bold"), ": nothing new to bring")
+    else:
+        would = "would bring" if dry_run else "brought"
+        size = "" if dry_run else f" ({count(one.segments, 'segment')}, {one.bytes / 1000:,.0f} kB)"
+        screen.say((one.remote, "bold"), f": {would} {_records(one.records)}{size}")
+    if one.anew:
+        screen.say(("All was told anew, since something was erased; what stood there before is removed.", "dim"))
+    if one.withheld:
+        stays = ", ".join(f"{n:,} {_WHY[why]}" for why, n in one.withheld.items())
+        screen.say((f"Stays here: {stays}. 'palazzo sync status --json' lists them.", "yellow"))
+
+
+def sync_pull(screen: Screen, result: SyncPullResult) -> None:
+    """Say what came from each remote."""
+    for one in result.remotes:
+        _pulled(screen, one, result.dry_run)
+    for path in result.removed:
+        screen.say((f"Held what was erased, and is gone: {path}", "dim"))
+    for path in result.mend:
+        screen.say((f"Still holds what was erased; mend it: {path}", "yellow"))
+
+
+def _pulled(screen: Screen, one: PulledView, dry_run: bool) -> None:
+    if not one.segments:
+        screen.say((one.remote, "bold"), ": nothing new")
+    else:
+        would = "would take in" if dry_run else "took in"
+        devices = count(len(one.devices), "device")
+        screen.say((one.remote, "bold"), f": {would} {_records(one.added) or 'nothing new'} of {devices}")
+    if one.changed:
+        screen.say((f"Known already, and more now: {_records(one.changed)}", "dim"))
+    if one.erased:
+        screen.say(f"Carried out {count(one.erased, 'erasure')} of other devices.")
+    if one.conflicts:
+        screen.say(
+            (f"{count(len(one.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold", "yellow")
+        )
+    if one.missing:
+        screen.say((f"{count(one.missing, 'record')} wait for what another device has yet to tell.", "dim"))
+    for note in one.notes:
+        screen.say((note, "yellow"))
+
+
+def sync_status(screen: Screen, result: SyncStatusResult) -> None:
+    """Say where each remote stands."""
+    screen.say("This device: ", (result.name or "unnamed", "bold"), (f"  {result.device[:_ID]}", "dim"))
+    if not result.remotes:
+        screen.say(("No remote yet; 'palazzo sync init ADDRESS' gives this palace one.", "dim"))
+    for one in result.remotes:
+        _remote(screen, one)
+    if result.private_wings:
+        screen.say(f"Private wings: {', '.join(result.private_wings)}")
+    if result.conflicts:
+        screen.say(
+            (f"{count(result.conflicts, 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold", "yellow")
+        )
+
+
+def _remote(screen: Screen, one: RemoteStatus) -> None:
+    notes = [f"sealed by a {one.sealing}"] if one.sealing else []
+    notes += [f"only {', '.join(one.wings)}"] if one.wings else []
+    notes += ["automatic"] if one.automatic else []
+    screen.say((one.name, "bold"), f"  {one.address}", (f"  {'; '.join(notes)}", "dim"))
+    pushed = f"pushed {to_iso(one.pushed_at)}" if one.pushed_at else "never pushed"
+    pulled = f"pulled {to_iso(one.pulled_at)}" if one.pulled_at else "never pulled"
+    there = "" if one.to_pull is None else f"; {count(one.to_pull, 'segment')} to pull"
+    screen.say(f"  {pushed}, {pulled}; {count(one.waiting, 'item')} to push{there}")
+    for device in one.devices:
+        screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}", "dim"))
+    if one.erased_there:
+        screen.say(("  What was erased here may still stand there: 'palazzo sync push' takes it away.", "yellow"))
+    if one.withheld:
+        reasons: dict[str, int] = {}
+        for item in one.withheld:
+            reasons[item.why] = reasons.get(item.why, 0) + 1
+        screen.say("  stays here: " + ", ".join(f"{n:,} {_WHY[why]}" for why, n in sorted(reasons.items())))
+    if one.failure:
+        screen.say((f"  failed {to_iso(one.failed_at) if one.failed_at else ''}: {one.failure}", "yellow"))
+
+
+def sync_private(screen: Screen, result: SyncPrivateResult) -> None:
+    """List the wings of which nothing leaves."""
+    screen.say(f"Private: {', '.join(result.private)}" if result.private else ("No wing is private.", "dim"))
+    for name in result.left_already:
+        screen.say((f"Of '{name}' something went to a remote before; 'palazzo erase' reaches it there.", "yellow"))
+
+
+def sync_key(screen: Screen, result: SyncKeyResult) -> None:
+    """Say where the key is."""
+    screen.say("Saved: ", (result.file, "bold"), ("  Carry it over as you would a password.", "dim"))
+
+
+def sync_remove(screen: Screen, result: SyncRemoveResult) -> None:
+    """Say which remote is forgotten."""
+    screen.say("Forgotten: ", (result.name, "bold"), f"  {result.address}")
+
+
+def _records(counts: Mapping[str, int]) -> str:
+    named = {kind: n for kind, n in counts.items() if kind != "link"} or counts
+    return ", ".join(f"{n:,} {_plural(kind, n)}" for kind, n in named.items())
+
+
+def _plural(kind: str, n: int) -> str:
+    words = kind.replace("_", " ")
+    return words if n == 1 else _MANY.get(kind, f"{words}s")

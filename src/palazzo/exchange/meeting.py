@@ -1,0 +1,79 @@
+"""What stands at a remote for whoever comes there: whose it is, how it is sealed, and, sealed, the palace's key.
+
+    palazzo.json    {"palazzo": "remote", "version": 1, "palace": "…", "sealing": "passphrase",
+                     "closed": "-----BEGIN AGE ENCRYPTED FILE-----…", "key": "<base64>"}
+
+`closed` is the key of the remote, closed by the passphrase; `key` what `joining.dump` says, sealed by that key. On a
+remote that is not sealed neither stands, since whoever reads it reads all.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+
+from palazzo.errors import RemoteUnusable
+from palazzo.exchange import joining, sealing
+from palazzo.exchange.joining import Shared
+from palazzo.exchange.remotes import LARGEST_ABOUT
+from palazzo.exchange.sealing import Key
+from palazzo.store.syncing import Sealing
+
+_VERSION = 1
+_WORD = "remote"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What `palazzo.json` says."""
+
+    palace: str
+    sealing: Sealing = ""
+    closed: str = ""
+    key: bytes = b""
+
+    def opened(self, key: Key) -> Shared:
+        """Return what devices share, from a sealed remote; WrongKey where `key` is another's."""
+        return joining.load(key.open(self.key), "What is sealed there")
+
+
+def about(what: Shared, key: Key | None, passphrase: str | None) -> About:
+    """Return what a remote is to say that is sealed by `key`, or not; the key lies there, closed by `passphrase`."""
+    if key is None:
+        return About(what.palace)
+    closed = "" if passphrase is None else sealing.close_with(passphrase, key)
+    return About(what.palace, "key" if passphrase is None else "passphrase", closed, key.seal(joining.dump(what)))
+
+
+def dump(what: About) -> bytes:
+    """Return the bytes of `palazzo.json`."""
+    told = {"palazzo": _WORD, "version": _VERSION, "palace": what.palace, "sealing": what.sealing}
+    if what.sealing:
+        told |= {"closed": what.closed, "key": base64.b64encode(what.key).decode()}
+    return json.dumps(told, indent=1).encode() + b"\n"
+
+
+def load(raw: bytes, address: str) -> About:
+    """Read `palazzo.json`; RemoteUnusable where it is none, or a later Palazzo wrote it."""
+    damaged = RemoteUnusable(
+        f"{address} holds a palazzo.json that is damaged; put a copy of it back, or begin with an empty remote."
+    )
+    try:
+        told = json.loads(raw) if len(raw) <= LARGEST_ABOUT else None
+        if not isinstance(told, dict) or told.get("palazzo") != _WORD:
+            raise damaged
+        if isinstance(told.get("version"), int) and told["version"] > _VERSION:
+            raise RemoteUnusable(f"{address} was begun by a later Palazzo; update this one.")
+        found = About(
+            bytes.fromhex(told["palace"]).hex(),
+            told["sealing"],
+            str(told.get("closed", "")),
+            base64.b64decode(told.get("key", ""), validate=True),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
+        raise damaged from None
+    if len(found.palace) != 32 or found.sealing not in ("", "passphrase", "key"):
+        raise damaged
+    return found

@@ -1,0 +1,324 @@
+"""Pushing: what this device knows and a remote does not yet goes there, as segments behind its last one.
+
+    chains ──> links beyond those that are there, each with its item      ┐
+    the rest of truth ──> what is not there in these very bytes           ├──limits, guard──> lines ──> segments
+                                                                          ┘
+What was withheld before and may go now goes with the next push. After an erasure here all is told anew, in an epoch of
+its own, and what was told before is taken away: it may hold what was erased.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Literal, cast
+
+from palazzo.exchange import reading, segments, withholding
+from palazzo.exchange.records import Absent, Item, Link, Record
+from palazzo.exchange.remotes import Remote, There, refuse_other
+from palazzo.exchange.segments import Head, Sealing, Segment, Series
+from palazzo.exchange.wire import key_of, kind_of, to_line
+from palazzo.exchange.withholding import Sieve, Why
+from palazzo.model import Micros
+from palazzo.store import syncing, tombstones
+from palazzo.store.database import Connection, Database
+from palazzo.store.items import last_link
+from palazzo.store.syncing import RemoteRow, Seen
+
+_ITEMS_AT_ONCE = 200
+"""Items that are read, and looked at by the guard, together."""
+_HASH = 16
+PENDING = b""
+"""Stands in `sync_seen` for the device whose head is about to be seen: this one."""
+Progress = Callable[[str, int, int], None]
+Place = tuple[bytes, int]
+"""A link: its device's id, and its number."""
+
+
+@dataclass(slots=True)
+class Pushed:
+    """What went to a remote, or would: records by kind, items that stay (by reason), segments and their bytes.
+
+    `kept` are other records that stay, by kind. `anew` says that all was told anew, in epoch `epoch`.
+    """
+
+    records: Counter[str] = field(default_factory=Counter)
+    withheld: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    segments: int = 0
+    bytes: int = 0
+    anew: bool = False
+    epoch: int = 0
+
+
+@dataclass(slots=True)
+class _Bookkeeping:
+    """What is to be noted once it is there."""
+
+    sent: list[tuple[bytes, bytes]] = field(default_factory=list)
+    chains: dict[bytes, int] = field(default_factory=dict)
+    withheld: dict[Place, str] = field(default_factory=dict)
+    released: list[Place] = field(default_factory=list)
+    erasure: int = 0
+
+
+def push(
+    database: Database,
+    remote: RemoteRow,
+    transport: Remote,
+    palace: str,
+    device: bytes,
+    clock: Callable[[], Micros],
+    *,
+    sealing: Sealing | None = None,
+    called: str = "",
+    dry_run: bool = False,
+    progress: Progress = lambda what, done, total: None,
+) -> Pushed:
+    """Bring to a remote what is not there. A `dry_run` says what that would be.
+
+    Raises RemoteUnusable, RemoteRewritten, DeviceCopied. What is interrupted is brought by the next push.
+    """
+    there = transport.look()
+    known = own_head(database, remote, device, there)
+    done, notes = Pushed(), _Bookkeeping()
+    with contextlib.closing(Database(database.path, "read")) as reader, reader.snapshot() as connection:
+        notes.erasure = tombstones.newest_erasure(connection)
+        done.anew = known is not None and notes.erasure > remote.erasure
+        others = frozenset(bytes.fromhex(one) for one in there.heads) - {device}
+        batches = _filled(_Telling(connection, remote, others, done, notes, progress).told())
+        if dry_run:
+            for _ in batches:
+                pass
+            return done
+        series = Series.after(palace, device.hex(), known, anew=done.anew)
+        made = _segments(batches, series, clock, sealing, done)
+        head = transport.push(
+            made,
+            expected=known,
+            ready=lambda head: _note_ready(database, remote, head),
+            called="" if sealing else called,
+            anew=done.anew,
+        )
+    _note_done(database, remote, device, head, notes, done, clock())
+    return done
+
+
+def own_head(database: Database, remote: RemoteRow, device: bytes, there: There) -> Head | None:
+    """This device's head on a remote, which this palace put there; None where it never put one."""
+    with database.snapshot() as connection:
+        seen = syncing.seen(connection, remote.row)
+    head = there.heads.get(device.hex())
+    before, pending = seen.get(device), seen.get(PENDING)
+    if head is not None and pending is not None and _is(head, pending):  # killed after others could see it
+        with database.transaction() as connection:
+            syncing.note_seen(connection, remote.row, device, pending)
+        return head
+    if head is not None and before is not None and _is(head, before):
+        return head
+    expected = None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
+    if device.hex() not in there.damaged:  # a damaged one is written anew
+        refuse_other(remote.address, device.hex(), head, expected)
+    return expected
+
+
+def _is(head: Head, seen: Seen) -> bool:
+    return (head.epoch, head.n, head.hash) == (seen.epoch, seen.n, seen.hash)
+
+
+def _segments(
+    batches: Iterable[list[bytes]],
+    series: Series,
+    clock: Callable[[], Micros],
+    sealing: Sealing | None,
+    done: Pushed,
+) -> Iterator[Segment]:
+    """Each batch is a segment: what it holds belongs together."""
+    told = False
+    for lines in batches:
+        for one in segments.write(lines, series, clock, sealing):
+            series = Series(series.palace, series.device, one.name, one.header.epoch)
+            done.segments, done.bytes, done.epoch, told = (
+                done.segments + 1,
+                done.bytes + len(one.content),
+                one.header.epoch,
+                True,
+            )
+            yield one
+    if series.last is None and not told:  # an epoch that tells nothing has to say so
+        yield from segments.write((), series, clock, sealing)
+
+
+def _note_ready(database: Database, remote: RemoteRow, head: Head) -> None:
+    with database.transaction() as connection:
+        syncing.note_seen(connection, remote.row, PENDING, Seen(head.epoch, head.n, head.hash, head.at))
+
+
+def _note_done(
+    database: Database,
+    remote: RemoteRow,
+    device: bytes,
+    head: Head | None,
+    notes: _Bookkeeping,
+    done: Pushed,
+    now: Micros,
+) -> None:
+    with database.transaction() as connection:
+        if done.anew:
+            syncing.forget_sent(connection, remote.row)
+        if head is not None:
+            syncing.note_seen(connection, remote.row, device, Seen(head.epoch, head.n, head.hash, head.at))
+        syncing.forget_device(connection, remote.row, PENDING)
+        syncing.note_sent(connection, remote.row, notes.sent)
+        syncing.note_chains(connection, remote.row, notes.chains)
+        syncing.forget_withheld(connection, remote.row, notes.released)
+        syncing.note_withheld(connection, remote.row, notes.withheld)
+        syncing.note_erasure(connection, remote.row, notes.erasure)
+        syncing.note_pushed(connection, remote.row, now)
+
+
+_WITH_ITEM = (None, "erased")
+"""Why links that have items here have none of their bytes, if so. A merged one's item is told with another link."""
+_FIRST = frozenset(["device", "wing", "room", "project", "source"])
+"""Kinds that items refer to."""
+
+
+class _Telling:
+    """Puts together, from one snapshot, what a remote does not know."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        remote: RemoteRow,
+        others: frozenset[bytes],
+        done: Pushed,
+        notes: _Bookkeeping,
+        progress: Progress,
+    ) -> None:
+        self._connection, self._done, self._notes, self._progress = connection, done, notes, progress
+        self._limits = withholding.limits(connection, remote.wings)
+        self._sieve = Sieve(self._limits, done.kept)
+        chains = syncing.chains(connection, remote.row)
+        if done.anew:  # the others tell their own chains
+            chains = {device: seq for device, seq in chains.items() if device in others}
+        self._chains = chains
+        self._sent = {} if done.anew else syncing.sent(connection, remote.row)
+        self._before = {} if done.anew else syncing.withheld(connection, remote.row)
+
+    def told(self) -> Iterator[list[bytes]]:
+        """Yield lines that belong together: what items refer to, items with their links, all the rest."""
+        yield from self._small(first=True)
+        for row, device, _ in syncing.devices(self._connection):
+            yield from self._chain(device, row)
+        yield from self._small(first=False)
+
+    # --- items -----------------------------------------------------------------------------------------------
+
+    def _chain(self, device: bytes, row: int) -> Iterator[list[bytes]]:
+        before = self._chains.get(device, 0)
+        again = [seq for chain, seq in self._before if chain == device]
+        total, _ = last_link(self._connection, row)
+        for links in _in_groups(self._links(device, row, before, again), _ITEMS_AT_ONCE):
+            self._progress("items", links[-1].seq, total)
+            yield from self._told(device, links, before)
+        if total > before:
+            self._notes.chains[device] = total
+
+    def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
+        uid = device.hex()
+        for one in syncing.links_beyond(self._connection, row, before, again):
+            absent = cast(Absent | None, one.absent)
+            yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
+
+    def _told(self, device: bytes, links: Sequence[Link], before: int) -> Iterator[list[bytes]]:
+        """Yield the lines of each link: of the item, where it goes, and of the link."""
+        wanted = [one.item for one in links if one.absent in _WITH_ITEM]
+        stays = self._limits.of_items(self._connection, wanted)
+        items = {one.id: one for one in reading.items(self._connection, [one for one in wanted if one not in stays])}
+        stays.update((one.id, "secret") for one in withholding.only_with_secrets(items.values()))
+        stays.update((one.id, "secret") for one in items.values() if self._lacks(one))
+        for link in links:
+            place, why = (device, link.seq), stays.get(link.item)
+            if why is not None and link.absent in _WITH_ITEM:
+                self._withhold(place, link, why)
+                if link.seq <= before:
+                    continue  # its link is there already
+                link = replace(link, absent=link.absent or _ABSENT[why])
+            elif place in self._before:
+                self._notes.released.append(place)
+            lines = [to_line(link).rstrip()]
+            self._done.records["link"] += 1
+            if link.absent in _WITH_ITEM and why is None and link.item in items:
+                self._done.records["item"] += 1
+                lines.insert(0, to_line(items[link.item]).rstrip())
+            yield lines
+
+    def _lacks(self, item: Item) -> bool:
+        """Whether a secret keeps back what an item refers to."""
+        return not self._sieve.stays.isdisjoint([("source", item.source), ("room", item.room)])
+
+    def _withhold(self, place: Place, link: Link, why: Why) -> None:
+        self._done.withheld[why] += 1
+        self._sieve.stays.add(("item", link.item))
+        self._notes.withheld[place] = why
+
+    # --- the rest --------------------------------------------------------------------------------------------
+
+    def _small(self, first: bool) -> Iterator[list[bytes]]:
+        """Yield the lines of records that are not there in these bytes."""
+        found = [
+            (record, to_line(record).rstrip())
+            for record in reading.small(self._connection)
+            if (kind_of(record) in _FIRST) is first
+        ]
+        if first and self._limits:
+            hidden = withholding.hidden_sources(self._connection, self._limits)
+            self._sieve.stays.update(("source", uid) for uid in hidden)
+        for record, line in self._sieve.sift(found):
+            name, code = fingerprint(record, line)
+            if self._sent.get(name) != code:
+                self._notes.sent.append((name, code))
+                self._done.records[kind_of(record)] += 1
+                yield [line]
+
+
+_ABSENT: dict[Why, Literal["private", "withheld"]] = {
+    "private": "private",
+    "filtered": "private",
+    "secret": "withheld",
+}
+
+
+def fingerprint(record: Record, line: bytes) -> tuple[bytes, bytes]:
+    """Return by what a record is known in `sync_sent`, and the hash of its bytes."""
+    name = "/".join(key_of(record)).encode()
+    return blake2b(name, digest_size=_HASH).digest(), blake2b(line, digest_size=_HASH).digest()
+
+
+def _in_groups(links: Iterable[Link], most: int) -> Iterator[list[Link]]:
+    some: list[Link] = []
+    for link in links:
+        some.append(link)
+        if len(some) == most:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _filled(told: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
+    """Yield what is told, a segment's worth at a time; what belongs together stays so."""
+    some: list[bytes] = []
+    size = 0
+    for lines in told:
+        weight = sum(map(len, lines))
+        if some and size + weight > segments.FULL:
+            yield some
+            some, size = [], 0
+        some += lines
+        size += weight
+    if some:
+        yield some

@@ -1,0 +1,317 @@
+"""What of a palace does not go to a remote: private wings, wings that this remote is not for, and secrets.
+
+Of an item that stays only the link of the chain goes, with the reason. Of anything else that stays nothing goes, nor of
+what is nothing without it: a room of a private wing, the facts that hold there, the acts on what was said there. What
+serves others alone (a source, an entity, a group) goes where something goes that it serves.
+
+A thing was private if it ever was in a private wing: moving it out of one, or merging the wing into another, does not
+publish it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from palazzo.exchange.records import (
+    Act,
+    Arrangement,
+    Conflict,
+    Entity,
+    EntityLink,
+    Fact,
+    FactVersion,
+    Group,
+    Item,
+    Member,
+    PredicateRule,
+    Project,
+    Record,
+    Repetition,
+    Revision,
+    Room,
+    State,
+    Task,
+    Tunnel,
+)
+from palazzo.exchange.wire import key_of, kind_of
+from palazzo.guard.secrets import find_secrets
+from palazzo.guard.suspicion import suspects
+from palazzo.store import syncing
+from palazzo.store.database import Connection
+
+Why = Literal["private", "filtered", "secret"]
+Name = tuple[str, str]
+"""A kind of record, and the id of one; predicates have their names for ids."""
+_MEMBERS = {
+    "act": "act",
+    "note": "item",
+    "state": "task_state",
+    "arrangement": "arrangement",
+    "fact+": "fact_version",
+    "fact-": "fact_version",
+    "link+": "entity_link",
+    "link-": "entity_link",
+    "predicate": "predicate_rule",
+    "dismissal": "conflict",
+    "unwanted": "unwanted_fact",
+    "tunnel+": "tunnel",
+    "tunnel-": "tunnel",
+    "undone": "group",
+}
+"""What members of groups are, as records."""
+_ELSEWHERE = ("item", "unwanted_fact")
+"""Kinds that are sifted by others, or not at all."""
+
+
+_WINGS = "SELECT id, uid, name FROM wing"
+
+
+@dataclass(slots=True)
+class Limits:
+    """What stays, as it is in one snapshot. `rooms` and `wings` (ids) are those that stay, `moved` items beside them.
+
+    `only` says that the remote is for some wings alone: then what holds in all wings stays, too.
+    """
+
+    wings: dict[str, Why] = field(default_factory=dict)
+    rooms: dict[str, Why] = field(default_factory=dict)
+    moved: dict[str, Why] = field(default_factory=dict)
+    only: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.wings or self.rooms or self.only)
+
+    def of_items(self, connection: Connection, items: Sequence[str]) -> dict[str, Why]:
+        """Return which of the items stay, and why."""
+        if not self:
+            return {}
+        found = {item: self.moved[item] for item in items if item in self.moved}
+        rows = connection.execute(
+            "SELECT item.uid, room.uid FROM item JOIN room ON room.id = item.room"
+            " WHERE item.uid IN (SELECT unhex(value) FROM json_each(?))",
+            (json.dumps([*items]),),
+        )
+        for item, room in rows:
+            why = self.rooms.get(bytes(room).hex())
+            if why is not None:
+                found.setdefault(bytes(item).hex(), why)
+        return found
+
+
+def limits(connection: Connection, wings: Sequence[str]) -> Limits:
+    """Return what stays of what is for a remote of these wings; of all where none is named."""
+    private = syncing.private_wings(connection)
+    found = Limits(only=bool(wings))
+    if not private and not wings:
+        return found
+    own = syncing.private_rooms(connection)
+    called = {int(row): (bytes(uid).hex(), str(name)) for row, uid, name in connection.execute(_WINGS)}
+    hidden = {called[row][1] for row in private if row in called}
+    for row, (uid, name) in called.items():
+        if row in private or name in hidden:
+            found.wings[uid] = "private"
+        elif wings and name not in wings:
+            found.wings[uid] = "filtered"
+    for row, uid, wing in connection.execute("SELECT id, uid, wing FROM room"):
+        if int(row) in own:
+            found.rooms[bytes(uid).hex()] = "private"
+        elif wings and called[int(wing)][1] not in wings:
+            found.rooms[bytes(uid).hex()] = "filtered"
+    _moved(connection, found, own)
+    first = connection.execute("SELECT uid, first_wing FROM room")
+    for uid, wing in first:  # a room that goes takes the wing that it was created in with it
+        if bytes(uid).hex() not in found.rooms and found.wings.get(called[int(wing)][0]) == "filtered":
+            del found.wings[called[int(wing)][0]]
+    return found
+
+
+def _moved(connection: Connection, found: Limits, private: set[int]) -> None:
+    """Items that an act moved into a room that stays, ever, where it is private."""
+    rows = connection.execute(
+        "SELECT item_uid, json_extract(detail, '$.row') FROM act JOIN act_span ON act_span.act = act.id"
+        " WHERE act.kind = 'move'"
+    )
+    for uid, room in rows:
+        if room is not None and int(room) in private:
+            found.moved[bytes(uid).hex()] = "private"
+
+
+def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
+    """Return the sources of which items stay, and none goes: their titles would tell of what stays."""
+    rooms = {int(row): bytes(uid).hex() for row, uid in connection.execute("SELECT id, uid FROM room")}
+    uids = {int(row): bytes(uid).hex() for row, uid in connection.execute("SELECT id, uid FROM source")}
+    left: Counter[str] = Counter()
+    staying: set[str] = set()
+    for source, room, count in connection.execute("SELECT source, room, count(*) FROM item GROUP BY source, room"):
+        if rooms[int(room)] in limits.rooms:
+            staying.add(uids[int(source)])
+        else:
+            left[uids[int(source)]] += int(count)
+    for item in limits.moved:
+        found = connection.execute("SELECT source, room FROM item WHERE uid = ?", (bytes.fromhex(item),))
+        for source, room in found:
+            staying.add(uids[int(source)])
+            left[uids[int(source)]] -= rooms[int(room)] not in limits.rooms
+    return {uid for uid in staying if left[uid] <= 0}
+
+
+# --- secrets -----------------------------------------------------------------------------------------------
+
+
+def only_with_secrets(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield those of the items that hold what today's rules find to be a secret."""
+    told: list[bytes] = []
+    owners: list[Item] = []
+    for item in items:
+        parts = [item.text.encode("utf-8", "surrogatepass"), item.raw or b""]
+        parts += [one.encode("utf-8", "surrogatepass") for one in (item.meta, item.author, item.branch)]
+        told += parts
+        owners += [item] * len(parts)
+    for n in suspects(told):
+        if any(True for _ in find_secrets(told[n].decode("utf-8", "surrogateescape"))):
+            yield owners[n]
+
+
+def lines_with_secrets(lines: Sequence[bytes]) -> set[int]:
+    """Return which of the lines of other records hold such."""
+    return {n for n in suspects(lines) if any(True for _ in find_secrets(lines[n].decode("ascii")))}
+
+
+# --- what is nothing without what stays --------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Sieve:
+    """Lets through, of the records of a palace that are no items, what goes."""
+
+    limits: Limits
+    kept: Counter[str] = field(default_factory=Counter)
+    """How many records of each kind stay."""
+    stays: set[Name] = field(default_factory=set)
+    """What stays, as far as that is known: what refers to it does, too."""
+
+    def sift(self, found: Sequence[tuple[Record, bytes]]) -> Iterator[tuple[Record, bytes]]:
+        """Yield what goes of (record, line), in order; what they refer to was sifted before, or is among them."""
+        secret = lines_with_secrets([line for _, line in found])
+        self.stays.update(name_of(found[n][0]) for n in secret)
+        self.stays.update(("wing", wing) for wing in self.limits.wings)
+        self.stays.update(("room", room) for room in self.limits.rooms)
+        if self.limits.only:
+            self.stays.update(name_of(one) for one, _ in found if isinstance(one, Fact) and one.wing is None)
+        if not self.stays:
+            yield from found
+            return
+        going = self._going({name_of(record): record for record, _ in found})
+        for record, line in found:
+            if name_of(record) in going:
+                yield record, line
+            else:
+                self.kept[kind_of(record)] += 1
+
+    def _going(self, found: dict[Name, Record]) -> dict[Name, Record]:
+        """Nothing goes that is a part of what stays; and of what serves others, what serves something."""
+        for name in self.stays:
+            found.pop(name, None)
+        while lost := [name for name, one in found.items() if not self.stays.isdisjoint(parts_of(one))]:
+            for name in lost:
+                del found[name]
+            self.stays.update(lost)
+        return _serving(found) if self.limits else found
+
+
+def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
+    """Leave out entities and predicates of which no fact goes, and groups of which nothing does."""
+    named = {one for record in found.values() if isinstance(record, Fact) for one in _of_fact(record)}
+    grouped = {one for record in found.values() for one in _of_group(record)}
+    linked: set[Name] = set()
+    for record in found.values():
+        if isinstance(record, EntityLink):
+            ends = set(_given(("entity", record.entity), ("entity", record.other)))
+            if not named.isdisjoint(ends):
+                linked |= ends
+
+    def serves(name: Name, record: Record) -> bool:
+        match record:
+            case Entity():
+                return name in named or name in linked
+            case EntityLink():
+                return ("entity", record.entity) in named | linked
+            case PredicateRule():
+                return ("predicate", record.predicate) in named
+            case Group():
+                return name in grouped
+        return True
+
+    left = {name: record for name, record in found.items() if serves(name, record)}
+    return {
+        name: record
+        for name, record in left.items()
+        if not isinstance(record, Member) or all(one in left or one[0] in _ELSEWHERE for one in parts_of(record))
+    }
+
+
+def _of_fact(record: Fact) -> Iterator[Name]:
+    yield from (("entity", record.subject), ("entity", record.object), ("predicate", record.predicate))
+
+
+def _of_group(record: Record) -> Iterator[Name]:
+    match record:
+        case Act():
+            yield from _given(("group", record.group))
+        case Member():
+            yield "group", record.group
+        case Group():
+            yield from _given(("group", record.undoes))
+
+
+def name_of(record: Record) -> Name:
+    """Return by what a record is known among all, without its text."""
+    kind, *rest = key_of(record)
+    return kind, "/".join(rest)
+
+
+def parts_of(record: Record) -> Iterator[Name]:
+    """Yield what a record is nothing without, or would tell of."""
+    match record:
+        case Room() | Project():
+            yield "wing", record.wing
+        case Repetition() | Revision():
+            yield from (("source", record.source), ("item", record.item))
+        case Act():
+            yield from _given(("room", record.room))
+            yield from (("item", span.item) for span in record.spans)
+        case Task():
+            yield "item", record.item
+        case State():
+            yield "task", record.task
+        case EntityLink():
+            yield from _given(("entity", record.entity), ("entity", record.other))
+        case Fact():
+            yield from _given(("entity", record.subject), ("entity", record.object), ("wing", record.wing))
+        case FactVersion():
+            yield from _given(("fact", record.fact), ("fact", record.superseded_by))
+            yield from (("item", one.item) for one in record.sources if one.item is not None)
+        case Conflict():
+            for side in (record.earlier, record.later):
+                yield from _given(("fact", side.fact), ("item", side.item))
+        case Arrangement():
+            within = "wing" if record.room is None or record.type != "merge" else "room"
+            yield from _given(("wing", record.wing), ("room", record.room), (within, record.target))
+        case Tunnel():
+            yield from (("room", record.source), ("room", record.target))
+        case Member():
+            yield "group", record.group
+            yield from _given((_MEMBERS[record.type], record.ref))
+
+
+def _given(*found: tuple[str, str | None]) -> Iterator[Name]:
+    return ((kind, uid) for kind, uid in found if uid is not None)
+
+
+def counted(reasons: Iterable[Why]) -> dict[str, int]:
+    """Return how many stay for each reason."""
+    return dict(sorted(Counter(reasons).items()))

@@ -1,0 +1,320 @@
+"""sync init: begin a remote, or join the palace that is there."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.exchange.joining import Shared
+    from palazzo.exchange.meeting import About as AboutRemote
+    from palazzo.exchange.remotes import Remote
+    from palazzo.exchange.sealing import Key
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Database
+    from palazzo.store.syncing import RemoteRow, Sealing
+
+PASSPHRASE = "PALAZZO_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable
+_SECRET = "AGE-SECRET-KEY-1"  # noqa: S105 - how a key of a remote begins
+
+
+@dataclass(frozen=True, slots=True)
+class SyncInitRequest:
+    """Where devices are to meet, who may read what is there, and what goes there."""
+
+    address: Annotated[
+        str,
+        About(
+            "A directory that something carries between machines, anything git accepts, or a remote of the repository "
+            "you are in.",
+            positional=True,
+        ),
+    ]
+    name: Annotated[str | None, About("What to call it, where there are several: 'default' if not said.")] = None
+    wings: Annotated[
+        tuple[str, ...], About("Only this wing goes there; several times for several.", option="--wing")
+    ] = ()
+    seal: Annotated[
+        Literal["no", "passphrase", "key"] | None,
+        About("Seal what is there, by a passphrase or by a key file. The first device decides."),
+    ] = None
+    passphrase: Annotated[
+        str | None,
+        About(
+            f"Read the passphrase from this file, - for standard input; else from {PASSPHRASE}.",
+            option="--passphrase-file",
+            metavar="FILE",
+            file=True,
+        ),
+    ] = None
+    key: Annotated[Path | None, About("The key that the first device saved.", metavar="FILE")] = None
+    save_key: Annotated[
+        Path | None, About("Write the key that other devices join with to this new file.", metavar="FILE")
+    ] = None
+    automatic: Annotated[bool, About("Let the background service sync by itself.")] = False
+    again: Annotated[
+        bool, About("Begin anew with a remote that was emptied or restored: tell all there, read all there.")
+    ] = False
+    new_device: Annotated[
+        bool, About("Let this palace, which is a copy of another, be a device of its own from here on.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class SyncInitResult:
+    """The remote; whether it was begun here, or another palace was joined; this device; where the key was saved."""
+
+    name: str
+    address: str
+    kind: Literal["folder", "git"]
+    sealing: Literal["", "passphrase", "key"]
+    palace: str
+    device: str
+    begun: bool
+    joined: bool
+    new_device: bool
+    key_file: str | None
+    key_needed: bool
+    """Whether other devices need the key's file: it is not on the remote."""
+
+
+def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
+    """Let this palace meet its other devices at a remote: a folder, or a branch of a git repository.
+
+    The first device begins it; the others join the same palace there, with the key that the first has saved, or with
+    the passphrase of a remote that is sealed. Nothing but records goes there; 'palazzo sync push' and 'pull' take them.
+    """
+    from palazzo.exchange.remotes.opening import resolve
+    from palazzo.operations.syncing import one_at_a_time, opened
+
+    _check(request)
+    where = resolve(request.address, context.cwd, context.variables)
+    database = context.writing().database
+    with one_at_a_time(context):
+        before = _before(database, request, where.address)
+        uid = os.urandom(16) if before is None else before.uid
+        transport = opened(context, where.address, uid, where)
+        said = transport.look().about
+        if request.new_device:
+            _become_another(context, database, transport, before)
+        begun = said is None
+        if said is None:
+            about, key = _begin(database, transport, request, _passphrase(context, request))
+        else:
+            about, key = _found(context, said, transport, request, before)
+        joined = _join(database, about, key, request, transport.address)
+        name, saved = _keep(database, before, uid, where.address, about, key, request)
+        if request.again and before is not None:
+            _tell_all_anew(database, before, transport)
+    return _result(database, name, transport, about, begun, joined, request, saved)
+
+
+def _check(request: SyncInitRequest) -> None:
+    if request.save_key is not None and request.save_key.exists():
+        raise UsageError(f"{request.save_key} is there already; name a new file for the key.")
+    if request.name is not None and (not request.name.isprintable() or not request.name.strip()):
+        raise UsageError("A remote's name is one line of letters.")
+
+
+def _before(database: Database, request: SyncInitRequest, address: str) -> RemoteRow | None:
+    """The remote as it is known already, by its address or its name."""
+    from palazzo.store import syncing
+
+    with database.snapshot() as connection:
+        known = syncing.remotes(connection)
+    for one in known:
+        if one.address == address or (request.name is not None and one.name == request.name):
+            return one
+    if request.name is None and known:
+        raise UsageError(f"This palace has a remote already ({known[0].name}); give this one a --name.")
+    return None
+
+
+def _passphrase(context: Context, request: SyncInitRequest) -> str | None:
+    given = request.passphrase if request.passphrase is not None else context.variables.get(PASSPHRASE)
+    return None if given is None else given.rstrip("\r\n")
+
+
+def _begin(
+    database: Database, transport: Remote, request: SyncInitRequest, passphrase: str | None
+) -> tuple[AboutRemote, Key | None]:
+    from palazzo.exchange import joining, meeting
+    from palazzo.exchange.sealing import Key
+
+    seal = request.seal or ("passphrase" if request.passphrase is not None else "no")
+    if seal == "passphrase" and passphrase is None:
+        raise UsageError(f"Give the passphrase: --passphrase-file FILE, or in {PASSPHRASE}.")
+    given = None if request.key is None else _age_key(request.key)
+    if seal == "key" and given is None and request.save_key is None:
+        raise UsageError(
+            "A remote that is sealed by a key needs its file: --save-key FILE makes one, --key FILE takes one."
+        )
+    key = None if seal == "no" else given or Key.new()
+    with database.snapshot() as connection:
+        shared = joining.shared(connection)
+    about = meeting.about(shared, key, passphrase if seal == "passphrase" else None)
+    there = meeting.load(transport.introduce(meeting.dump(about)), transport.address)
+    if there != about:
+        raise UsageError(f"Another device has just begun {transport.address}; run this again to join it.")
+    return about, key
+
+
+def _found(
+    context: Context, said: bytes, transport: Remote, request: SyncInitRequest, before: RemoteRow | None
+) -> tuple[AboutRemote, Key | None]:
+    """What stands there, and the key that opens it."""
+    from palazzo.exchange import meeting, sealing
+    from palazzo.exchange.sealing import Key
+
+    about = meeting.load(said, transport.address)
+    if request.seal is not None and (request.seal == "no") != (not about.sealing):
+        raise UsageError(
+            f"{transport.address} is {'sealed' if about.sealing else 'not sealed'}, as the first device decided; "
+            "leave --seal out, or begin another remote."
+        )
+    if not about.sealing:
+        return about, None
+    given = None if request.key is None else _age_key(request.key)
+    passphrase = _passphrase(context, request)
+    if given is None and about.closed and passphrase is not None:
+        given = sealing.open_with(passphrase, about.closed)
+    if given is None and before is not None and before.secret:
+        given = Key.parse(before.secret)
+    if given is None:
+        how = f"--passphrase-file FILE or {PASSPHRASE}" if about.closed else "--key FILE"
+        raise UsageError(f"{transport.address} is sealed by a {about.sealing}; give it: {how}.")
+    about.opened(given)  # raises where it is another's
+    return about, given
+
+
+def _age_key(path: Path) -> Key | None:
+    """The key of a sealed remote in a file, None where the file holds the key of a palace."""
+    from palazzo.exchange import sealing
+
+    try:
+        with path.open("rb") as file:
+            begins = file.read(sealing.LARGEST_KEY_FILE)
+    except OSError as error:
+        raise UsageError(f"The key {path} cannot be read ({error.strerror}); name the file that holds it.") from None
+    return None if begins.lstrip().startswith(b"{") else sealing.load(path)
+
+
+def _join(database: Database, about: AboutRemote, key: Key | None, request: SyncInitRequest, address: str) -> bool:
+    from palazzo.exchange import joining
+
+    with database.snapshot() as connection:
+        own = joining.shared(connection)
+    shared: Shared
+    if key is not None:
+        shared = about.opened(key)
+    elif request.key is not None and _age_key(request.key) is None:
+        shared = joining.read(request.key)
+    elif about.palace == own.palace:
+        return False
+    else:
+        raise UsageError(
+            f"{address} is where another palace's devices meet; to join it give the key that its first device saved "
+            "('palazzo sync key FILE' there): --key FILE."
+        )
+    if shared.palace != about.palace:
+        raise UsageError(f"That is the key of another palace than the one at {address}; name the right file.")
+    return joining.adopt(database, shared)
+
+
+def _become_another(context: Context, database: Database, transport: Remote, before: RemoteRow | None) -> None:
+    from palazzo.exchange import joining
+    from palazzo.exchange.sealing import Key
+    from palazzo.exchange.tracing import links_told
+    from palazzo.store import syncing
+
+    with database.snapshot() as connection:
+        palace, device = joining.palace_id(connection), joining.device_id(connection)
+    sealing = Key.parse(before.secret) if before is not None and before.secret else None
+    theirs = links_told(transport, palace, device, sealing)
+    joining.become_another_device(database, context.writing().clock(), theirs)
+    if before is not None:
+        with database.transaction() as connection:
+            syncing.forget_device(connection, before.row, device)
+
+
+def _keep(
+    database: Database,
+    before: RemoteRow | None,
+    uid: bytes,
+    address: str,
+    about: AboutRemote,
+    key: Key | None,
+    request: SyncInitRequest,
+) -> tuple[str, Path | None]:
+    from palazzo.exchange import joining, sealing
+    from palazzo.operations.syncing import ONLY
+    from palazzo.store import syncing
+
+    secret, name = "" if key is None else key.text, request.name or (ONLY if before is None else before.name)
+    kind: Sealing = about.sealing
+    with database.transaction() as connection:
+        if before is None:
+            syncing.add_remote(connection, uid, name, address, request.wings, kind, secret, request.automatic)
+        else:
+            syncing.change_remote(connection, before.row, address, request.wings, kind, secret, request.automatic)
+        shared = joining.shared(connection)
+    if request.save_key is None:
+        return name, None
+    path = request.save_key.absolute()
+    if key is None:
+        joining.save(shared, path)
+    else:
+        sealing.save(key, path)
+    return name, path
+
+
+def _tell_all_anew(database: Database, remote: RemoteRow, transport: Remote) -> None:
+    """Take what stands there as this device's, whatever it is, and let the next push tell all in a new epoch."""
+    from palazzo.exchange import joining
+    from palazzo.store import syncing
+
+    with database.transaction() as connection:
+        device = joining.device_id(connection)
+        head = transport.look().heads.get(device.hex())
+        syncing.begin_anew(connection, remote.row)
+        syncing.note_erasure(connection, remote.row, -1)
+        if head is not None:
+            syncing.note_seen(connection, remote.row, device, syncing.Seen(head.epoch, head.n, head.hash, head.at))
+
+
+def _result(
+    database: Database,
+    name: str,
+    transport: Remote,
+    about: AboutRemote,
+    begun: bool,
+    joined: bool,
+    request: SyncInitRequest,
+    saved: Path | None,
+) -> SyncInitResult:
+    from palazzo.exchange import joining
+
+    with database.snapshot() as connection:
+        palace, device = joining.palace_id(connection), joining.device_id(connection).hex()
+    return SyncInitResult(
+        name,
+        transport.address,
+        transport.kind,
+        about.sealing,
+        palace,
+        device,
+        begun,
+        joined,
+        request.new_device,
+        None if saved is None else str(saved),
+        not about.closed,
+    )
+
+
+# Never keyed: a keyed call keeps what it was asked, and that may be a passphrase.
+OPERATION = Operation("sync_init", SyncInitRequest, SyncInitResult, sync_init, writes=True, steps=True)

@@ -1,0 +1,53 @@
+"""sync key: the file that another device joins this palace with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class SyncKeyRequest:
+    """Where to write it."""
+
+    file: Annotated[Path, About("A new file; only you will be able to read it.", positional=True)]
+    remote: Annotated[str | None, About("The key that opens this sealed remote, instead of the palace's.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncKeyResult:
+    """Where the key was written, and what it is the key of."""
+
+    file: str
+    of: str
+
+
+def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
+    """Save the key that another device needs to join this palace: 'palazzo sync init ADDRESS --key FILE' takes it.
+
+    Whoever has it can tell whether a guess is among the words that were erased; carry it as you would a password.
+    """
+    from palazzo.errors import UsageError
+    from palazzo.exchange import joining, sealing
+    from palazzo.operations.syncing import chosen
+
+    target = (context.cwd / request.file.expanduser()).absolute()
+    if request.remote is not None:
+        (remote,) = chosen(context, request.remote)
+        if not remote.secret:
+            raise UsageError(f"The remote '{remote.name}' is not sealed; leave --remote out.")
+        sealing.save(sealing.Key.parse(remote.secret), target)
+        return SyncKeyResult(str(target), remote.name)
+    with context.reading().database.snapshot() as connection:
+        shared = joining.shared(connection)
+    joining.save(shared, target)
+    return SyncKeyResult(str(target), shared.palace)
+
+
+OPERATION = Operation("sync_key", SyncKeyRequest, SyncKeyResult, sync_key)

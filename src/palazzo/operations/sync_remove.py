@@ -1,0 +1,40 @@
+"""sync remove: meet at a remote no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRemoveRequest:
+    """Which remote."""
+
+    remote: Annotated[str, About("The remote's name.", positional=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRemoveResult:
+    """The remote that this palace no longer knows."""
+
+    name: str
+    address: str
+
+
+def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResult:
+    """Forget a remote. What is there stays there, and what came from it stays here."""
+    from palazzo.operations.syncing import chosen, one_at_a_time
+    from palazzo.store import syncing
+
+    (remote,) = chosen(context, request.remote)
+    with one_at_a_time(context), context.writing().database.transaction() as connection:
+        syncing.drop_remote(connection, remote.row)
+    return SyncRemoveResult(remote.name, remote.address)
+
+
+OPERATION = Operation("sync_remove", SyncRemoveRequest, SyncRemoveResult, sync_remove, writes=True)

@@ -1,0 +1,142 @@
+"""sync status: where the remotes stand, and what does not go there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.syncing import RemoteRow
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStatusRequest:
+    """Which remote, and whether to go there."""
+
+    remote: Annotated[str | None, About("The remote's name; all remotes if left out.", positional=True)] = None
+    look: Annotated[bool, About("Also go there, and say what has come.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceStatus:
+    """Another device: its id, its name, and up to when, by its clock, what it told is here."""
+
+    id: str
+    name: str
+    seen_at: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldItem:
+    """An item of which the link alone went there, and why: private, filtered (another wing), or a secret in it."""
+
+    item: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteStatus:
+    """A remote. `waiting` are the links that are not there yet, `to_pull` the segments that are not here (with --look).
+
+    `failure` says why the service's last attempt came to nothing; null where it did not.
+    """
+
+    name: str
+    address: str
+    sealing: Literal["", "passphrase", "key"]
+    wings: tuple[str, ...]
+    automatic: bool
+    pushed_at: Micros | None
+    pulled_at: Micros | None
+    waiting: int
+    erased_there: bool
+    """Whether what was erased here may still stand there: until the next push."""
+    to_pull: int | None
+    failure: str | None
+    failed_at: Micros | None
+    devices: tuple[DeviceStatus, ...]
+    withheld: tuple[WithheldItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStatusResult:
+    """This device, its remotes, the wings of which nothing leaves, and how many conflicts stand."""
+
+    palace: str
+    device: str
+    name: str
+    remotes: tuple[RemoteStatus, ...]
+    private_wings: tuple[str, ...]
+    conflicts: int
+
+
+def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResult:
+    """Say where the remotes stand, what waits to go there, and what does not go there, with the reason.
+
+    Conflicts are facts of two devices that cannot both hold: 'palazzo kg conflicts' shows them.
+    """
+    from palazzo.exchange import joining
+    from palazzo.graph import conflicting
+    from palazzo.operations.syncing import chosen, meeting
+    from palazzo.store import places, syncing
+
+    with context.reading().database.snapshot() as connection:
+        any_remotes = bool(syncing.remotes(connection))
+    remotes = chosen(context, request.remote) if any_remotes or request.remote else []
+    new = {one.row: _new(meeting(context, one)) for one in remotes} if request.look else {}
+    with context.reading().database.snapshot() as connection:
+        names = places.wings(connection)
+        private = sorted(names[row] for row in syncing.private_wings(connection) if row in names)
+        return SyncStatusResult(
+            joining.palace_id(connection),
+            joining.device_id(connection).hex(),
+            joining.device_name(connection),
+            tuple(_status(connection, one, new.get(one.row)) for one in remotes),
+            tuple(private),
+            sum(stands for _, stands in conflicting.standing(connection)),
+        )
+
+
+def _new(at: object) -> int:
+    from palazzo.exchange import pulling
+    from palazzo.operations.syncing import Meeting
+
+    assert isinstance(at, Meeting)  # noqa: S101 - named late, so that no library is loaded for a status
+    return pulling.count_new(at.database, at.remote, at.transport, at.device)
+
+
+def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteStatus:
+    from palazzo.store import syncing, tombstones
+    from palazzo.store.items import last_link
+
+    known = syncing.devices(connection)
+    names = {uid: name for _, uid, name in known}
+    own = known[0][1]
+    chains = syncing.chains(connection, one.row)
+    waiting = sum(last_link(connection, row)[0] - chains.get(uid, 0) for row, uid, _ in known)
+    seen = syncing.seen(connection, one.row)
+    others = [uid for uid in sorted(seen) if uid not in (own, b"")]
+    return RemoteStatus(
+        one.name,
+        one.address,
+        one.sealing,
+        one.wings,
+        one.automatic,
+        one.pushed_at,
+        one.pulled_at,
+        waiting,
+        own in seen and tombstones.newest_erasure(connection) > one.erasure,
+        new,
+        one.failure or None,
+        one.failed_at,
+        tuple(DeviceStatus(uid.hex(), names.get(uid, ""), seen[uid].at) for uid in others),
+        tuple(WithheldItem(item.hex(), why) for item, why in syncing.withheld_items(connection, one.row)),
+    )
+
+
+OPERATION = Operation("sync_status", SyncStatusRequest, SyncStatusResult, sync_status)

@@ -1,0 +1,137 @@
+"""What the operations of sync have in common: which remote is meant, going there, and one at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo import locks, paths
+from palazzo.errors import NotFound, PalazzoError, RemoteUnusable, UsageError
+
+if TYPE_CHECKING:
+    from palazzo.exchange.remotes import Remote
+    from palazzo.exchange.remotes.opening import Where
+    from palazzo.exchange.sealing import Key
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Database
+    from palazzo.store.syncing import RemoteRow
+
+ONLY = "default"
+"""What a remote is called that nobody gave a name."""
+_PATIENCE, _NAP = 30.0, 0.1
+"""Seconds to wait for another sync of this palace, and between two looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A remote that is gone to: its row, the way there, its key, and who goes."""
+
+    database: Database
+    remote: RemoteRow
+    transport: Remote
+    sealing: Key | None
+    palace: str
+    device: bytes
+    called: str
+
+
+def lock_file(palace: Path) -> Path:
+    """Return the file that whoever syncs a palace holds."""
+    return palace.with_name(palace.name + ".sync.lock")
+
+
+@contextlib.contextmanager
+def one_at_a_time(context: Context, patience: float = _PATIENCE) -> Iterator[None]:
+    """Hold the right to sync; PalazzoError where another process has it for longer than `patience` seconds."""
+    until = time.monotonic() + patience
+    while (lock := locks.try_lock(lock_file(context.palace_path))) is None:
+        if time.monotonic() > until:
+            raise PalazzoError("Another sync of this palace is at work; try again when it is done.")
+        time.sleep(_NAP)
+    with lock:
+        yield
+
+
+def chosen(context: Context, name: str | None) -> list[RemoteRow]:
+    """Return the remote of that name, or all; NotFound where there is none."""
+    from palazzo.store import syncing
+
+    with context.reading().database.snapshot() as connection:
+        found = syncing.remotes(connection)
+    if not found:
+        raise NotFound("This palace has no remote yet; 'palazzo sync init ADDRESS' gives it one.")
+    if name is None:
+        return found
+    fitting = [one for one in found if name in (one.name, one.address)]
+    if not fitting:
+        known = ", ".join(one.name for one in found)
+        raise NotFound(f"There is no remote '{name}'; there is {known}.", [one.name for one in found])
+    return fitting
+
+
+def opened(context: Context, address: str, uid: bytes, where: Where | None = None) -> Remote:
+    """Return the way to a remote."""
+    import sys
+
+    from palazzo.exchange.remotes.opening import open_remote, resolve
+
+    cache = _cache(context) / uid.hex()
+    found = where or resolve(address, context.palace_path.parent, context.variables)
+    return open_remote(found, cache, context.variables, asks=sys.stdin.isatty())
+
+
+def meeting(context: Context, remote: RemoteRow) -> Meeting:
+    """Go to a remote; RemoteUnusable where it is another palace's by now, or nobody's."""
+    from palazzo.exchange import joining
+    from palazzo.exchange import meeting as meetings
+    from palazzo.exchange.sealing import Key
+
+    database = context.writing().database
+    with database.snapshot() as connection:
+        palace, device = joining.palace_id(connection), joining.device_id(connection)
+        called = joining.device_name(connection)
+    transport = opened(context, remote.address, remote.uid)
+    said = transport.look().about
+    if said is None:
+        raise RemoteUnusable(
+            f"{transport.address} is no remote of Palazzo any more; if it was emptied on purpose, "
+            f"'palazzo sync init {remote.address} --again' begins anew."
+        )
+    about = meetings.load(said, transport.address)
+    if about.palace != palace:
+        raise RemoteUnusable(f"{transport.address} belongs to another palace now; nothing was brought or taken.")
+    if bool(about.sealing) != bool(remote.secret):
+        raise UsageError(
+            f"{transport.address} is {'' if about.sealing else 'not '}sealed, unlike before; "
+            "'palazzo sync init' takes its key anew."
+        )
+    sealing = Key.parse(remote.secret) if remote.secret else None
+    return Meeting(database, remote, transport, sealing, palace, device, called)
+
+
+def clear_cache(context: Context) -> None:
+    """Remove what remotes were fetched into: it holds, compressed, what was erased since. It is fetched again."""
+    shutil.rmtree(_cache(context), ignore_errors=True)
+
+
+def tell_of_erase(context: Context) -> None:
+    """Tell whoever erased that remotes hold the words until this palace has told them all anew."""
+    from palazzo.store import syncing
+
+    with context.reading().database.snapshot() as connection:
+        known = syncing.remotes(connection)
+    by_hand = [one.name for one in known if not one.automatic]
+    if by_hand:
+        context.notice(
+            f"What was brought to {', '.join(by_hand)} before still holds it: run 'palazzo sync push', and on each "
+            "other device 'palazzo sync pull', then 'push'."
+        )
+
+
+def _cache(context: Context) -> Path:
+    return paths.cache_directory(context.variables) / "sync"
