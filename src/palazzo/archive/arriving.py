@@ -187,7 +187,7 @@ def _insert(
     for n in fresh:
         if n in prepared.covered:
             claim(connection, prepared.guard, prepared.came[n].filing)
-        settle_links(connection, prepared.kept[n], prepared.digests[n])
+        _settle_links(connection, prepared.kept[n], prepared.digests[n])
 
 
 def _packed(connection: Connection, arrival: Arrival) -> tuple[int | None, Spot | None]:
@@ -230,15 +230,23 @@ def _row(arrival: Arrival, source: int, room: int, pack: int | None, spot: Spot 
 _STORED = (
     "SELECT item.uid, item.kind, role, standing, author, thread, ordinal, created_at, recorded_at, trust, branch,"
     " commit_id, parts, meta, decoder, pack, raw_start, raw_size, salt, text, text_codec, source.uid, room.uid,"
-    " item.source FROM item JOIN source ON source.id = item.source JOIN room ON room.id = item.room WHERE item.id = ?"
+    " item.source, item.room FROM item JOIN source ON source.id = item.source JOIN room ON room.id = item.room"
+    " WHERE item.id = ?"
 )
 
 
-def _stored(connection: Connection, reader: PackReader, row: int) -> tuple[Arrival, Place]:
-    """Return an item that is here as another palace would be told of it, and where it stands."""
+class _Stored(NamedTuple):
+    """An item that is here as another palace would be told of it, and the row ids of where it stands."""
+
+    arrival: Arrival
+    place: Place
+    room: int
+
+
+def _stored(connection: Connection, reader: PackReader, row: int) -> _Stored:
     (
         uid, kind, role, standing, author, thread, ordinal, created, recorded, trust, branch, commit, parts, meta,
-        decoder, pack, start, size, salt, text, codec, source, room, source_row,
+        decoder, pack, start, size, salt, text, codec, source, room, source_row, room_row,
     ) = next(connection.execute(_STORED, (row,)))  # fmt: skip
     filing = Filing(
         ItemId(bytes(uid).hex()), items.decode_text(text, codec), kind, role,
@@ -247,12 +255,12 @@ def _stored(connection: Connection, reader: PackReader, row: int) -> tuple[Arriv
         branch=branch, commit=commit, decoder=int(decoder), meta=json.loads(meta),
     )  # fmt: skip
     arrival = Arrival(filing, bytes(source), bytes(room), int(recorded), bytes(salt), parts, meta)
-    return arrival, Place(int(source_row), thread, int(ordinal), kind)
+    return _Stored(arrival, Place(int(source_row), thread, int(ordinal), kind), int(room_row))
 
 
 def own_digest(connection: Connection, reader: PackReader, row: int) -> bytes:
     """Return the digest of an item as it is here."""
-    return digest(_stored(connection, reader, row)[0])
+    return digest(_stored(connection, reader, row).arrival)
 
 
 def _join(
@@ -270,7 +278,8 @@ def _join(
     if _is_told_so(connection, came, prepared.digests[n]):
         taken.same += 1
         return
-    here, place = _stored(connection, reader, row)
+    stored = _stored(connection, reader, row)
+    here, place = stored.arrival, stored.place
     kept = _joined(here, came)
     _repeat(
         connection, row, place, Place(sources[came.source], came.filing.thread, came.filing.ordinal, ""), kept, here
@@ -278,27 +287,28 @@ def _join(
     if kept == here:
         taken.same += 1
         return
-    _write(connection, row, kept, here, sources.get(kept.source, place.source), rooms.get(kept.room))
+    source, room = sources.get(kept.source, place.source), rooms.get(kept.room, stored.room)
+    _write(connection, row, kept, here, source, room)
     taken.changed.append(row)
     if kept.is_erased and not here.is_erased:
         taken.bare.append(row)
     if n in prepared.covered:
         taken.covered.append(row)
         claim(connection, prepared.guard, prepared.came[n].filing)
-    now = Place(sources.get(kept.source, place.source), kept.filing.thread, kept.filing.ordinal, kept.filing.kind)
+    now = Place(source, kept.filing.thread, kept.filing.ordinal, kept.filing.kind)
     if now != place:
         taken.moved.append(place)
-    settle_links(connection, kept, digest(kept))
+    _settle_links(connection, kept, digest(kept))
 
 
 def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bool:
     """Whether the item that is here is the very same: a link has its digest, and it was filed in that room."""
+    if came.is_erased or not items.is_linked_as(connection, came.uid, came_digest):
+        return False
     rows = connection.execute(
-        "SELECT 1 FROM link JOIN item ON item.uid = link.item_uid JOIN room ON room.id = item.room"
-        " WHERE link.item_uid = ? AND link.digest = ? AND absent IS NULL AND room.uid = ? LIMIT 1",
-        (came.uid, came_digest, came.room),
+        "SELECT 1 FROM item JOIN room ON room.id = item.room WHERE item.uid = ? AND room.uid = ?", (came.uid, came.room)
     )
-    return not came.is_erased and any(True for _ in rows)
+    return any(True for _ in rows)
 
 
 def _joined(one: Arrival, other: Arrival) -> Arrival:
@@ -337,41 +347,21 @@ def _repeat(connection: Connection, row: int, here: Place, there: Place, kept: A
     else:
         own, other = came, stands
     items.insert_repetitions(connection, [(*other, row)])
-    connection.execute("DELETE FROM repetition WHERE source = ? AND ordinal = ? AND item = ?", (*own, row))
+    items.forget_repetition(connection, *own, row)
 
 
-def _write(connection: Connection, row: int, kept: Arrival, here: Arrival, source: int, room: int | None) -> None:
-    """Let an item be what is kept of it. Its own bytes stay where they are unless others come."""
-    new = _row(kept, source, 0, None, None)
-    connection.execute(
-        "UPDATE item SET source = ?, kind = ?, role = ?, standing = ?, author = ?, thread = ?, ordinal = ?,"
-        " created_at = ?, recorded_at = ?, trust = ?, branch = ?, commit_id = ?, room = coalesce(?, room), parts = ?,"
-        " meta = ?, decoder = ?, salt = ?, text = ?, text_codec = ? WHERE id = ?",
-        (
-            source, new.kind, new.role, new.standing, new.author, new.thread, new.ordinal, new.created_at,
-            new.recorded_at, new.trust, new.branch, new.commit, room, new.parts, new.meta, new.decoder, new.salt,
-            new.text, new.text_codec, row,
-        ),
-    )  # fmt: skip
-    if kept.is_erased or kept.filing.raw == here.filing.raw:
-        return  # the bytes of what was erased are taken by who takes them out of their pack
-    pack, spot = (None, None) if kept.filing.raw is None else _packed(connection, kept)
-    connection.execute(
-        "UPDATE item SET pack = ?, raw_start = ?, raw_size = ? WHERE id = ?",
-        (pack, spot[1] if spot else 0, spot[2] if spot else 0, row),
-    )
+def _write(connection: Connection, row: int, kept: Arrival, here: Arrival, source: int, room: int) -> None:
+    """Let an item be what is kept of it. The bytes of what was erased are taken by who takes them out of their pack."""
+    stays = kept.is_erased or kept.filing.raw == here.filing.raw
+    pack, spot = (None, None) if stays or kept.filing.raw is None else _packed(connection, kept)
+    items.replace_item(connection, row, _row(kept, source, room, pack, spot), with_bytes=not stays)
 
 
 # --- links and erasures ------------------------------------------------------------------------------------
 
 
-def settle_links(connection: Connection, kept: Arrival, own: bytes) -> None:
-    """Let all links of an item say whether it is here as their digest has it."""
-    connection.execute(
-        "UPDATE link SET absent = CASE WHEN ?3 THEN 'erased' WHEN digest = ?2 THEN NULL ELSE 'merged' END"
-        " WHERE item_uid = ?1",
-        (kept.uid, own, kept.is_erased),
-    )
+def _settle_links(connection: Connection, kept: Arrival, own: bytes) -> None:
+    items.settle_links(connection, kept.uid, own, kept.is_erased)
 
 
 def claim(connection: Connection, guard: Guard, came: Filing) -> None:

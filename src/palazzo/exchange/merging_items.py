@@ -161,23 +161,19 @@ def merge_link(work: Work, one: Link) -> Outcome:
     """Merge a link of a device's chain. What it says of its body is what is true here."""
     device = work.need("device", one.device)
     uid, absent = bytes.fromhex(one.item), _absent(work, one)
-    rows = work.connection.execute(
-        "SELECT item_uid, digest, hash, absent FROM link WHERE device = ? AND seq = ?", (device, one.seq)
-    )
-    for item, digest, hashed, before in list(rows):
-        if (bytes(item), bytes(digest), bytes(hashed)) != (uid, one.digest, one.hash):
-            work.report.forked.add(one.device)
-            if device == chain.OWN_DEVICE or bytes(hashed) <= one.hash:
-                return "same"
-        elif before == absent:
+    link = items.Link(one.seq, uid, one.digest, one.hash, absent)
+    before = items.link_at(work.connection, device, one.seq)
+    if before is None:
+        items.insert_links(work.connection, device, [link])
+        return "added"
+    if before == link:
+        return "same"
+    if before[1:4] != link[1:4]:
+        work.report.forked.add(one.device)
+        if device == chain.OWN_DEVICE or before.hash <= link.hash:
             return "same"
-        work.connection.execute(
-            "UPDATE link SET item_uid = ?, digest = ?, hash = ?, absent = ? WHERE device = ? AND seq = ?",
-            (uid, one.digest, one.hash, absent, device, one.seq),
-        )
-        return "changed"
-    items.insert_links(work.connection, device, [items.Link(one.seq, uid, one.digest, one.hash, absent)])
-    return "added"
+    items.replace_link(work.connection, device, link)
+    return "changed"
 
 
 def _absent(work: Work, one: Link) -> str | None:
@@ -185,8 +181,7 @@ def _absent(work: Work, one: Link) -> str | None:
     row = work.find("item", one.item)
     if row is None:
         return one.absent or "withheld"
-    (salt,) = next(work.connection.execute("SELECT salt FROM item WHERE id = ?", (row,)))
-    if not salt:
+    if items.is_bare(work.connection, row):
         return tombstones.ERASED
     return None if arriving.own_digest(work.connection, work.reader, row) == one.digest else "merged"
 
@@ -198,10 +193,8 @@ def link_unlinked(connection: Connection) -> int:
     rows = items.known_items(connection, uids)
     bodies = [(uid, arriving.own_digest(connection, reader, rows[uid])) for uid in sorted(uids)]
     chain.extend(connection, bodies)
-    connection.execute(
-        "UPDATE link SET absent = ? WHERE absent IS NULL AND item_uid IN (SELECT uid FROM item WHERE salt = x'')",
-        (tombstones.ERASED,),
-    )
+    for uid, digest in bodies:
+        items.settle_links(connection, uid, digest, items.is_bare(connection, rows[uid]))
     return len(bodies)
 
 

@@ -305,6 +305,11 @@ def is_erased(connection: Connection, row: int) -> bool:
     return any(True for _ in connection.execute("SELECT 1 FROM item WHERE id = ? AND salt = x''", (row,)))
 
 
+def is_bare(connection: Connection, row: int) -> bool:
+    """Whether an item lost its salt, as all do of which something was erased."""
+    return not next(connection.execute("SELECT salt FROM item WHERE id = ?", (row,)))[0]
+
+
 def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> list[bytes]:
     """Take raw bytes and salt from items and say so in their links; return their ids. Their packs are not changed."""
     uids = []
@@ -318,6 +323,26 @@ def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> li
         connection.execute("UPDATE link SET absent = ? WHERE item_uid = ?", (absent, uid))
         uids.append(bytes(uid))
     return uids
+
+
+def replace_item(connection: Connection, row: int, new: ItemRow, *, with_bytes: bool) -> None:
+    """Let an item be another row of the same id. Without `with_bytes` its own bytes stay where they are."""
+    columns = (
+        "source = ?, kind = ?, role = ?, standing = ?, author = ?, thread = ?, ordinal = ?, created_at = ?,"
+        " recorded_at = ?, trust = ?, branch = ?, commit_id = ?, room = ?, parts = ?, meta = ?, decoder = ?"
+    )
+    values = [*_COLUMN_VALUES(new)]
+    connection.execute(
+        f"UPDATE item SET {columns}, salt = ?, text = ?, text_codec = ? WHERE id = ?",
+        [*values[1:17], *values[20:], row],
+    )
+    if with_bytes:
+        connection.execute("UPDATE item SET pack = ?, raw_start = ?, raw_size = ? WHERE id = ?", [*values[17:20], row])
+
+
+def forget_repetition(connection: Connection, source: int, ordinal: int, item: int) -> None:
+    """Take away that a source repeats an item at a place: it is where the item stands."""
+    connection.execute("DELETE FROM repetition WHERE source = ? AND ordinal = ? AND item = ?", (source, ordinal, item))
 
 
 def set_text(connection: Connection, row: int, text: str) -> None:
@@ -351,6 +376,41 @@ def insert_links(connection: Connection, device: int, links: Iterable[Link]) -> 
         "INSERT INTO link(device, seq, item_uid, digest, hash, absent) VALUES(?,?,?,?,?,?)",
         ((device, *link) for link in links),
     )
+
+
+def link_at(connection: Connection, device: int, seq: int) -> Link | None:
+    """Return a link of a device's chain."""
+    rows = connection.execute(
+        "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ? AND seq = ?", (device, seq)
+    )
+    for own, uid, digest, chained, absent in rows:
+        return Link(int(own), bytes(uid), bytes(digest), bytes(chained), absent)
+    return None
+
+
+def replace_link(connection: Connection, device: int, link: Link) -> None:
+    """Let a link of another device's chain be as this one says."""
+    connection.execute(
+        "UPDATE link SET item_uid = ?, digest = ?, hash = ?, absent = ? WHERE device = ? AND seq = ?",
+        (*link[1:], device, link.seq),
+    )
+
+
+def settle_links(connection: Connection, uid: bytes, digest: bytes, is_erased: bool) -> None:
+    """Let all links of an item say whether it is here as their digest has it; `digest` is its own."""
+    connection.execute(
+        "UPDATE link SET absent = CASE WHEN ?3 THEN 'erased' WHEN digest = ?2 THEN NULL ELSE 'merged' END"
+        " WHERE item_uid = ?1",
+        (uid, digest, is_erased),
+    )
+
+
+def is_linked_as(connection: Connection, uid: bytes, digest: bytes) -> bool:
+    """Whether a link says that the item of that id is here with that digest."""
+    rows = connection.execute(
+        "SELECT 1 FROM link WHERE item_uid = ? AND digest = ? AND absent IS NULL LIMIT 1", (uid, digest)
+    )
+    return any(True for _ in rows)
 
 
 def links(connection: Connection, device: int) -> Iterator[Link]:
