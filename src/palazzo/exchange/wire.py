@@ -157,7 +157,11 @@ class NewerFormat(BadRecord):
 
 def _check_version(value: dict[str, object]) -> None:
     version = value.get("version")
-    if value.get("format") == FORMAT and isinstance(version, int) and version > VERSION:
+    if value.get("format") != FORMAT or not isinstance(version, int):
+        return  # it is refused as a record
+    if version < 1:
+        raise BadRecord(f"says version {version} of the format, which there is none of")
+    if version > VERSION:
         raise NewerFormat(
             f"says version {version} of the format, and this Palazzo reads version {VERSION}: upgrade it first"
         )

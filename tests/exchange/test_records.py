@@ -1,0 +1,190 @@
+"""Records as lines: what is written is read again, what others write is read or refused, and nothing else happens."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.exchange.told_lines import SCHEMA, lines_of
+
+from palazzo.exchange.forms import BadRecord
+from palazzo.exchange.records import Act, Header, Item, Record, Span, Wing
+from palazzo.exchange.wire import KINDS, MOST_VALUES, NewerFormat, from_line, key_of, kind_of, to_line
+
+ID = "ab" * 16
+NOTE = Item(ID, ID, ID, "note", "user", 1, "user")
+ITEM: dict[str, Any] = {"kind": "item", **dict.fromkeys(("id", "source", "room"), ID), "type": "note", "role": "user"}
+ITEM |= {"recorded_at": 1, "trust": "user"}
+
+
+def line(**told: Any) -> bytes:
+    return json.dumps(told).encode()
+
+
+VALIDATORS = {kind: jsonschema.Draft202012Validator(SCHEMA["$defs"][kind]) for kind in KINDS}
+
+
+def read_or_refused(told: bytes) -> Record | None:
+    try:
+        return from_line(told)
+    except BadRecord as error:
+        why = str(error)
+    assert why
+    assert "\n" not in why
+    return None
+
+
+def is_of_the_schema(written: bytes) -> bool:
+    told = json.loads(written)
+    return bool(VALIDATORS[told["kind"]].is_valid(told))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data(), st.sampled_from([*KINDS]))
+def test_what_the_schema_allows_is_read_and_written_as_one_line(data: st.DataObject, kind: str) -> None:
+    told = data.draw(lines_of(kind))
+    record = read_or_refused(json.dumps(told).encode())
+    if record is None:  # two halves of a character, or bytes that are no text: JSON has both
+        return
+    written = to_line(record)
+    assert kind_of(record) == kind
+    assert from_line(written) == record
+    assert to_line(from_line(written)) == written
+    assert written.endswith(b"\n")
+    assert written.count(b"\n") == 1
+    assert written.isascii()
+    assert is_of_the_schema(written)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data(), st.sampled_from([*KINDS]))
+def test_what_is_not_of_the_schema_is_refused_in_one_sentence(data: st.DataObject, kind: str) -> None:
+    told = data.draw(lines_of(kind))
+    name = data.draw(st.sampled_from([*told, "unheard_of"]))
+    values = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers())
+    told[name] = data.draw(values | st.dictionaries(st.text(), st.integers()))
+    record = read_or_refused(json.dumps(told).encode("utf-8"))
+    assert record is None or is_of_the_schema(to_line(record))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.binary(max_size=60))
+def test_bytes_are_a_record_or_refused(told: bytes) -> None:
+    read_or_refused(told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "plain", "\0", "naïve 漢字 😀", "\ud800", "\udc00x", "\ud83d\ude00", "a\ud83d\ude00b\ud800"],
+)
+def test_texts_come_back_to_the_letter(text: str) -> None:
+    item = Item(ID, ID, ID, "note", "user", 1, "user", text=text)
+    back = from_line(to_line(item))
+    assert isinstance(back, Item)
+    assert [ord(letter) for letter in back.text] == [ord(letter) for letter in text]
+
+
+@pytest.mark.parametrize("raw", [None, b"", b'{"a": "\\u00e9"}\n', "é".encode(), b"\xff\xfe", b"\xed\xa0\x80"])
+def test_bytes_come_back_to_the_byte_and_none_is_not_nothing(raw: bytes | None) -> None:
+    item = Item(ID, ID, ID, "note", "user", 1, "user", raw=raw)
+    assert from_line(to_line(item)) == item
+
+
+@pytest.mark.parametrize(
+    "meta",
+    ["{}", '{"a":1}', '{"a": 1}', '{"a":NaN}', '{"b":1,"a":[1.50,"\\u00e9"]}', '{"a":' + "[" * 90 + "]" * 90 + "}"],
+)
+def test_what_is_stored_as_json_comes_back_as_it_is_stored(meta: str) -> None:
+    """The links of the chain are made of these very letters."""
+    item = Item(ID, ID, ID, "note", "user", 1, "user", meta=meta)
+    assert from_line(to_line(item)) == item
+
+
+def test_a_field_at_its_default_is_left_out_and_fields_stand_in_one_order() -> None:
+    assert to_line(Wing(ID, "api")) == b'{"kind":"wing","id":"' + ID.encode() + b'","first_name":"api"}\n'
+    assert b"branch" not in to_line(NOTE)
+    assert to_line(from_line(line(first_name="api", id=ID, kind="wing"))) == to_line(Wing(ID, "api"))
+    given_at_default = from_line(line(**ITEM, branch="", parts=[["text", 0, 1]], meta={}))
+    assert b"branch" not in to_line(given_at_default)
+
+
+def test_a_record_is_known_by_its_id_or_by_what_stands_for_one() -> None:
+    assert key_of(Wing(ID, "api")) == ("wing", ID)
+    assert key_of(from_line(line(kind="repetition", source=ID, ordinal=3, item=ID))) == ("repetition", ID, "3", ID)
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        (b"", "no JSON"),
+        (b'{"kind":"wing"', "cut off"),
+        (b"[]", "an object with 'kind'"),
+        (b"7", "an object with 'kind'"),
+        (b'{"kind":7}', "an object with 'kind'"),
+        (b'{"kind":"wong"}', "of a kind 'wong'"),
+        (line(kind="wing", id=ID), "wing: lacks 'first_name'"),
+        (line(kind="wing", id=ID, first_name="a", colour="red"), "'colour' that this version does not know"),
+        (line(kind="wing", id=7, first_name="a"), "'id' must be an id"),
+        (line(kind="wing", id=ID.upper(), first_name="a"), "'id' must be an id"),
+        (line(kind="wing", id="../" + ID, first_name="a"), "'id' must be an id"),
+        (line(kind="wing", id=ID, first_name=["a"]), "'first_name' must be a text"),
+        (line(kind="wing", id=ID, first_name="\ud800"), "half a character"),
+        (line(**{**ITEM, "type": "god"}), "'type' must be one of message"),
+        (line(**{**ITEM, "type": ["note"]}), "'type' must be one of message"),
+        (line(**{**ITEM, "recorded_at": True}), "'recorded_at' must be a whole number"),
+        (line(**{**ITEM, "recorded_at": 1.5}), "'recorded_at' must be a whole number"),
+        (line(**{**ITEM, "recorded_at": 10**18}), "more than 10,000 years away"),
+        (line(**ITEM, ordinal=1 << 63), "'ordinal' is out of range"),
+        (line(**ITEM, created_at=None), "'created_at' must be a whole number"),
+        (b'{"kind":"wing","id":' + b"9" * 5_000 + b"}", "no JSON"),
+        (line(**ITEM, raw={"base64": "###"}), "'raw' is no base64"),
+        (line(**ITEM, raw={"base64": "", "more": 1}), "nothing but 'base64'"),
+        (line(**ITEM, raw="\ud800"), "half a character"),
+        (line(**ITEM, text={"base64": "/w=="}), "'text' is no text"),
+        (line(**ITEM, salt="abc"), "'salt' must be hexadecimal digits"),
+        (line(**ITEM, meta=[1]), "'meta' must be an object"),
+        (line(**ITEM, meta="{"), "'meta' holds what is no JSON"),
+        (line(**ITEM, parts=[]), "'parts' must be a list of parts"),
+        (line(**ITEM, parts=[["text", "0", 1]]), "'parts' must be a whole number"),
+        (b'{"kind":"act","detail":{"a":' + b"[" * 70 + b"]" * 70 + b"}}", "lacks 'id'"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"kind":"wing","id":NaN}', "holds NaN"),
+        (b'\xff{"kind":"wing"}', "no UTF-8"),
+        ('{"kind":"wing"}'.encode("utf-16"), "no UTF-8"),
+    ],
+)
+def test_what_is_no_record_says_why(told: bytes, why: str) -> None:
+    with pytest.raises(BadRecord, match=re.escape(why)):
+        from_line(told)
+
+
+def test_a_later_version_is_told_apart_from_damage() -> None:
+    with pytest.raises(NewerFormat, match="says version 2 of the format"):
+        from_line(line(kind="header", format="palazzo", version=2, shiny=True))
+    with pytest.raises(BadRecord, match="which there is none of"):
+        from_line(line(kind="header", format="palazzo", version=0))
+    assert from_line(line(kind="header", format="palazzo", version=1)) == Header("palazzo", 1)
+
+
+@pytest.mark.parametrize(
+    "inner", [b'{},"a":' + b"[" * 1_100_000, b"{}" + b',"":{}' * 600_000, b"{}" + b',"a":1' * 600_000]
+)
+def test_a_line_of_more_values_than_it_may_have_is_refused_before_anything_is_made_of_it(inner: bytes) -> None:
+    with pytest.raises(BadRecord, match="more than 1,000,000 values"):
+        from_line(b'{"kind":"act","detail":' + inner)
+
+
+def test_a_long_line_of_words_is_none_of_many_values() -> None:
+    words = '", "[{:,' * 200_000
+    item = Item(ID, ID, ID, "note", "user", 1, "user", text=words)
+    assert from_line(to_line(item)) == item
+    spans = tuple(Span(ID, n, n + 1, ID) for n in range(20_000))
+    act = Act(ID, "forget", "user", 1, {}, None, None, spans)
+    assert len(to_line(act)) > 1 << 20
+    assert from_line(to_line(act)) == act
+    assert 4 * len(spans) < MOST_VALUES
