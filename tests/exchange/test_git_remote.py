@@ -34,8 +34,9 @@ def objects(repository: Path) -> set[str]:
 def blob_of(place: Place, device: Device) -> str:
     """The object of the device's last segment."""
     assert device.head is not None
-    path = f"palazzo/v1:devices/{device.id}/{device.head.name}"
-    return git("rev-parse", path, cwd=place.there).strip()
+    listed = git("ls-tree", "-r", "palazzo/v1", f"devices/{device.id}/", cwd=place.there)
+    (line,) = (line for line in listed.splitlines() if line.endswith(str(device.head.name)))
+    return line.split()[2]
 
 
 def commits(place: Place) -> int:
@@ -318,6 +319,27 @@ def test_passwords_are_blotted_out_wherever_an_address_is_shown() -> None:
     said = "fatal: unable to access 'https://me:s3cr3t@h.invalid/x/': no"
     assert git_calls.without_password(said) == "fatal: unable to access 'https://me:***@h.invalid/x/': no"
     assert git_calls.without_password("git@h.invalid:x") == "git@h.invalid:x"
+
+
+def test_a_repository_of_another_hash_is_one_sentence(place: Place) -> None:
+    shutil.rmtree(place.there)
+    place.there.mkdir()
+    git("init", "--quiet", "--bare", "--object-format=sha256", ".", cwd=place.there)
+    with pytest.raises(RemoteUnusable, match="SHA-1 objects"):
+        place.device("a").push(b"1")
+
+
+@pytest.mark.slow
+def test_years_of_segments_lie_on_shelves(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("palazzo.exchange.remotes.git._SHELF", 3)
+    a, b = place.device("a"), place.device("b")
+    for n in range(8):
+        a.push(b"%d" % n)
+    assert b.pull() == [b"%d" % n for n in range(8)]
+    shelves = git("ls-tree", "--name-only", f"palazzo/v1:devices/{a.id}", cwd=place.there)
+    assert shelves.split() == ["1-0", "1-1", "1-2", "head"]
+    a.push(b"anew", anew=True)
+    assert git("ls-tree", "--name-only", f"palazzo/v1:devices/{a.id}", cwd=place.there).split() == ["2-0", "head"]
 
 
 def test_an_empty_repository_has_nothing(place: Place) -> None:

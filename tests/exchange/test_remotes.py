@@ -108,7 +108,7 @@ def test_a_palace_that_was_copied_is_told_apart_and_changes_nothing(place: Place
     copy.head = a.head
     a.push(b"2")
     before = files_there(place)
-    with pytest.raises(DeviceCopied, match="sync init --new-device"):
+    with pytest.raises(DeviceCopied, match=r"sync init .* --new-device"):
         copy.push(b"3")
     assert files_there(place) == before
     with pytest.raises(DeviceCopied):  # restored from a backup of before the first push
@@ -122,7 +122,7 @@ def test_a_remote_that_was_emptied_is_not_filled_with_half_a_past(place: Place) 
     empty = Place(place.kind, place.directory / "again")
     empty.there.rename(place.there)
     a.remote = a.another_process()
-    with pytest.raises(RemoteRewritten, match="'palazzo sync init' on it again"):
+    with pytest.raises(RemoteRewritten, match=r"'palazzo sync init .* --again'"):
         a.push(b"2")
     assert a.remote.look() == There()
     a.head = None

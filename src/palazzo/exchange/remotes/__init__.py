@@ -102,11 +102,11 @@ def refuse_other(address: str, device: str, there: Head | None, expected: Head |
     if there is None or (expected is not None and (there.epoch, there.n) < (expected.epoch, expected.n)):
         raise RemoteRewritten(
             f"{address} was rewritten: it no longer holds what this palace has put there, so nothing was changed; "
-            "if that was on purpose, 'palazzo sync init' on it again tells it all anew."
+            f"if that was on purpose, 'palazzo sync init {address} --again' tells it all anew."
         )
     raise DeviceCopied(
         f"Another palace writes to {address} as this device ({device[:8]}): one is a copy of the other, or was "
-        "restored from a backup. Run 'palazzo sync init --new-device' in one of them."
+        f"restored from a backup. Run 'palazzo sync init {address} --new-device' in one of them."
     )
 
 

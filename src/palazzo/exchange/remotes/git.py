@@ -7,6 +7,9 @@ what is new; a commit without one would be sent whole each time, in both directi
 
 When a device tells all anew, as after an erase, the commit has no parent. From then on nothing of the branch leads to
 what was erased, on no machine: caches drop it at once, and the remote at its next `git gc --prune=now`.
+
+On the branch a device's segments lie in directories of 256 each, since a push writes the tree of every directory
+that it changes.
 """
 
 from __future__ import annotations
@@ -58,13 +61,15 @@ from palazzo.paths import make_private_directory
 BRANCH = "refs/heads/palazzo/v1"
 _SEEN = "refs/palazzo/seen"
 """The branch as it was when it was last looked at, in our own repository."""
+_SHELF = 256
+"""Segments of an epoch that lie in one directory of the branch."""
 _ADDING = "refs/palazzo/adding"
 """The files of a push that is not through, so that clearing up in between does not take them for rubbish."""
 _TRIES = 8
 """How often a push is put on top of what other devices pushed in between."""
 _OVERTAKEN = re.compile(r"stale info|fetch first|cannot lock ref|failed to (?:update|lock)|already exists|old value")
 _CLASHES = re.compile(r"exists; cannot create|directory file conflict", re.IGNORECASE)
-_FILE = "100644"
+_FILE, _DIRECTORY = "100644", "040000 tree"
 
 
 @dataclass(slots=True)
@@ -103,7 +108,7 @@ class GitBranch:
 
     def read(self, device: str, name: SegmentName) -> bytes:
         """Return a segment's bytes, of what was there at the last `look`."""
-        blob, size = self._looked().files.get(f"{DEVICES}/{device}/{name}", ("", 0))
+        blob, size = self._looked().files.get(f"{DEVICES}/{device}/{_path(name)}", ("", 0))
         if size > LARGEST:
             raise SegmentUnreadable(f"Segment {name} is larger than any that Palazzo writes; nothing was taken in.")
         try:
@@ -158,11 +163,11 @@ class GitBranch:
         for segment in segments:
             if head is None:
                 self._refuse_other(segment.header.device, expected)
-            added[str(segment.name)] = self._blob(segment.content)
+            added[_path(segment.name)] = self._blob(segment.content)
             head = Head.of(segment, called)
         if head is not None:
             added[HEAD] = self._blob(dump_head(head))
-            self._git.tell("update-ref", _ADDING, self._mktree(_as_entries(added)))
+            self._git.tell("update-ref", _ADDING, self._with({}, "", added))
         return head, added
 
     def _put(self, head: Head, added: Mapping[str, str], expected: Head | None, anew: bool) -> None:
@@ -173,8 +178,7 @@ class GitBranch:
                 self.look()
                 self._refuse_other(head.device, expected)
             tree = self._looked()
-            own = {**({} if anew else self._of(tree, head.device)), **added}
-            commit = self._commit(self._root(tree, None, (head.device, own)), "" if anew else tree.commit)
+            commit = self._commit(self._root(tree, None, (head.device, added), anew), "" if anew else tree.commit)
             if self._send(commit, tree.commit):
                 self._git.tell("update-ref", _SEEN, commit)
                 self._git.tell("update-ref", "-d", _ADDING)
@@ -248,8 +252,8 @@ class GitBranch:
             if top != DEVICES or not is_device(device):
                 continue
             of_device = names.setdefault(device, [])
-            name = SegmentName.parse(file)
-            if name is not None:
+            name = SegmentName.parse(file.rpartition("/")[2])
+            if name is not None and file == _path(name):
                 of_device.append(name)
             elif file == HEAD:
                 try:
@@ -276,25 +280,37 @@ class GitBranch:
 
     # --- what is pushed ------------------------------------------------------------------------------------
 
-    def _of(self, tree: _Tree, device: str) -> dict[str, str]:
-        start = f"{DEVICES}/{device}/"
-        return {path[len(start) :]: blob for path, (blob, _) in tree.files.items() if path.startswith(start)}
-
     def _blob(self, content: bytes) -> str:
         return self._git.tell("hash-object", "-w", "--stdin", stdin=content).decode().strip()
 
-    def _root(self, tree: _Tree, about: bytes | None, own: tuple[str, Mapping[str, str]] | None) -> str:
-        """Make the tree of a commit: what is at `tree`, but for `palazzo.json` or one device's directory."""
+    def _root(
+        self, tree: _Tree, about: bytes | None, own: tuple[str, Mapping[str, str]] | None, anew: bool = False
+    ) -> str:
+        """Make the tree of a commit: what is at `tree`, but for `palazzo.json` or files in a device's directory."""
         root = self._entries(tree.commit)
         if about is not None:
             root[ABOUT] = f"{_FILE} blob {self._blob(about)}"
         if own is not None:
             device, files = own
-            devices = self._entries(f"{tree.commit}:{DEVICES}") if DEVICES in root else {}
-            made = self._mktree(_as_entries(files))
-            devices[device] = f"040000 tree {made}"
-            root[DEVICES] = f"040000 tree {self._mktree(devices)}"
+            place = f"{tree.commit}:{DEVICES}"
+            devices = self._entries(place) if _is_directory(root.get(DEVICES)) else {}
+            there = _is_directory(devices.get(device)) and not anew
+            entries = self._entries(f"{place}/{device}") if there else {}
+            devices[device] = f"{_DIRECTORY} {self._with(entries, f'{place}/{device}', files)}"
+            root[DEVICES] = f"{_DIRECTORY} {self._mktree(devices)}"
         return self._mktree(root)
+
+    def _with(self, entries: dict[str, str], place: str, files: Mapping[str, str]) -> str:
+        """Make the tree of a directory that is `entries` (at `place`), with blobs added by their paths below it."""
+        shelves: dict[str, dict[str, str]] = {}
+        for path, blob in files.items():
+            shelf, _, name = path.rpartition("/")
+            if shelf not in shelves:
+                shelves[shelf] = self._entries(f"{place}/{shelf}") if _is_directory(entries.get(shelf)) else {}
+            shelves[shelf][name] = f"{_FILE} blob {blob}"
+        entries = entries | shelves.pop("", {})
+        entries |= {shelf: f"{_DIRECTORY} {self._mktree(some)}" for shelf, some in shelves.items()}
+        return self._mktree(entries)
 
     def _entries(self, tree: str) -> dict[str, str]:
         """The names of a tree, each with its mode, type and object."""
@@ -357,8 +373,13 @@ class GitBranch:
         self._git.tell("gc", "--quiet", "--prune=now")
 
 
-def _as_entries(files: Mapping[str, str]) -> dict[str, str]:
-    return {name: f"{_FILE} blob {blob}" for name, blob in files.items()}
+def _path(name: SegmentName) -> str:
+    """Where a segment lies in its device's directory."""
+    return f"{name.epoch}-{name.n // _SHELF}/{name}"
+
+
+def _is_directory(entry: str | None) -> bool:
+    return entry is not None and entry.startswith(_DIRECTORY)
 
 
 def drop(cache: Path) -> None:

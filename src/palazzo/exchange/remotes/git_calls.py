@@ -146,6 +146,10 @@ _SENTENCES = (
         "git does not trust the repository {}, which belongs to another user; git's setting safe.directory allows it.",
     ),
     (
+        r"hash algorithm|object format",
+        "{} keeps its objects by another hash than git's usual one; use a repository that has SHA-1 objects.",
+    ),
+    (
         r"no space left|disk quota|file too large|exceeds .{0,40}limit|out of space",
         "{} is full, or takes no file of this size: free some space there, and run it again.",
     ),
