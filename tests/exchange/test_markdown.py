@@ -9,73 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive import conversations
-from tests.archive.conversations import called, said
+from tests.archive.conversations import said
 from tests.examples import examples
-from tests.operations.test_hook import Clock
+from tests.exchange.homes import HOSTILE, Home, filled
 
 from palazzo.errors import NoSuchPlace, UsageError
 from palazzo.exchange import markdown
 from palazzo.exchange.markdown import day_of, fenced
 from palazzo.model import Micros, Place
-from palazzo.operations.context import Context
-from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
-from palazzo.operations.export import ExportRequest, ExportResult, export
 from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.remind import RemindRequest, remind
-from palazzo.operations.todo_add import TodoAddRequest, todo_add
-from palazzo.operations.todo_done import TodoDoneRequest, todo_done
 
-HOSTILE = (
-    "Look: ```\n# not a title\n~~~\n````\n<img src=x onerror=alert(1)> ![x](https://evil.example/p.png)\n</details>"
-)
 FENCED = re.compile(r"^(`{3,})text\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
-
-
-class Home:
-    """A palace of one person; each call is a command of its own."""
-
-    def __init__(self, place: Path) -> None:
-        self.place, self.clock = place, Clock()
-        self.variables = {"HOME": str(place), "PALAZZO_SERVICE": "off", "TZ": "UTC"}
-        (place / "shop").mkdir()
-
-    def at(self) -> Context:
-        """Return a caller's surroundings."""
-        return Context(self.place / "palace.db", self.place / "shop", self.variables, clock=self.clock)
-
-    def export(self, **fields: object) -> tuple[ExportResult, dict[str, str]]:
-        """Export as Markdown; return what was said of it, and the pages."""
-        out = self.place / str(fields.pop("out", "out"))
-        with self.at() as context:
-            result = export(context, ExportRequest(out, "markdown", **fields))  # type: ignore[arg-type]
-        found = (page for page in sorted(out.rglob("*.md")))
-        return result, {page.relative_to(out).as_posix(): page.read_bytes().decode() for page in found}
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """Two wings, a conversation, notes with a tag, a diary, facts, a to-do that is done and a reminder."""
-    home = Home(tmp_path)
-    with home.at() as context:
-        palace = context.writing()
-        conversations.file_rows(
-            palace, [said(1, "user", "Why is it slow?"), said(2, "assistant", HOSTILE), called(3, "Bash", "ls", "c1")]
-        )
-        for text, tags in (("We chose SQLite.", ("storage",)), ("The grey cat sleeps.", ())):
-            remember(context, RememberRequest(text, wing="shop", room="notes", kind="decision", tags=tags))
-        diary_write(context, DiaryWriteRequest("Claude", "Today it rained.\n\nTomorrow too."))
-        kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01"))
-        kg_add(context, KgAddRequest("shop", "opened_in", "Rome", wing="shop"))
-        done = todo_add(context, TodoAddRequest("Write the docs.\n\nAll of them.", wing="shop")).todo.id
-        todo_done(context, TodoDoneRequest((done,)))
-        remind(context, RemindRequest("Look at the cat.", wing="shop", at="2027-01-01"))
-    return home
+    return filled(tmp_path)
 
 
 def test_every_word_stands_whole_on_the_page_of_its_place_and_day(home: Home) -> None:
-    result, pages = home.export()
+    result, pages = home.pages()
     notes = next(text for name, text in pages.items() if name.startswith("shop/notes/"))
     assert [words for _, words in FENCED.findall(notes)] == ["We chose SQLite.", "The grey cat sleeps."]
     talk = pages["api/auth/2026-01-01.md"]
@@ -95,7 +49,7 @@ def test_what_surrounds_the_words_does_nothing(home: Home) -> None:
         title = "<script>x</script> ![p](https://evil.example/p.png) @everyone"
         source = conversations.SESSION.__class__(("session", "s9"), "test", "file:///s9.jsonl", "s9", title)
         conversations.file_rows(palace, [said(9, "user", "hello")], source=source, place=Place("api", "odd\n# room"))
-    _, pages = home.export()
+    _, pages = home.pages()
     for text in pages.values():
         outside = FENCED.sub("", text)
         assert "<script" not in outside
@@ -105,7 +59,7 @@ def test_what_surrounds_the_words_does_nothing(home: Home) -> None:
 
 
 def test_to_dos_and_facts_have_pages_of_their_own(home: Home) -> None:
-    _, pages = home.export()
+    _, pages = home.pages()
     to_dos = pages["shop/to-dos.md"]
     assert "- [x] `" in to_dos
     assert "  Write the docs.\n  \n  All of them." in to_dos
@@ -116,34 +70,34 @@ def test_to_dos_and_facts_have_pages_of_their_own(home: Home) -> None:
 
 
 def test_two_exports_of_one_palace_are_the_same_but_for_what_changed(home: Home) -> None:
-    home.export(out="one")
-    _, before = home.export(out="two")
-    assert home.export(out="one")[1] == before
+    home.pages(out="one")
+    _, before = home.pages(out="two")
+    assert home.pages(out="one")[1] == before
     with home.at() as context:
         note = remember(context, RememberRequest("A new one.", wing="shop", room="notes")).id
-    _, after = home.export(out="one")
+    _, after = home.pages(out="one")
     assert {name for name in after if after[name] != before.get(name)} == {
         next(name for name in after if name.startswith("shop/notes/")), "README.md",
     }  # fmt: skip
     with home.at() as context:
         forget(context, ForgetRequest((note,)))
-    assert home.export(out="one")[1] == before
+    assert home.pages(out="one")[1] == before
 
 
 def test_filters_are_those_of_search(home: Home) -> None:
-    assert {name.split("/")[0] for name in home.export(wing="api", out="a")[1]} == {"api", "README.md"}
-    (tagged,) = (text for name, text in home.export(tags=("storage",), out="b")[1].items() if name != "README.md")
+    assert {name.split("/")[0] for name in home.pages(wing="api", out="a")[1]} == {"api", "README.md"}
+    (tagged,) = (text for name, text in home.pages(tags=("storage",), out="b")[1].items() if name != "README.md")
     assert [words for _, words in FENCED.findall(tagged)] == ["We chose SQLite."]
-    assert home.export(wing="shop", out="facts")[0].counts["facts"] == 1
-    assert home.export(kind="diary", out="c")[0].counts["drawers"] == 1
-    assert home.export(since="2030-01-01", out="d")[0].counts["drawers"] == 0
-    assert home.export(filed_as=("decision",), out="e")[0].counts["drawers"] == 2
-    assert home.export(branch="main", out="f")[0].counts["drawers"] > 0
-    assert home.export(source="s1", out="g")[0].filter == {"source": "s1"}
+    assert home.pages(wing="shop", out="facts")[0].counts["facts"] == 1
+    assert home.pages(kind="diary", out="c")[0].counts["drawers"] == 1
+    assert home.pages(since="2030-01-01", out="d")[0].counts["drawers"] == 0
+    assert home.pages(filed_as=("decision",), out="e")[0].counts["drawers"] == 2
+    assert home.pages(branch="main", out="f")[0].counts["drawers"] > 0
+    assert home.pages(source="s1", out="g")[0].filter == {"source": "s1"}
     with pytest.raises(NoSuchPlace, match="no wing 'ap'"):
-        home.export(wing="ap", out="h")
+        home.pages(wing="ap", out="h")
     with pytest.raises(UsageError, match="inverted"):
-        home.export(since="2026-02-01", until="2026-01-01", out="i")
+        home.pages(since="2026-02-01", until="2026-01-01", out="i")
     assert not (home.place / "h").exists()
 
 
@@ -167,12 +121,12 @@ def test_a_time_that_is_in_no_calendar_is_undated(moment: int, day: str) -> None
 def test_half_a_character_is_written_as_its_escape(home: Home) -> None:
     with home.at() as context:
         conversations.file_rows(context.writing(), [said(5, "user", "broken \ud800 half")], place=Place("api", "half"))
-    _, pages = home.export()
+    _, pages = home.pages()
     assert any("broken \\ud800 half" in text for text in pages.values())
 
 
 def test_more_drawers_of_a_day_than_are_read_at_once_are_all_there(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown, "_AT_ONCE", 1)
-    small = home.export(out="one")[1]
+    small = home.pages(out="one")[1]
     monkeypatch.undo()
-    assert home.export(out="two")[1] == small
+    assert home.pages(out="two")[1] == small

@@ -1,0 +1,78 @@
+"""Palaces of persons who carry them about: each call is a command of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.archive import conversations
+from tests.archive.conversations import called, said
+from tests.operations.test_hook import Clock
+
+from palazzo.operations.context import Context
+from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
+from palazzo.operations.export import ExportRequest, ExportResult, export
+from palazzo.operations.forget import ForgetRequest, forget
+from palazzo.operations.importing import ImportRequest, ImportResult, import_
+from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.remind import RemindRequest, remind
+from palazzo.operations.todo_add import TodoAddRequest, todo_add
+from palazzo.operations.todo_done import TodoDoneRequest, todo_done
+
+HOSTILE = (
+    "Look: ```\n# not a title\n~~~\n````\n<img src=x onerror=alert(1)> ![x](https://evil.example/p.png)\n</details>"
+)
+
+
+class Home:
+    """A palace of one person; each call is a command of its own."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.clock = place, Clock()
+        self.variables = {"HOME": str(place), "PALAZZO_SERVICE": "off", "TZ": "UTC"}
+        (place / "shop").mkdir(parents=True)
+
+    def at(self) -> Context:
+        """Return a caller's surroundings."""
+        return Context(self.place / "palace.db", self.place / "shop", self.variables, clock=self.clock)
+
+    def bytes(self) -> bytes:
+        """Return the export of all."""
+        path = self.place / "all.jsonl"
+        with self.at() as context:
+            export(context, ExportRequest(path))
+        return path.read_bytes()
+
+    def take(self, path: Path, **fields: object) -> ImportResult:
+        """Import a file."""
+        with self.at() as context:
+            return import_(context, ImportRequest(path, **fields))  # type: ignore[arg-type]
+
+    def pages(self, **fields: object) -> tuple[ExportResult, dict[str, str]]:
+        """Export as Markdown; return what was said of it, and the pages."""
+        out = self.place / str(fields.pop("out", "out"))
+        with self.at() as context:
+            result = export(context, ExportRequest(out, "markdown", **fields))  # type: ignore[arg-type]
+        found = (page for page in sorted(out.rglob("*.md")))
+        return result, {page.relative_to(out).as_posix(): page.read_bytes().decode() for page in found}
+
+
+def filled(place: Path) -> Home:
+    """Two wings, a conversation, notes with a tag, a diary, facts, a to-do that is done and a reminder."""
+    home = Home(place)
+    with home.at() as context:
+        palace = context.writing()
+        conversations.file_rows(
+            palace, [said(1, "user", "Why is it slow?"), said(2, "assistant", HOSTILE), called(3, "Bash", "ls", "c1")]
+        )
+        for text, tags in (("We chose SQLite.", ("storage",)), ("The grey cat sleeps.", ())):
+            remember(context, RememberRequest(text, wing="shop", room="notes", kind="decision", tags=tags))
+        diary_write(context, DiaryWriteRequest("Claude", "Today it rained.\n\nTomorrow too."))
+        kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01"))
+        kg_add(context, KgAddRequest("shop", "opened_in", "Rome", wing="shop"))
+        done = todo_add(context, TodoAddRequest("Write the docs.\n\nAll of them.", wing="shop")).todo.id
+        todo_done(context, TodoDoneRequest((done,)))
+        wrong = remember(context, RememberRequest("This is wrong.", wing="shop")).id
+        forget(context, ForgetRequest((wrong,)))
+        remind(context, RemindRequest("Look at the cat.", wing="shop", at="2027-01-01"))
+    return home

@@ -1,0 +1,307 @@
+"""Exports that are taken in: to the byte, once, and nothing of what is not as an export has it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.exchange.homes import HOSTILE, Home, filled
+
+from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
+from palazzo.exchange import merging
+from palazzo.operations.export import ExportRequest, export
+from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.search import SearchRequest, search
+from palazzo.operations.verify import VerifyRequest, verify
+from palazzo.store.database import Database
+
+Lines = list[Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, bytes]:
+    """A palace with something of each kind, and its export; nobody changes it."""
+    home = filled(tmp_path_factory.mktemp("made"))
+    return home, home.bytes()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Home:
+    """Another home, which has no palace yet."""
+    return Home(tmp_path / "other")
+
+
+@pytest.fixture
+def path(tmp_path: Path, made: tuple[Home, bytes]) -> Path:
+    """The export."""
+    path = tmp_path / "export.jsonl"
+    path.write_bytes(made[1])
+    return path
+
+
+def read(whole: bytes) -> Lines:
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def test_an_export_in_an_empty_palace_is_exported_to_the_byte(other: Home, path: Path) -> None:
+    taken = other.take(path)
+    assert taken.store == "palazzo"
+    assert {one.what: one.new for one in taken.counts}["item"] > 4
+    assert taken.left_out == ()
+    assert other.bytes() == path.read_bytes()
+    again = other.take(path)
+    assert all(one.new == one.changed == 0 for one in again.counts)
+    with other.at() as context:
+        assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
+
+
+def test_what_was_imported_is_found_as_it_was(made: tuple[Home, bytes], other: Home, path: Path) -> None:
+    other.take(path)
+    for asked in ("which database", "slow", "grey cat", "This is wrong", "rained"):
+        found = []
+        for home in (made[0], other):
+            with home.at() as context:
+                hits = search(context, SearchRequest(asked)).hits
+                found.append([(hit.id, hit.text, hit.wing, hit.room, hit.recorded_at, hit.trust) for hit in hits])
+        assert found[0] == found[1]
+
+
+def test_an_export_holds_everything_and_where_it_came_from(made: tuple[Home, bytes]) -> None:
+    lines = read(made[1])
+    kinds = {line["kind"] for line in lines}
+    assert (lines[0]["format"], lines[0]["version"]) == ("palazzo", 1)
+    assert kinds >= {"item", "source", "wing", "room", "act", "task", "task_state", "fact", "fact_version", "drawer"}
+    texts = [line["text"] for line in lines if line["kind"] == "item"]
+    assert HOSTILE in texts
+    assert any("Today it rained." in text for text in texts)
+    assert any("This is wrong." in text for text in texts)  # what is forgotten is retired, not gone
+    drawer = next(line for line in lines if line["kind"] == "drawer" and line["type"] == "note")
+    (span,) = drawer["spans"]
+    item = next(line for line in lines if line["kind"] == "item" and line["id"] == span["item"])
+    assert item["text"][span["start"] : span["end"]] in ("We chose SQLite.", "The grey cat sleeps.")
+
+
+def test_two_exports_are_the_same_but_for_what_changed(other: Home, path: Path) -> None:
+    other.take(path)
+    with other.at() as context:
+        remember(context, RememberRequest("One more.", wing="shop", room="notes"))
+    before, after = set(path.read_bytes().splitlines()), set(other.bytes().splitlines())
+    assert not before - after
+    assert {json.loads(line)["kind"] for line in after - before} >= {"item", "link", "drawer"}
+
+
+@pytest.mark.parametrize("ending", [".jsonl.gz", ".jsonl.zst"])
+def test_a_packed_export_is_imported_like_another(
+    made: tuple[Home, bytes], other: Home, path: Path, ending: str
+) -> None:
+    packed = path.with_name(f"packed{ending}")
+    with made[0].at() as context:
+        told = export(context, ExportRequest(packed))
+    assert told.size == packed.stat().st_size < len(made[1])
+    other.take(packed)
+    assert other.bytes() == made[1]
+
+
+def test_a_filter_is_told_in_the_header_and_what_it_lets_through_can_be_imported(
+    made: tuple[Home, bytes], other: Home, path: Path
+) -> None:
+    with made[0].at() as context:
+        export(context, ExportRequest(path, tags=("storage",), wing="shop"))
+    lines = read(path.read_bytes())
+    assert lines[0]["filter"] == {"tags": ["storage"], "wing": "shop"}
+    assert [line["text"] for line in lines if line["kind"] in "item"] == ["We chose SQLite."]
+    assert other.take(path).left_out == ()
+    with other.at() as context:
+        (hit,) = search(context, SearchRequest("SQLite")).hits
+    assert (hit.wing, hit.room) == ("shop", "notes")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"wing": "shop"}, {"wing": "api"}, {"room": "notes"}, {"kind": "diary"}, {"kind": "todo"}, {"branch": "main"},
+        {"filed_as": ("decision",)}, {"source": "s1"}, {"since": "2030-01-01"}, {"until": "2030-01-01"},
+    ],
+)  # fmt: skip
+def test_whatever_a_filter_lets_through_is_whole(
+    made: tuple[Home, bytes], other: Home, path: Path, chosen: dict[str, Any]
+) -> None:
+    with made[0].at() as context:
+        export(context, ExportRequest(path, **chosen))
+    assert other.take(path).left_out == ()
+    assert set(path.read_bytes().splitlines()[1:]) <= set(made[1].splitlines())
+
+
+def test_a_dry_run_writes_nothing(other: Home, path: Path) -> None:
+    would = other.take(path, dry_run=True)
+    assert not (other.place / "palace.db").exists()
+    with other.at() as context:
+        remember(context, RememberRequest("Mine.", wing="own"))
+    before = other.bytes()
+    assert other.take(path, dry_run=True).counts == would.counts
+    assert other.bytes() == before
+    assert other.take(path).counts == would.counts
+
+
+def test_an_import_that_was_stopped_is_finished_by_the_next(
+    other: Home, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(merging, "RECORDS_AT_ONCE", 7)
+        for stop in range(1, 6):
+            left = iter(range(stop, 0, -1))
+
+            def step(self: Database, left: Any = left) -> None:
+                if next(left) == 1:
+                    raise KeyboardInterrupt
+
+            patched.setattr(Database, "step", step)
+            with pytest.raises(KeyboardInterrupt):
+                other.take(path)
+    other.take(path)
+    assert other.bytes() == path.read_bytes()
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_taken(
+    other: Home, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from palazzo.exchange import checking
+
+    whole = checking.check
+
+    def changed(*given: Any) -> checking.Checked:
+        found = whole(*given)
+        path.write_bytes(path.read_bytes() + b"\n")
+        return found
+
+    monkeypatch.setattr(checking, "check", changed)
+    with pytest.raises(SourceUnreadable, match="was changed while it was read"):
+        other.take(path)
+
+
+# --- bad input ---------------------------------------------------------------------------------------------
+
+
+def _without(kind: str) -> Callable[[Lines], Lines]:
+    return lambda lines: [line for line in lines if line["kind"] != kind]
+
+
+def _with(kind: str, **fields: object) -> Callable[[Lines], Lines]:
+    return lambda lines: [{**line, **fields} if line["kind"] == kind else line for line in lines]
+
+
+BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
+    "nothing": (lambda lines: [], "is empty"),
+    "no header": (lambda lines: lines[1:], "no header"),
+    "two headers": (lambda lines: [*lines, lines[0]], "second header"),
+    "a later version": (_with("header", version=2), "upgrade"),
+    "another format": (_with("header", format="memory"), "no export of Palazzo"),
+    "another order": (lambda lines: [lines[0], *reversed(lines[1:])], "order"),
+    "drawers first": (lambda lines: [lines[-1], *lines[:-1]], "no header"),
+    "no rooms": (_without("room"), "that no line before it"),
+    "no sources": (_without("source"), "that no line before it"),
+    "no entities": (_without("entity"), "that no line before it"),
+    "a field that nobody knows": (_with("item", secret=1), "'secret'"),
+    "a drawer's field that nobody knows": (_with("drawer", secret=1), "'secret'"),
+    "a kind that nobody knows": (lambda lines: [*lines, {"kind": "spell"}], "'spell'"),
+    "a wrong type": (_with("item", text=7), "'text' must be a text"),
+    "an id that is none": (_with("item", id="../../etc/passwd"), "'id' must be an id"),
+    "a time out of range": (_with("item", recorded_at=10**18), "10,000 years"),
+    "a number out of range": (_with("item", ordinal=2**63), "out of range"),
+    "a share out of range": (_with("fact_version", confidence=7), "0 to 1"),
+    "half a character in a name": (_with("wing", first_name="\ud800"), "half a character"),
+    "nested too deeply": (_with("act", detail={"a": json.loads("[" * 200 + "]" * 200)}), "detail"),
+    "a list for an object": (lambda lines: [lines[0], [1, 2]], "no record"),
+}
+
+
+def refused(other: Home, path: Path, why: str) -> None:
+    """Whoever imports it is told in one sentence, and nothing has come."""
+    with pytest.raises(SourceUnreadable) as caught:
+        other.take(path, store="palazzo")
+    said = str(caught.value)
+    assert why in said
+    assert str(path) in said
+    assert "\n" not in said
+    assert not (other.place / "palace.db").exists()
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_not_as_an_export_has_it_is_one_sentence_and_nothing_of_it_is_taken(
+    other: Home, path: Path, made: tuple[Home, bytes], name: str
+) -> None:
+    change, why = BAD[name]
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in change(read(made[1]))))
+    refused(other, path, why)
+
+
+def test_an_export_that_was_cut_off_is_not_taken(other: Home, path: Path) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    refused(other, path, "cut off")
+    packed = gzip.compress(whole)
+    path.write_bytes(packed[: len(packed) // 2])
+    refused(other, path, "ends in the middle")
+
+
+def test_a_million_facts_in_one_line_are_not_read(other: Home, path: Path, made: tuple[Home, bytes]) -> None:
+    head = made[1].splitlines()[0]
+    one = json.dumps({"kind": "fact", "id": "0" * 32, "subject": "1" * 32})
+    path.write_bytes(head + b"\n[" + ",".join([one] * 180_000).encode() + b"]")
+    refused(other, path, "values")
+    path.write_bytes(head + b'\n{"kind":"item","parts":' + b"[" * 1_100_000)
+    refused(other, path, "values")
+    path.write_bytes(head + b'\n{"kind":"item","parts":' + b"[" * 100_000)
+    refused(other, path, "nested too deeply")
+
+
+def test_a_bomb_is_not_unpacked(other: Home, path: Path) -> None:
+    packed = path.with_name("bomb.jsonl.gz")
+    with gzip.open(packed, "wb", compresslevel=1) as file:
+        for _ in range(66):
+            file.write(b" " * (1 << 20))
+    refused(other, packed, "MiB")
+
+
+def test_what_is_nobodys_is_named_with_what_could_be_read(other: Home, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Buy milk.\n")
+    for given, why in (({}, "mempalace"), ({"store": "spells"}, "'spells'")):
+        with pytest.raises(UsageError, match=why):
+            other.take(path, **given)
+    with pytest.raises(UsageError, match="does not exist"):
+        other.take(tmp_path / "missing.jsonl")
+
+
+def test_an_export_says_itself_where_things_stand(other: Home, path: Path) -> None:
+    with pytest.raises(UsageError, match="leave --wing out"):
+        other.take(path, wing="other")
+
+
+def test_markdown_is_for_reading(made: tuple[Home, bytes], other: Home, tmp_path: Path) -> None:
+    with made[0].at() as context:
+        export(context, ExportRequest(tmp_path / "pages", "markdown"))
+    with pytest.raises(UsageError, match="for reading"):
+        other.take(tmp_path / "pages")
+
+
+def test_an_agent_may_see_what_would_come_and_a_person_imports_it(other: Home, path: Path) -> None:
+    other.variables["CLAUDECODE"] = "1"
+    assert other.take(path, dry_run=True).counts
+    with pytest.raises(UsageError, match="a person imports one"):
+        other.take(path)
+
+
+def test_nothing_but_an_earlier_export_is_overwritten(made: tuple[Home, bytes], tmp_path: Path) -> None:
+    notes = tmp_path / "notes.jsonl"
+    notes.write_text('{"mine": 1}\n')
+    for out, why in ((notes, "no export"), (made[0].place / "palace.db", "no export"), (tmp_path, "is a directory")):
+        with made[0].at() as context, pytest.raises(UsageError, match=why):
+            export(context, ExportRequest(out))
+    assert notes.read_text() == '{"mine": 1}\n'
+    with made[0].at() as context, pytest.raises(PalazzoError, match="cannot be written"):
+        export(context, ExportRequest(tmp_path / "no" / "such" / "export.jsonl"))
