@@ -54,11 +54,16 @@ def digest(row: ItemRow, source_uid: bytes, raw: bytes, text: str) -> bytes:
 
 def extend(connection: Connection, entries: Iterable[tuple[bytes, bytes]]) -> None:
     """Append (item id, digest) pairs to this device's chain, under the caller's write lock."""
+    relink(connection, ((uid, body, None) for uid, body in entries))
+
+
+def relink(connection: Connection, entries: Iterable[tuple[bytes, bytes, str | None]]) -> None:
+    """Append (item id, digest, why it is absent) of what was another device's to this device's chain."""
     seq, previous = items.last_link(connection, OWN_DEVICE)
     new: list[Link] = []
-    for uid, body in entries:
+    for uid, body, absent in entries:
         seq, previous = seq + 1, _chained(previous, uid, body)
-        new.append(Link(seq, uid, body, previous, None))
+        new.append(Link(seq, uid, body, previous, absent))
     items.insert_links(connection, OWN_DEVICE, new)
 
 

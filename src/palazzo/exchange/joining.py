@@ -18,7 +18,7 @@ from palazzo.derive.anchoring import ANCHORING
 from palazzo.derive.mending import MENDING
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.model import Micros
-from palazzo.store import redaction, syncing
+from palazzo.store import items, redaction, syncing
 from palazzo.store.database import Connection, Database
 
 _FORMAT, _VERSION = "palazzo key", 1
@@ -130,8 +130,5 @@ def become_another_device(database: Database, now: Micros, theirs: Mapping[int, 
         kept = 0
         while kept + 1 in own and own[kept + 1] == theirs.get(kept + 1):
             kept += 1
-        moved = syncing.become_another(connection, os.urandom(16), now, kept)
-        chain.extend(connection, [(item, digest) for item, digest, _ in moved])
-        for item, _, absent in moved:
-            if absent is not None:
-                connection.execute("UPDATE link SET absent = ? WHERE device = 1 AND item_uid = ?", (absent, item))
+        former = syncing.become_another(connection, os.urandom(16), now)
+        chain.relink(connection, items.hand_over_links(connection, chain.OWN_DEVICE, former, kept))

@@ -426,3 +426,19 @@ def unlinked_items(connection: Connection) -> Iterator[bytes]:
     """Yield the ids of items that are in no device's chain."""
     for (uid,) in connection.execute("SELECT uid FROM item EXCEPT SELECT item_uid FROM link"):
         yield bytes(uid)
+
+
+def hand_over_links(
+    connection: Connection, device: int, other: int, kept: int
+) -> list[tuple[bytes, bytes, str | None]]:
+    """Give a device's links up to number `kept` to another device; take away those behind, and return what they say.
+
+    That is (item, digest, absent) of each, in order, to be linked anew.
+    """
+    rows = connection.execute(
+        "SELECT item_uid, digest, absent FROM link WHERE device = ? AND seq > ? ORDER BY seq", (device, kept)
+    )
+    behind = [(bytes(item), bytes(digest), absent) for item, digest, absent in rows]
+    connection.execute("DELETE FROM link WHERE device = ? AND seq > ?", (device, kept))
+    connection.execute("UPDATE link SET device = ? WHERE device = ?", (other, device))
+    return behind

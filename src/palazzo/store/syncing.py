@@ -244,26 +244,14 @@ def links_beyond(connection: Connection, device: int, seq: int, besides: Iterabl
         yield Link(int(number), bytes(uid), bytes(digest), bytes(chained), absent)
 
 
-def become_another(connection: Connection, uid: bytes, at: Micros, kept: int) -> list[tuple[bytes, bytes, str | None]]:
-    """Let this palace be another device from here on.
-
-    The links of its chain up to number `kept` stay the former device's; the (item, digest, absent) of those behind are
-    returned, and are gone: they are to be linked anew, as the new device's first.
-    """
+def become_another(connection: Connection, uid: bytes, at: Micros) -> int:
+    """Let this palace be another device from here on; return the row id of the one that it was."""
     former, name, created = next(connection.execute("SELECT uid, name, created_at FROM device WHERE id = 1"))
     connection.execute("UPDATE device SET uid = ?, created_at = ? WHERE id = 1", (uid, at))
-    (row,) = next(
-        connection.execute(
-            "INSERT INTO device(uid, name, created_at) VALUES(?, ?, ?) RETURNING id", (former, name, created)
-        )
+    rows = connection.execute(
+        "INSERT INTO device(uid, name, created_at) VALUES(?, ?, ?) RETURNING id", (former, name, created)
     )
-    own = [(bytes(item), bytes(digest), absent) for item, digest, absent in connection.execute(_BEHIND, (kept,))]
-    connection.execute("DELETE FROM link WHERE device = 1 AND seq > ?", (kept,))
-    connection.execute("UPDATE link SET device = ? WHERE device = 1", (row,))
-    return own
-
-
-_BEHIND = "SELECT item_uid, digest, absent FROM link WHERE device = 1 AND seq > ? ORDER BY seq"
+    return int(next(rows)[0])
 
 
 def links_of_own(connection: Connection) -> dict[int, bytes]:
