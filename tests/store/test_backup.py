@@ -261,9 +261,26 @@ def test_another_programs_file_is_not_replaced(tmp_path: Path) -> None:
     assert other.read_bytes() == before
 
 
+@pytest.fixture(params=[16, 0], ids=["in memory", "page by page"])
+def cache_mb(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How much is copied before it is written: all of a small palace, or nothing, as of a large one."""
+    monkeypatch.setattr(backup, "_CACHE_MB", request.param)
+    return int(request.param)
+
+
+def test_what_is_in_the_log_alone_is_copied_with_checksums(palace: Palace, tmp_path: Path, cache_mb: int) -> None:
+    for n in range(20):
+        palace.remember(f"note {n}: " + "what the herons said of it. " * n, PLACE)
+    assert palace.database.path.with_name("palace.db-wal").stat().st_size
+    backup.copy(palace.database.path, tmp_path / "copy.db", quiet)
+    assert is_sound(tmp_path / "copy.db")
+    backup.copy_closed(tmp_path / "copy.db", tmp_path / "another.db", quiet)
+    assert is_sound(tmp_path / "another.db")
+
+
 @pytest.mark.parametrize("which", ["the copy", "the palace"])
 def test_a_palace_without_checksums_and_one_with_them_replace_each_other(
-    which: str, palace_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    which: str, palace_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_mb: int
 ) -> None:
     paths = {"the copy": tmp_path / "source.db", "the palace": palace_path}
     with monkeypatch.context() as without:

@@ -146,13 +146,18 @@ def _copy(source: apsw.Connection, target: Path, progress: Progress) -> None:
 
 
 def _open_new(target: Path, source: apsw.Connection) -> apsw.Connection:
-    """Open a file that is ours alone until it is done: locked once, and without a journal."""
+    """Open a file that is ours alone until it is done: locked once, and without a journal.
+
+    Its first page is written before any other: by that one it is known whether the others get checksums, and pages
+    that do not fit into the cache are written as they come.
+    """
     checksums.install()
     connection = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
     checksums.do_not_compare(connection)
     if source.reserve_bytes() == checksums.RESERVED:
         checksums.reserve(connection)
-    for setting in ("locking_mode=EXCLUSIVE", "journal_mode=OFF", "synchronous=OFF"):
+    settings = ("locking_mode=EXCLUSIVE", "journal_mode=OFF", "synchronous=OFF", f"cache_size={-1024 * _CACHE_MB}")
+    for setting in (*settings, "user_version=1"):
         connection.execute(f"PRAGMA {setting}").fetchall()
     return connection
 
