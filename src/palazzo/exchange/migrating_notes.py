@@ -23,7 +23,6 @@ from palazzo.text.names import tidy
 NOTES = "notes"
 """The room of notes whose store knows no rooms."""
 _LONGEST_TAG = 64
-_DAY = 86_400_000_000
 Worded = Note | DiaryEntry | Task
 
 
@@ -200,12 +199,8 @@ class NoteFiler:
         return plain
 
     def _time(self, one: Worded) -> Micros:
-        """When it was written; now where the store says nothing, or a time to come."""
-        now = self._change.clock()
+        """When it was written; now where the store says nothing."""
         if one.created_at is None:
             self._change.tally.leave("times", "the store does not say when it was written: now counts", one.key)
-            return now
-        if one.created_at > now + _DAY:
-            self._change.tally.leave("times", "they are still to come: now counts", one.key)
-            return now
+            return self._change.clock()
         return one.created_at

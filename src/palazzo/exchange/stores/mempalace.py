@@ -3,10 +3,11 @@
     DIR/palace/chroma.sqlite3          drawers, in chunks, in the collection `mempalace_drawers`; or
     DIR/palace/sqlite_exact.sqlite3    the same without Chroma
     knowledge_graph.sqlite3            facts: in the palace, beside it, or in ~/.mempalace
-    DIR/tunnels.json, identity.txt     tunnels that somebody made, and who the person is
+    DIR/tunnels.json, identity.txt     tunnels that somebody made, and who the agent is
 
-DIR is `~/.mempalace` or `~/.config/mempalace`. Shapes: https://github.com/MemPalace/mempalace, as 3.11.0 writes them.
-Nothing of it runs and nothing is written there. Times without a zone are by the clock of this machine.
+DIR is `~/.mempalace`, or since 3.10 `~/.config/mempalace`; whichever of the two is named, the other is looked at too.
+Shapes: https://github.com/MemPalace/mempalace, as 3.11.0 writes them. Nothing of it runs and nothing is written there.
+Times without a zone are by the clock of this machine.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from palazzo.store.database import SqliteConnection
 from palazzo.store.foreign import ForeignDatabase
 
 CHROMA, EXACT, FACTS = "chroma.sqlite3", "sqlite_exact.sqlite3", "knowledge_graph.sqlite3"
-COLLECTION = "mempalace_drawers"
+COLLECTION, IDENTITY = "mempalace_drawers", "identity.txt"
 _CUTTING = (("chunk_size", CHUNK_SIZE), ("chunk_overlap", OVERLAP))
 """The settings by which texts were cut, and what they are where nobody set them."""
 _LEFT = {
@@ -74,7 +75,7 @@ class MemPalace:
                     yield from drawers.read()
                     cited = drawers.keys
                 yield from _left_of(there)
-        yield from _identity(found.beside / "identity.txt")
+        yield from _identity(_first(found.beside, (IDENTITY,)) or _home(found.beside) / IDENTITY)
         if found.facts is not None:
             with ForeignDatabase(found.facts).snapshot() as connection:
                 yield from read_facts(connection, cited)
@@ -98,12 +99,12 @@ class _Files:
             if path.name not in (CHROMA, EXACT, FACTS):
                 return None
             path = path.parent
-        for palace in (path / "palace", path):
+        for palace in (path / "palace", path, _configured(path)):
             drawers = _first(palace, (CHROMA, EXACT, *_SERVERS))
-            beside = palace.parent
-            facts = _first(palace, (FACTS,)) or _first(beside, (FACTS,)) or _first(_home(beside), (FACTS,))
             if drawers is not None:
-                return cls(palace, beside, drawers, facts)
+                beside = palace.parent
+                places = (palace, beside, _home(beside))
+                return cls(palace, beside, drawers, next(filter(None, (_first(one, (FACTS,)) for one in places)), None))
         facts = _first(path, (FACTS,))
         return None if facts is None else cls(path, path, None, facts)
 
@@ -127,6 +128,11 @@ def _home(beside: Path) -> Path:
     """Where the facts of a default palace are, which has them in `~/.mempalace` also if it is in `~/.config`."""
     is_configured = (beside.parent.name, beside.name) == (".config", "mempalace")
     return beside.parent.parent / ".mempalace" if is_configured else beside
+
+
+def _configured(path: Path) -> Path:
+    """Where the default palace is whose facts are in `~/.mempalace`, if that is what is named."""
+    return path.parent / ".config" / "mempalace" / "palace" if path.name == ".mempalace" else path
 
 
 def _is_its(found: _Files) -> bool:
