@@ -191,6 +191,15 @@ def test_a_machine_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 
 
 @posix
+def test_what_a_server_says_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    steering = script(tmp_path / "ssh", "printf 'fatal: \\033[2Jstrange\\n' >&2; exit 1")
+    variables = {**os.environ, "GIT_SSH_COMMAND": str(steering)}
+    with pytest.raises(RemoteUnusable, match="strange") as refused:
+        open_remote(Where("git", "ssh://nowhere.invalid/x"), tmp_path / "cache", variables).look()
+    assert str(refused.value).isprintable()
+
+
+@posix
 def test_a_remote_that_does_not_answer_is_given_up_and_left_nothing_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

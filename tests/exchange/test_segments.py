@@ -246,6 +246,15 @@ def test_names_and_heads_are_read_as_they_were_written() -> None:
     assert segments.load_head(segments.dump_head(head), DEVICE) == head
 
 
+def test_what_a_device_is_called_cannot_steer_a_terminal() -> None:
+    (one,) = written([b"1"])
+    head = Head.of(one, "Anna\x1b[2J\ud800\n")
+    assert head.called == "Anna[2J"
+    steering = segments.dump_head(head).replace(b"Anna", b"\\u001b")
+    with pytest.raises(SegmentUnreadable):
+        segments.load_head(steering, DEVICE)
+
+
 def test_a_head_that_is_none_is_refused_in_one_sentence() -> None:
     head = segments.dump_head(head_of(written([b"1"])))
     assert segments.load_head(head, DEVICE)

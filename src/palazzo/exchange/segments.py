@@ -130,7 +130,8 @@ class Head:
     def of(cls, segment: Segment, called: str = "") -> Self:
         """Return the head of a device whose last segment this is."""
         header = segment.header
-        return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, called)
+        shown = "".join(letter for letter in called if letter.isprintable())[:100]
+        return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +349,7 @@ def _fits(content: dict[str, Any]) -> bool:
     counts = [content[name] for name in ("epoch", "n")]
     at = content.get("clock", content.get("at"))
     return (
-        all(isinstance(text, str) and len(text) <= 200 for text in texts)
+        all(isinstance(text, str) and len(text) <= 200 and text.isprintable() for text in texts)
         and all(type(count) is int and 0 < count < _MOST for count in counts)
         and type(at) is int
         and abs(at) < _MOST * 1_000_000

@@ -136,8 +136,13 @@ def refuse(answer: Answer, address: str) -> NoReturn:
             raise RemoteUnusable(sentence.format(address))
     lines = [line.strip() for line in answer.said.splitlines() if line.strip()]
     telling = [line for line in lines if line.lower().startswith(("fatal:", "error:", "remote:", "!"))] or lines
-    last = without_password(telling[0])[:300] if telling else f"it ended with {answer.code}"
+    last = _shown(without_password(telling[0])[:300]) if telling else f"it ended with {answer.code}"
     raise RemoteUnusable(f"git could not reach or change {address} ({last}); mend that, and run it again.")
+
+
+def _shown(text: str) -> str:
+    """What a server says may hold anything, also what would steer a terminal."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 _SENTENCES = (
