@@ -210,7 +210,7 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "a kind that nobody knows": (lambda lines: [*lines, {"kind": "spell"}], "'spell'"),
     "a wrong type": (_with("item", text=7), "'text' must be a text"),
     "an id that is none": (_with("item", id="../../etc/passwd"), "'id' must be an id"),
-    "a time out of range": (_with("item", recorded_at=10**18), "10,000 years"),
+    "a time out of range": (_with("item", recorded_at=10**18), "years 1 to 9999"),
     "a number out of range": (_with("item", ordinal=2**63), "out of range"),
     "a share out of range": (_with("fact_version", confidence=7), "0 to 1"),
     "half a character in a name": (_with("wing", first_name="\ud800"), "half a character"),

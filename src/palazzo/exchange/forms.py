@@ -20,8 +20,8 @@ DEEPEST = 64
 _DEEPEST_TEXT = DEEPEST - 4
 """Of these, what a JSON text within a record may take."""
 _LARGEST = (1 << 63) - 1
-_FURTHEST = 10_000 * 31_556_952 * 1_000_000
-"""Microseconds in ten thousand years."""
+_EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The first microsecond of the year 1 and the last of the year 9999: no calendar here tells others."""
 _HEX = re.compile(r"(?:[0-9a-f]{2})*")
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -127,8 +127,8 @@ def _whole(value: object) -> int:
 
 def _time(value: object) -> int:
     moment = _whole(value)
-    if abs(moment) > _FURTHEST:
-        raise BadRecord("is a time more than 10,000 years away")
+    if not _EARLIEST <= moment <= _LATEST:
+        raise BadRecord("is a time outside the years 1 to 9999")
     return moment
 
 
@@ -161,7 +161,7 @@ NAME = Form("name", _name, {"type": "string"})
 ID = Form("id", _id, {"type": "string", "pattern": "^[0-9a-f]{32}$"})
 DIGEST = Form("digest", _digest, {"type": "string", "pattern": "^([0-9a-f]{2})*$"}, bytes.hex)
 WHOLE = Form("whole", _whole, {"type": "integer", "minimum": -_LARGEST, "maximum": _LARGEST})
-TIME = Form("time", _time, {"type": "integer", "minimum": -_FURTHEST, "maximum": _FURTHEST})
+TIME = Form("time", _time, {"type": "integer", "minimum": _EARLIEST, "maximum": _LATEST})
 SHARE = Form("share", _share, {"type": "number", "minimum": 0, "maximum": 1})
 FLAG = Form("flag", _flag, {"type": "boolean"})
 LONG = Form("long", _long, {"oneOf": [{"type": "string"}, _BYTES]}, _encode_long)

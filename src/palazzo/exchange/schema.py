@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from palazzo.exchange import derived
 from palazzo.exchange.forms import fields_of, schema_of
 from palazzo.exchange.records import FORMAT, VERSION
 from palazzo.exchange.wire import KINDS
@@ -15,6 +16,8 @@ _ABOUT = (
     "count code points and are half-open."
 )
 
+_LINES: dict[str, type] = {**KINDS, derived.KIND: derived.Drawer}
+
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of one line."""
@@ -22,8 +25,8 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"One line of a {FORMAT} export, version {VERSION}",
         "description": _ABOUT,
-        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in KINDS],
-        "$defs": {kind: _record(kind, cls) for kind, cls in KINDS.items()},
+        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in _LINES],
+        "$defs": {kind: _record(kind, cls) for kind, cls in _LINES.items()},
     }
 
 
