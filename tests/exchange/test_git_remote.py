@@ -15,7 +15,7 @@ from tests.exchange.shared import Device, Place, git
 from palazzo.errors import RemoteUnusable, UsageError
 from palazzo.exchange.remotes import There, git_calls
 from palazzo.exchange.remotes.git import GitBranch
-from palazzo.exchange.remotes.opening import Where, open_remote, resolve
+from palazzo.exchange.remotes.opening import Where, known, open_remote, resolve
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests push with git")
 posix = pytest.mark.skipif(os.name != "posix", reason="the program in the way is a shell script")
@@ -293,6 +293,16 @@ def test_an_address_is_a_folder_or_a_repository_by_what_is_there(tmp_path: Path,
     assert resolve("hub", inside) == Where("git", "git@hub.invalid:me/x.git")
     for url in ("https://h.invalid/x.git", "ssh://g@h.invalid/x", "git@h.invalid:x.git", "file:///srv/x.git"):
         assert resolve(url, tmp_path) == Where("git", url)
+
+
+def test_a_remote_that_is_known_is_what_it_was_also_while_it_is_not_there(tmp_path: Path, place: Place) -> None:
+    (tmp_path / "folder").mkdir()
+    for address in (str(place.there), str(tmp_path / "folder"), "git@h.invalid:x.git", "https://h.invalid/x"):
+        assert known(address) == resolve(address, tmp_path)
+    (tmp_path / "folder").rmdir()
+    assert known(str(tmp_path / "folder")).kind == "folder"
+    with pytest.raises(RemoteUnusable, match="is not there: mount the drive"):
+        open_remote(known(str(tmp_path / "folder")), tmp_path / "cache").look()
 
 
 @pytest.mark.parametrize(

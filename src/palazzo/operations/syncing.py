@@ -74,28 +74,27 @@ def chosen(context: Context, name: str | None) -> list[RemoteRow]:
     return fitting
 
 
-def opened(context: Context, address: str, uid: bytes, where: Where | None = None) -> Remote:
+def opened(context: Context, where: Where, uid: bytes) -> Remote:
     """Return the way to a remote."""
     import sys
 
-    from palazzo.exchange.remotes.opening import open_remote, resolve
+    from palazzo.exchange.remotes.opening import open_remote
 
-    cache = _cache(context) / uid.hex()
-    found = where or resolve(address, context.palace_path.parent, context.variables)
-    return open_remote(found, cache, context.variables, asks=sys.stdin.isatty())
+    return open_remote(where, _cache(context) / uid.hex(), context.variables, asks=sys.stdin.isatty())
 
 
 def meeting(context: Context, remote: RemoteRow) -> Meeting:
     """Go to a remote; RemoteUnusable where it is another palace's by now, or nobody's."""
     from palazzo.exchange import joining
     from palazzo.exchange import meeting as meetings
+    from palazzo.exchange.remotes.opening import Where
     from palazzo.exchange.sealing import Key
 
     database = context.writing().database
     with database.snapshot() as connection:
         palace, device = joining.palace_id(connection), joining.device_id(connection)
         called = joining.device_name(connection)
-    transport = opened(context, remote.address, remote.uid)
+    transport = opened(context, Where(remote.kind, remote.address), remote.uid)
     said = transport.look().about
     if said is None:
         raise RemoteUnusable(

@@ -162,7 +162,7 @@ class Folder:
         """A drive that is not mounted leaves an empty place, or none; nothing is made where there is none."""
         if not self._path.is_dir():
             raise RemoteUnusable(
-                f"The folder {self.address} is not there: mount the drive or make the directory, and run it again."
+                f"{self.address} is not there: mount the drive, or bring back the directory, and run it again."
             )
 
     @contextlib.contextmanager

@@ -55,6 +55,13 @@ def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) 
     return found
 
 
+def known(address: str) -> Where:
+    """Return what `resolve` had found at this address, also while it is not there: a drive that is not mounted."""
+    if _URL.fullmatch(address) or (_OVER_SSH.fullmatch(address) and not Path(address).is_absolute()):
+        return Where("git", address)
+    return Where("git" if _is_repository(Path(address)) else "folder", address)
+
+
 def open_remote(where: Where, cache: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> Remote:
     """Return the remote; nothing is read or written yet. `cache` is a directory of ours for it, which git needs.
 
