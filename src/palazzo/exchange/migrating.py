@@ -1,9 +1,9 @@
 """Taking over another memory's store: what its reader tells, filed by the door and the graph with where it came from.
 
 A store is read to its end before anything is written, so that one that cannot be read leaves nothing behind, and its
-own program waits for nobody. Then what it told is filed in short transactions, all in one change group that
-`palazzo undo` takes back. Whatever is there already is recognised by what the store calls it, so an interrupted migration is finished
-by running it again.
+own program waits for nobody. Then what it told is filed in short transactions, all in one change group that `palazzo
+undo` takes back. Whatever is there already is recognised by what the store calls it, so an interrupted migration is
+finished by running it again.
 """
 
 from __future__ import annotations

@@ -65,6 +65,11 @@ class MemPalace:
             )
         cited: Mapping[str, str] = {}
         if found.drawers is not None:
+            if found.drawers.name in _SERVERS:
+                where = _SERVERS[found.drawers.name]
+                raise SourceUnreadable(
+                    f"{found.palace} keeps its drawers in {where}: move them into a file with MemPalace first."
+                )
             settings = found.settings()
             with ForeignDatabase(found.drawers).snapshot() as connection:
                 there = _collections(connection, found.drawers)
@@ -146,8 +151,6 @@ def _is_its(found: _Files) -> bool:
 
 
 def _collections(connection: SqliteConnection, database: Path) -> dict[str, Collection]:
-    if database.name in _SERVERS:
-        raise SourceUnreadable(f"{database.parent} keeps its drawers in {_SERVERS[database.name]}, which is no file.")
     return chroma_collections(connection) if database.name == CHROMA else exact_collections(connection)
 
 
