@@ -21,7 +21,7 @@ from palazzo.archive.erased_words import at_moment, bare_notes, without_erased
 from palazzo.archive.guarding import Guard
 from palazzo.archive.packing import NewPack, Spot
 from palazzo.model import ItemId, Micros
-from palazzo.store import items, redaction, tombstones
+from palazzo.store import items, links, redaction, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.items import ItemRow
 from palazzo.store.packs import PackReader
@@ -303,7 +303,7 @@ def _join(
 
 def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bool:
     """Whether the item that is here is the very same: a link has its digest, and it was filed in that room."""
-    if came.is_erased or not items.is_linked_as(connection, came.uid, came_digest):
+    if came.is_erased or not links.is_linked_as(connection, came.uid, came_digest):
         return False
     rows = connection.execute(
         "SELECT 1 FROM item JOIN room ON room.id = item.room WHERE item.uid = ? AND room.uid = ?", (came.uid, came.room)
@@ -361,7 +361,7 @@ def _write(connection: Connection, row: int, kept: Arrival, here: Arrival, sourc
 
 
 def _settle_links(connection: Connection, kept: Arrival, own: bytes) -> None:
-    items.settle_links(connection, kept.uid, own, kept.is_erased)
+    links.settle_links(connection, kept.uid, own, kept.is_erased)
 
 
 def claim(connection: Connection, guard: Guard, came: Filing) -> None:

@@ -3,7 +3,8 @@
     digest = H(salt, header, raw, text)        what the item was
     hash   = H(previous hash, item id, digest)  where it stands
 
-Links are never erased. A body may be absent only where a link says why.
+Links are never erased. A body may be absent only where a link says why: it was erased; another device's copy of the
+item was kept instead (`merged`); or it stayed on the device that has it (`private`, `withheld`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 import zstandard
 
-from palazzo.store import items
+from palazzo.store import items, links
 from palazzo.store.database import Connection
 from palazzo.store.items import ItemRow, Link
 from palazzo.store.packs import PackReader
@@ -76,16 +77,25 @@ class Break:
     reason: str
 
 
-def audit(connection: Connection, device: int = OWN_DEVICE) -> Iterator[Break]:
+def audit(connection: Connection) -> Iterator[Break]:
     """Yield every link that does not follow from the one before it, or whose item is missing or changed.
 
-    Items that no device's chain holds come last, with the number 0.
+    Of this device's chain every link is there; of another's those that came. Items that no device's chain tells of come
+    last, with the number 0.
     """
-    expected_seq, previous = 1, bytes(32)
     packs = PackReader(connection)
+    for device in links.devices(connection):
+        yield from _audit(connection, packs, device)
+    for uid in items.unlinked_items(connection):
+        yield Break(0, uid.hex(), "no link tells of this item")
+
+
+def _audit(connection: Connection, packs: PackReader, device: int) -> Iterator[Break]:
+    expected_seq, previous = 1, bytes(32)
     for link in items.links(connection, device):
         if link.seq != expected_seq:
-            yield Break(link.seq, link.item_uid.hex(), f"links {expected_seq} to {link.seq - 1} are missing")
+            if device == OWN_DEVICE:
+                yield Break(link.seq, link.item_uid.hex(), f"links {expected_seq} to {link.seq - 1} are missing")
         elif link.hash != _chained(previous, link.item_uid, link.digest):
             yield Break(link.seq, link.item_uid.hex(), "the link does not follow from the one before it")
         if link.absent is None:
@@ -93,8 +103,6 @@ def audit(connection: Connection, device: int = OWN_DEVICE) -> Iterator[Break]:
             if reason:
                 yield Break(link.seq, link.item_uid.hex(), reason)
         expected_seq, previous = link.seq + 1, link.hash
-    for uid in items.unlinked_items(connection):
-        yield Break(0, uid.hex(), "no link tells of this item")
 
 
 def _compare(connection: Connection, packs: PackReader, link: Link) -> str:

@@ -25,6 +25,7 @@ from palazzo.store import (
     drawers,
     items,
     keywords,
+    links,
     mendings,
     mentions,
     past,
@@ -123,14 +124,10 @@ def _chain(connection: Connection) -> Finding:
     breaks = [f"link {one.seq} (item {one.item}): {one.reason}" for one in islice(chain.audit(connection), 20)]
     breaks += [f"item {uid.hex()} is said to be erased, and no erasure tells of it"
                for uid in islice(tombstones.unexplained(connection), 20)]  # fmt: skip
-    links, absent = next(
-        connection.execute("SELECT count(*), count(absent) FROM link WHERE device = ?", (chain.OWN_DEVICE,))
-    )
-    (count,) = next(connection.execute("SELECT count(*) FROM item"))
-    if not breaks and links < count:
-        breaks = [f"{count - links} of {count} items are in no link"]
-    erased = f", but {absent:,} that are absent by record (erased)" if absent else ""
-    return not breaks, _told(breaks) or f"{links:,} links, all bodies as they were archived{erased}"
+    why = links.absent_links(connection)
+    told = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
+    but = f", but those that are absent by record ({told})" if told else ""
+    return not breaks, _told(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}"
 
 
 def _items(connection: Connection) -> Finding:

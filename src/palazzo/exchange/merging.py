@@ -100,15 +100,16 @@ def merge(
     *,
     progress: Progress | None = None,
     dry_run: bool = False,
+    vouch: bool = False,
 ) -> Report:
     """Merge records into a palace, in the order in which they come, in transactions of bounded size.
 
     The caller has checked them whole. What was interrupted is finished by merging the same again. A `dry_run` changes
-    nothing and tells what would have been done.
+    nothing and tells what would have been done. With `vouch` what no link tells of in the end gets one of this device.
     """
     told = progress or (lambda done: None)
     if not dry_run:
-        return _merge(database, records, clock, told, database.step)
+        return _merge(database, records, clock, told, vouch)
     found: list[Report] = []
     with contextlib.suppress(_TakeBack), database.transaction() as connection:
         found.append(_merge_within(connection, records, Guard.at(connection, database.redacts), clock(), told))
@@ -131,7 +132,7 @@ def _merge(
     records: Iterable[Record],
     clock: Callable[[], Micros],
     told: Progress,
-    step: Callable[[], None],
+    vouch: bool,
 ) -> Report:
     report, done = Report(), 0
     led: dict[tuple[str, str], int] = {}
@@ -141,13 +142,14 @@ def _merge(
         prepared = _prepared(database, batch, guard)
         with database.transaction() as connection:
             later += _merge_batch(Work(connection, guard, clock(), report, led), batch, prepared)
-        step()
+        database.step()
         done += len(batch)
         told(done)
     with database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
         _finish(Work(connection, guard, clock(), report, led), later)
-        merging_items.link_unlinked(connection)
+        if vouch:
+            merging_items.link_unlinked(connection)
     return report
 
 

@@ -17,7 +17,7 @@ from palazzo.derive.material import from_segment
 from palazzo.exchange.merging_work import Outcome, Work
 from palazzo.exchange.records import Erasure, Item, Link, Repetition, Revision
 from palazzo.model import ItemId, Micros
-from palazzo.store import changes, drawers, items, tombstones
+from palazzo.store import changes, drawers, items, links, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
 from palazzo.text.hashed import HashedWords
@@ -162,7 +162,7 @@ def merge_link(work: Work, one: Link) -> Outcome:
     device = work.need("device", one.device)
     uid, absent = bytes.fromhex(one.item), _absent(work, one)
     link = items.Link(one.seq, uid, one.digest, one.hash, absent)
-    before = items.link_at(work.connection, device, one.seq)
+    before = links.link_at(work.connection, device, one.seq)
     if before is None:
         items.insert_links(work.connection, device, [link])
         return "added"
@@ -172,7 +172,7 @@ def merge_link(work: Work, one: Link) -> Outcome:
         work.report.forked.add(one.device)
         if device == chain.OWN_DEVICE or before.hash <= link.hash:
             return "same"
-    items.replace_link(work.connection, device, link)
+    links.replace_link(work.connection, device, link)
     return "changed"
 
 
@@ -194,7 +194,7 @@ def link_unlinked(connection: Connection) -> int:
     bodies = [(uid, arriving.own_digest(connection, reader, rows[uid])) for uid in sorted(uids)]
     chain.extend(connection, bodies)
     for uid, digest in bodies:
-        items.settle_links(connection, uid, digest, items.is_bare(connection, rows[uid]))
+        links.settle_links(connection, uid, digest, items.is_bare(connection, rows[uid]))
     return len(bodies)
 
 

@@ -202,7 +202,7 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
         context.report("merging", done, total)
 
     with _palace(context, request.dry_run, True) as palace:
-        report = merging.merge(palace.database, records, palace.clock, progress=merged, dry_run=request.dry_run)
+        report = merging.merge(palace.database, records, palace.clock, progress=merged, dry_run=request.dry_run, vouch=True)
     return _of_report(_written_by(checked), report)
 
 

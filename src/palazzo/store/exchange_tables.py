@@ -32,6 +32,7 @@ _INDEXES = (
     "CREATE UNIQUE INDEX room_uid ON room(uid)",
     "CREATE UNIQUE INDEX fact_version_uid ON fact_version(uid)",
     "CREATE UNIQUE INDEX task_state_uid ON task_state(uid)",
+    "CREATE INDEX link_item ON link(item_uid)",
 )
 # Two devices may take back one command apart from each other: `undoes` is no longer unique. SQLite cannot drop that
 # from a table, so it is made anew under its name; what refers to it is looked at again at the end of the transaction.

@@ -378,41 +378,6 @@ def insert_links(connection: Connection, device: int, links: Iterable[Link]) -> 
     )
 
 
-def link_at(connection: Connection, device: int, seq: int) -> Link | None:
-    """Return a link of a device's chain."""
-    rows = connection.execute(
-        "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ? AND seq = ?", (device, seq)
-    )
-    for own, uid, digest, chained, absent in rows:
-        return Link(int(own), bytes(uid), bytes(digest), bytes(chained), absent)
-    return None
-
-
-def replace_link(connection: Connection, device: int, link: Link) -> None:
-    """Let a link of another device's chain be as this one says."""
-    connection.execute(
-        "UPDATE link SET item_uid = ?, digest = ?, hash = ?, absent = ? WHERE device = ? AND seq = ?",
-        (*link[1:], device, link.seq),
-    )
-
-
-def settle_links(connection: Connection, uid: bytes, digest: bytes, is_erased: bool) -> None:
-    """Let all links of an item say whether it is here as their digest has it; `digest` is its own."""
-    connection.execute(
-        "UPDATE link SET absent = CASE WHEN ?3 THEN 'erased' WHEN digest = ?2 THEN NULL ELSE 'merged' END"
-        " WHERE item_uid = ?1",
-        (uid, digest, is_erased),
-    )
-
-
-def is_linked_as(connection: Connection, uid: bytes, digest: bytes) -> bool:
-    """Whether a link says that the item of that id is here with that digest."""
-    rows = connection.execute(
-        "SELECT 1 FROM link WHERE item_uid = ? AND digest = ? AND absent IS NULL LIMIT 1", (uid, digest)
-    )
-    return any(True for _ in rows)
-
-
 def links(connection: Connection, device: int) -> Iterator[Link]:
     """Yield a device's links from the first on."""
     rows = connection.execute(
@@ -423,8 +388,12 @@ def links(connection: Connection, device: int) -> Iterator[Link]:
 
 
 def unlinked_items(connection: Connection) -> Iterator[bytes]:
-    """Yield the ids of items that are in no device's chain."""
-    for (uid,) in connection.execute("SELECT uid FROM item EXCEPT SELECT item_uid FROM link"):
+    """Yield the ids of items that no link tells of as they are: neither with their digest nor as erased."""
+    rows = connection.execute(
+        "SELECT uid FROM item WHERE NOT EXISTS (SELECT 1 FROM link WHERE item_uid = item.uid"
+        " AND (absent IS NULL OR absent = 'erased'))"
+    )
+    for (uid,) in rows:
         yield bytes(uid)
 
 

@@ -1,0 +1,52 @@
+"""Links of devices' chains, by device and by item: what merging asks of them and what it settles."""
+
+from __future__ import annotations
+
+from palazzo.store.database import Connection
+from palazzo.store.items import Link
+
+
+def link_at(connection: Connection, device: int, seq: int) -> Link | None:
+    """Return a link of a device's chain."""
+    rows = connection.execute(
+        "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ? AND seq = ?", (device, seq)
+    )
+    for own, uid, digest, chained, absent in rows:
+        return Link(int(own), bytes(uid), bytes(digest), bytes(chained), absent)
+    return None
+
+
+def replace_link(connection: Connection, device: int, link: Link) -> None:
+    """Let a link of another device's chain be as this one says."""
+    connection.execute(
+        "UPDATE link SET item_uid = ?, digest = ?, hash = ?, absent = ? WHERE device = ? AND seq = ?",
+        (*link[1:], device, link.seq),
+    )
+
+
+def settle_links(connection: Connection, uid: bytes, digest: bytes, is_erased: bool) -> None:
+    """Let all links of an item say whether it is here as their digest has it; `digest` is its own."""
+    connection.execute(
+        "UPDATE link SET absent = CASE WHEN ?3 THEN 'erased' WHEN digest = ?2 THEN NULL ELSE 'merged' END"
+        " WHERE item_uid = ?1",
+        (uid, digest, is_erased),
+    )
+
+
+def is_linked_as(connection: Connection, uid: bytes, digest: bytes) -> bool:
+    """Whether a link says that the item of that id is here with that digest."""
+    rows = connection.execute(
+        "SELECT 1 FROM link WHERE item_uid = ? AND digest = ? AND absent IS NULL LIMIT 1", (uid, digest)
+    )
+    return any(True for _ in rows)
+
+
+def absent_links(connection: Connection) -> dict[str, int]:
+    """Return how many links say why their body is not here, by what they say; '' are those whose body is."""
+    rows = connection.execute("SELECT coalesce(absent, ''), count(*) FROM link GROUP BY 1 ORDER BY 1")
+    return {str(why): int(number) for why, number in rows}
+
+
+def devices(connection: Connection) -> list[int]:
+    """Return the devices of whose chains there are links, this one first."""
+    return [int(row) for (row,) in connection.execute("SELECT DISTINCT device FROM link ORDER BY device")]
