@@ -66,6 +66,8 @@ OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {
     "update_drawer": {"text": "Put right {n}: crane {n} was oiled."},
     "mempalace_update_drawer": {"content": "Put right {n}: crane {n} was oiled."},
     "feed": {"dry_run": True},
+    "export": {"path": "cranes.jsonl"},
+    "import": {"path": "memory.jsonl"},
     "forget": {"dry_run": False},
     "undo": {"list": True},
 }
@@ -80,6 +82,8 @@ class Stock:
         self._number = itertools.count(1)
         project.mkdir(exist_ok=True)
         (project / "page.md").write_text("# Cranes\n\nEach berth has one.\n")
+        told = {"type": "entity", "name": "crane", "entityType": "machine", "observations": ["It lifts."]}
+        (project / "memory.jsonl").write_text(json.dumps(told) + "\n")
         with Palace.open(palace) as opened:
             for place, note in NOTES.items():
                 opened.remember(note, place)

@@ -213,6 +213,7 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "a time out of range": (_with("item", recorded_at=10**18), "years 1 to 9999"),
     "a number out of range": (_with("item", ordinal=2**63), "out of range"),
     "a share out of range": (_with("fact_version", confidence=7), "0 to 1"),
+    "a part outside its text": (_with("item", parts=[["text", 0, 10**9]]), "outside its text"),
     "half a character in a name": (_with("wing", first_name="\ud800"), "half a character"),
     "nested too deeply": (_with("act", detail={"a": json.loads("[" * 200 + "]" * 200)}), "detail"),
     "a list for an object": (lambda lines: [lines[0], [1, 2]], "no record"),

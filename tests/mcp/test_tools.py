@@ -277,6 +277,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "mine": {"paths": ["."]},
     "feed": {"dry_run": True},
     "sync_sources": {},
+    "export": {"path": "zebras.jsonl"},
+    "import": {"path": "memory.jsonl"},
     "audit": {},
     "verify": {},
     "settings": {},
@@ -306,6 +308,8 @@ def _stock_for_tools(talk: Talk) -> dict[str, str]:
         talk.told("kg_add", subject=thing, predicate="is", object="brown")
     (talk.cwd / "zebra.md").write_text("# Zebra\n\nStripes.\n")
     talk.told("mine", paths=["zebra.md"])
+    told = {"type": "entity", "name": "zebra", "entityType": "animal", "observations": ["It has stripes."]}
+    (talk.cwd / "memory.jsonl").write_text(json.dumps(told) + "\n")
     return {
         "drawer": other["id"], "note": note["id"], "todo": todo, "reminder": reminder, "tunnel": tunnel,
         "place": place, "wing": place.split("/")[0],

@@ -36,6 +36,7 @@ from palazzo.exchange.records import (
     Task,
     Tunnel,
 )
+from palazzo.store import items
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of the file were read, of how many."""
@@ -127,11 +128,17 @@ def _see(path: Path, line: int, record: Record | Drawer, seen: _Seen) -> None:
     seen.counts[kind] += 1
     if isinstance(record, Drawer):
         return
+    if isinstance(record, Item) and not _is_within(record):
+        raise _bad(path, line, "tells of a part that lies outside its text")
     if kind in _REFERRED:
         seen.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
     for to, uid in _references(record):
         if bytes.fromhex(uid) not in seen.ids[to]:
             raise _bad(path, line, f"is of a {to} ({uid}) that no line before it is about")
+
+
+def _is_within(record: Item) -> bool:
+    return all(0 <= part.start <= part.end <= len(record.text) for part in items.load_parts(record.parts))
 
 
 def _id(record: Record) -> str:

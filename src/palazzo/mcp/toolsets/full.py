@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.mcp.toolsets import facts, filed, keeping, recalling, structure, tasks, tending
+from palazzo.mcp.toolsets import exchanging, facts, filed, keeping, recalling, structure, tasks, tending
 
 FULL = (
     recalling.SEARCH_IN_FULL,
@@ -44,6 +44,8 @@ FULL = (
     tending.MINE,
     tending.FEED,
     tending.SYNC_SOURCES,
+    exchanging.EXPORT,
+    exchanging.IMPORT,
     tending.AUDIT,
     tending.VERIFY,
     tending.SETTINGS,
