@@ -20,7 +20,7 @@ from palazzo.exchange import reading, segments, withholding
 from palazzo.exchange.records import Absent, Item, Link, Record
 from palazzo.exchange.remotes import Remote, There, refuse_other
 from palazzo.exchange.segments import Head, Sealing, Segment, Series
-from palazzo.exchange.wire import key_of, kind_of, to_line
+from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
 from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
 from palazzo.store import syncing, tombstones
@@ -253,7 +253,7 @@ class _Telling:
             self._done.records["link"] += 1
             if link.absent in _WITH_ITEM and why is None and link.item in items:
                 self._done.records["item"] += 1
-                lines.insert(0, to_line(items[link.item]).rstrip())
+                lines.append(to_line(items[link.item]).rstrip())
             yield lines
 
     def _lacks(self, item: Item) -> bool:
@@ -310,15 +310,29 @@ def _in_groups(links: Iterable[Link], most: int) -> Iterator[list[Link]]:
 
 
 def _filled(told: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
-    """Yield what is told, a segment's worth at a time; what belongs together stays so."""
+    """Yield what is told, a segment's worth at a time, in canonical order; what belongs together stays so.
+
+    An item that is more than a segment stands behind its link, so that a reader never has one that no link tells of.
+    """
     some: list[bytes] = []
     size = 0
     for lines in told:
-        weight = sum(map(len, lines))
+        weight = sum(map(len, lines)) + len(lines)
         if some and size + weight > segments.FULL:
-            yield some
+            yield sorted(some, key=_rank)
             some, size = [], 0
+        if weight > segments.FULL:
+            yield lines
+            continue
         some += lines
         size += weight
     if some:
-        yield some
+        yield sorted(some, key=_rank)
+
+
+_BEGINS = len(b'{"kind":"')
+_RANKS = {kind.encode(): n for n, kind in enumerate(KINDS)}
+
+
+def _rank(line: bytes) -> int:
+    return _RANKS[line[_BEGINS : line.index(b'"', _BEGINS)]]

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from palazzo.exchange.joining import Shared
     from palazzo.exchange.meeting import About as AboutRemote
     from palazzo.exchange.remotes import Remote
+    from palazzo.exchange.remotes.opening import Where
     from palazzo.exchange.sealing import Key
     from palazzo.operations.context import Context
     from palazzo.store.database import Database
-    from palazzo.store.syncing import RemoteRow, Sealing
+    from palazzo.store.syncing import RemoteRow
 
 PASSPHRASE = "PALAZZO_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable
 _SECRET = "AGE-SECRET-KEY-1"  # noqa: S105 - how a key of a remote begins
@@ -98,7 +99,7 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
     with one_at_a_time(context):
         before = _before(database, request, where.address)
         uid = os.urandom(16) if before is None else before.uid
-        transport = opened(context, where.address, uid, where)
+        transport = opened(context, where, uid)
         said = transport.look().about
         if request.new_device:
             _become_another(context, database, transport, before)
@@ -108,7 +109,7 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
         else:
             about, key = _found(context, said, transport, request, before)
         joined = _join(database, about, key, request, transport.address)
-        name, saved = _keep(database, before, uid, where.address, about, key, request)
+        name, saved = _keep(database, before, uid, where, about, key, request)
         if request.again and before is not None:
             _tell_all_anew(database, before, transport)
     return _result(database, name, transport, about, begun, joined, request, saved)
@@ -246,7 +247,7 @@ def _keep(
     database: Database,
     before: RemoteRow | None,
     uid: bytes,
-    address: str,
+    where: Where,
     about: AboutRemote,
     key: Key | None,
     request: SyncInitRequest,
@@ -256,12 +257,12 @@ def _keep(
     from palazzo.store import syncing
 
     secret, name = "" if key is None else key.text, request.name or (ONLY if before is None else before.name)
-    kind: Sealing = about.sealing
+    rest = (where.kind, where.address, request.wings, about.sealing, secret, request.automatic)
     with database.transaction() as connection:
         if before is None:
-            syncing.add_remote(connection, uid, name, address, request.wings, kind, secret, request.automatic)
+            syncing.add_remote(connection, uid, name, *rest)
         else:
-            syncing.change_remote(connection, before.row, address, request.wings, kind, secret, request.automatic)
+            syncing.change_remote(connection, before.row, *rest)
         shared = joining.shared(connection)
     if request.save_key is None:
         return name, None

@@ -80,7 +80,9 @@ def opened(context: Context, where: Where, uid: bytes) -> Remote:
 
     from palazzo.exchange.remotes.opening import open_remote
 
-    return open_remote(where, _cache(context) / uid.hex(), context.variables, asks=sys.stdin.isatty())
+    return open_remote(
+        where, _cache(context) / uid.hex(), context.variables, asks=sys.stdin is not None and sys.stdin.isatty()
+    )
 
 
 def meeting(context: Context, remote: RemoteRow) -> Meeting:

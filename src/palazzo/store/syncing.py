@@ -21,10 +21,12 @@ from palazzo.store.items import Link
 
 Sealing = Literal["", "passphrase", "key"]
 """How the segments of a remote are sealed, if they are."""
+Kind = Literal["folder", "git"]
+"""What a remote is."""
 
 TABLES = (
     "CREATE TABLE sync_remote(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE,"
-    " address TEXT NOT NULL, wings TEXT NOT NULL, sealing TEXT NOT NULL, secret TEXT NOT NULL,"
+    " kind TEXT NOT NULL, address TEXT NOT NULL, wings TEXT NOT NULL, sealing TEXT NOT NULL, secret TEXT NOT NULL,"
     " automatic INTEGER NOT NULL, erasure INTEGER NOT NULL DEFAULT 0, pushed_at INTEGER, pulled_at INTEGER,"
     " failure TEXT NOT NULL DEFAULT '', failed_at INTEGER)",
     "CREATE TABLE sync_seen(remote INTEGER NOT NULL REFERENCES sync_remote, device BLOB NOT NULL,"
@@ -52,6 +54,7 @@ class RemoteRow:
     row: int
     uid: bytes
     name: str
+    kind: Kind
     address: str
     wings: tuple[str, ...]
     sealing: Sealing
@@ -75,7 +78,7 @@ class Seen:
 
 
 _COLUMNS = (
-    "id, uid, name, address, wings, sealing, secret, automatic, erasure, pushed_at, pulled_at, failure, failed_at"
+    "id, uid, name, kind, address, wings, sealing, secret, automatic, erasure, pushed_at, pulled_at, failure, failed_at"
 )
 
 
@@ -93,11 +96,12 @@ def remote(connection: Connection, row: int) -> RemoteRow:
 
 
 def _remote(found: tuple[object, ...]) -> RemoteRow:
-    row, uid, name, address, wings, sealing, secret, automatic, *rest = found
+    row, uid, name, kind, address, wings, sealing, secret, automatic, *rest = found
     return RemoteRow(
         row,  # type: ignore[arg-type]  # as the columns are declared
         bytes(uid),  # type: ignore[call-overload]
         str(name),
+        kind,  # type: ignore[arg-type]
         str(address),
         tuple(json.loads(str(wings))),
         sealing,  # type: ignore[arg-type]
@@ -111,6 +115,7 @@ def add_remote(
     connection: Connection,
     uid: bytes,
     name: str,
+    kind: Kind,
     address: str,
     wings: Iterable[str],
     sealing: Sealing,
@@ -120,21 +125,28 @@ def add_remote(
     """Remember a remote; return its row id."""
     (row,) = next(
         connection.execute(
-            "INSERT INTO sync_remote(uid, name, address, wings, sealing, secret, automatic)"
-            " VALUES(?,?,?,?,?,?,?) RETURNING id",
-            (uid, name, address, json.dumps([*wings]), sealing, secret, int(automatic)),
+            "INSERT INTO sync_remote(uid, name, kind, address, wings, sealing, secret, automatic)"
+            " VALUES(?,?,?,?,?,?,?,?) RETURNING id",
+            (uid, name, kind, address, json.dumps([*wings]), sealing, secret, int(automatic)),
         )
     )
     return int(row)
 
 
 def change_remote(
-    connection: Connection, row: int, address: str, wings: Iterable[str], sealing: Sealing, secret: str, auto: bool
+    connection: Connection,
+    row: int,
+    kind: Kind,
+    address: str,
+    wings: Iterable[str],
+    sealing: Sealing,
+    secret: str,
+    automatic: bool,
 ) -> None:
     """Give a remote another address, another filter, another key, or another wish."""
     connection.execute(
-        "UPDATE sync_remote SET address = ?, wings = ?, sealing = ?, secret = ?, automatic = ? WHERE id = ?",
-        (address, json.dumps([*wings]), sealing, secret, int(auto), row),
+        "UPDATE sync_remote SET kind = ?, address = ?, wings = ?, sealing = ?, secret = ?, automatic = ? WHERE id = ?",
+        (kind, address, json.dumps([*wings]), sealing, secret, int(automatic), row),
     )
 
 

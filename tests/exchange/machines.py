@@ -1,0 +1,105 @@
+"""Machines of one person: homes with a device of the same palace each, which meet at a remote."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from tests.archive import conversations
+from tests.archive.conversations import called, said
+from tests.exchange.homes import Home
+
+from palazzo.exchange import reading, wire
+from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
+from palazzo.operations.forget import ForgetRequest, forget
+from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.search import SearchRequest, search
+from palazzo.operations.sync_init import SyncInitRequest, SyncInitResult, sync_init
+from palazzo.operations.sync_pull import PulledView, SyncPullRequest, sync_pull
+from palazzo.operations.sync_push import PushedView, SyncPushRequest, sync_push
+from palazzo.operations.sync_status import RemoteStatus, SyncStatusRequest, sync_status
+from palazzo.operations.todo_add import TodoAddRequest, todo_add
+from palazzo.operations.todo_done import TodoDoneRequest, todo_done
+from palazzo.operations.undo import UndoRequest, undo
+from palazzo.operations.verify import VerifyRequest, verify
+from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
+from palazzo.store.database import Database
+
+
+class Machine(Home):
+    """A home with one device of a palace."""
+
+    def join(self, remote: Path | str, **fields: object) -> SyncInitResult:
+        """Meet at a remote."""
+        with self.at() as context:
+            return sync_init(context, SyncInitRequest(str(remote), **fields))  # type: ignore[arg-type]
+
+    def push(self, **fields: object) -> PushedView:
+        """Bring what is new."""
+        with self.at() as context:
+            (one,) = sync_push(context, SyncPushRequest(**fields)).remotes  # type: ignore[arg-type]
+        return one
+
+    def pull(self, **fields: object) -> PulledView:
+        """Take in what is new."""
+        with self.at() as context:
+            (one,) = sync_pull(context, SyncPullRequest(**fields)).remotes  # type: ignore[arg-type]
+        return one
+
+    def status(self) -> RemoteStatus:
+        """Say where the remote stands."""
+        with self.at() as context:
+            (one,) = sync_status(context, SyncStatusRequest()).remotes
+        return one
+
+    def say(self, text: str, wing: str = "shop") -> str:
+        """File a note; return its id."""
+        with self.at() as context:
+            return remember(context, RememberRequest(text, wing=wing)).id
+
+    def truth(self) -> list[bytes]:
+        """Return all that the palace holds, as devices tell each other."""
+        with closing(Database(self.place / "palace.db", "read")) as database, database.snapshot() as connection:
+            return [wire.to_line(one) for one in reading.records(connection, tombstones=True, addresses=False)]
+
+    def finds(self, query: str) -> list[tuple[str, float, str]]:
+        """Return what a search finds: ids, scores, texts."""
+        with self.at() as context:
+            return [(hit.id, hit.score, hit.text) for hit in search(context, SearchRequest(query, limit=20)).hits]
+
+    def wrong(self) -> list[str]:
+        """Return what is not as it should be."""
+        with self.at() as context:
+            return [
+                f"{check.name}: {check.detail}" for check in verify(context, VerifyRequest()).checks if not check.ok
+            ]
+
+    def works(self) -> None:
+        """Do a little of everything."""
+        with self.at() as context:
+            rows = [said(1, "user", "Why is it slow?"), said(2, "assistant", "The gateway retries."),
+                    called(3, "Bash", "ls", "c1")]  # fmt: skip
+            conversations.file_rows(context.writing(), rows)
+            for text, tags in (("We chose SQLite.", ("storage",)), ("The grey cat sleeps.", ())):
+                remember(context, RememberRequest(text, wing="shop", room="notes", kind="decision", tags=tags))
+            diary_write(context, DiaryWriteRequest("Claude", "Today it rained.\n\nTomorrow too."))
+            kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01"))
+            kg_add(context, KgAddRequest("shop", "opened_in", "Rome", wing="shop"))
+            done = todo_add(context, TodoAddRequest("Write the docs.\n\nAll of them.", wing="shop")).todo.id
+            todo_done(context, TodoDoneRequest((done,)))
+            forget(context, ForgetRequest((remember(context, RememberRequest("This is wrong.", wing="shop")).id,)))
+            forget(context, ForgetRequest((remember(context, RememberRequest("This is right.", wing="shop")).id,)))
+            undo(context, UndoRequest())
+            remember(context, RememberRequest("Of the old name.", wing="before"))
+            wing_rename(context, WingRenameRequest("before", "after"))
+
+
+def exchange(*machines: Machine) -> None:
+    """Let each bring what it has, and take in what the others have brought, until nothing is new."""
+    for _ in range(2):
+        for machine in machines:
+            machine.pull()
+            machine.push()
+    for machine in machines:
+        machine.pull()

@@ -1,0 +1,313 @@
+"""Devices of one palace that meet at a remote: what one says the other knows, and what is not to leave stays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.exchange.machines import Machine, exchange
+
+from palazzo.errors import DeviceCopied, PalazzoError, RemoteRewritten, RemoteUnusable, UsageError, WrongKey
+from palazzo.model import Micros
+from palazzo.operations.erase import EraseRequest, erase
+from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
+from palazzo.operations.kg_predicate import KgPredicateRequest, kg_predicate
+from palazzo.operations.sync_private import SyncPrivateRequest, sync_private
+
+WORDS = "the vault door opens at seven with the blue token"
+PHRASE = "a long enough passphrase"
+
+
+@pytest.fixture(params=["folder", pytest.param("git", marks=pytest.mark.slow)])
+def remote(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A place to meet at."""
+    place = tmp_path / "remote"
+    if request.param == "folder":
+        place.mkdir()
+    else:
+        subprocess.run(["git", "init", "-q", "--bare", str(place)], check=True)
+    return place
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder to meet at."""
+    (tmp_path / "remote").mkdir()
+    return tmp_path / "remote"
+
+
+def two(tmp_path: Path, remote: Path) -> tuple[Machine, Machine]:
+    """Two machines of one palace, of which the first has brought something there."""
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.say("the first machine was here")
+    one.join(remote, save_key=tmp_path / "key")
+    one.push()
+    other.join(remote, key=tmp_path / "key")
+    other.pull()
+    return one, other
+
+
+# --- what one says the other knows -------------------------------------------------------------------------
+
+
+def test_two_devices_that_worked_apart_end_with_the_same_truth_and_find_the_same(tmp_path: Path, remote: Path) -> None:
+    one, other = two(tmp_path, remote)
+    one.works()
+    other.say("said on the second machine about retries")
+    exchange(one, other)
+    assert one.truth() == other.truth()
+    for query in ("retries gateway", "second machine", "old name", "wrong right"):
+        assert one.finds(query) == other.finds(query)
+    assert (one.wrong(), other.wrong()) == ([], [])
+
+
+def test_what_is_there_is_brought_once(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    exchange(one, other)
+    for machine in (one, other):
+        assert machine.push().records == {}
+        assert machine.pull().segments == 0
+    assert one.push(dry_run=True).records == {}
+
+
+@pytest.mark.slow
+def test_facts_that_disagree_are_a_conflict_on_both(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    for machine, city in ((one, "Rome"), (other, "Milan")):
+        with machine.at() as context:
+            kg_predicate(context, KgPredicateRequest("lives in", functional=True))
+            kg_add(context, KgAddRequest("Anna", "lives in", city))
+    exchange(one, other)
+    assert one.truth() == other.truth()
+    found = []
+    for machine in (one, other):
+        with machine.at() as context:
+            found.append([conflict.id for conflict in kg_conflicts(context, KgConflictsRequest()).conflicts])
+    assert found[0] == found[1]
+    assert len(found[0]) == 1
+
+
+# --- what is erased ----------------------------------------------------------------------------------------
+
+
+def test_what_one_erases_is_gone_from_both_and_from_the_remote(tmp_path: Path, remote: Path) -> None:
+    one, other = two(tmp_path, remote)
+    one.say(f"Keep this: {WORDS}.")
+    other.say(f"I heard that {WORDS}, too.")
+    exchange(one, other)
+    with one.at() as context:
+        erase(context, EraseRequest(match=WORDS, even_most=True))
+    assert one.status().erased_there
+    exchange(one, other)
+    assert one.truth() == other.truth()
+    assert not any(b"blue token" in line for line in [*one.truth(), *other.truth()])
+    assert b"blue token" not in (other.place / "palace.db").read_bytes()
+    assert not one.status().erased_there
+    if (remote / "HEAD").exists():
+        subprocess.run(["git", "-C", str(remote), "gc", "-q", "--prune=now"], check=True)
+    assert not told_there(remote, b"blue token")
+    assert (one.wrong(), other.wrong()) == ([], [])
+    other.say(f"And again {WORDS}.")
+    assert not any(b"blue token" in line for line in other.truth())
+
+
+def told_there(remote: Path, words: bytes) -> bool:
+    """Whether any segment that can be reached there holds these words."""
+    import zstandard
+
+    if (remote / "HEAD").exists():
+        git = ["git", "-C", str(remote), "cat-file", "--batch-all-objects"]
+        listed = subprocess.run([*git, "--batch-check"], capture_output=True, check=True).stdout.decode().split("\n")
+        ids = [line.split()[0] for line in listed if " blob " in line]
+        bodies = [
+            subprocess.run(["git", "-C", str(remote), "cat-file", "blob", one], capture_output=True, check=True).stdout
+            for one in ids
+        ]
+    else:
+        bodies = [path.read_bytes() for path in remote.rglob("*.seg")]
+    assert bodies
+    told = [zstandard.ZstdDecompressor().decompressobj().decompress(one) for one in bodies if one[:4] == b"(\xb5/\xfd"]
+    assert told
+    return any(words in one for one in told)
+
+
+# --- what stays --------------------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_private_wing_leaves_but_the_links(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    with one.at() as context:
+        kg_add(context, KgAddRequest("Zoe", "earns", "a lot", wing="diaries"))
+    one.say("my secret diary of Zoe", wing="diaries")
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("diaries",)))
+    pushed = one.push()
+    assert pushed.withheld == {"private": 1}
+    assert [item.why for item in one.status().withheld] == ["private"]
+    assert not any(told_there(folder, word) for word in (b"Zoe", b"diaries", b"a lot"))
+    other.pull()
+    assert other.wrong() == []
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("diaries",), public=True))
+    exchange(one, other)
+    assert one.status().withheld == ()
+    assert one.truth() == other.truth()
+
+
+@pytest.mark.slow
+def test_a_remote_of_some_wings_gets_nothing_of_others(tmp_path: Path, folder: Path) -> None:
+    one = Machine(tmp_path / "one")
+    one.works()
+    one.say("only this goes there", wing="team")
+    one.join(folder, wings=("team",))
+    assert one.push().withheld["filtered"] > 5
+    assert told_there(folder, b"only this goes there")
+    assert not any(told_there(folder, word) for word in (b"SQLite", b"Rome", b"rained", b"gateway"))
+
+
+def test_what_holds_a_secret_by_todays_rules_stays(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    one.variables["PALAZZO_REDACT"] = "false"
+    one.say("the key is AKIAQYLPMN5HFIQR7XYA and ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h")
+    assert one.push().withheld == {"secret": 1}
+    assert not told_there(folder, b"AKIAQYLPMN5HFIQR7XYA")
+    other.pull()
+    assert other.wrong() == []
+
+
+# --- keys --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow  # a key is made from a passphrase slowly, on purpose
+def test_a_sealed_remote_opens_with_the_passphrase_alone(tmp_path: Path, folder: Path) -> None:
+    pytest.importorskip("pyrage")
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.say(WORDS)
+    one.join(folder, passphrase=PHRASE)
+    one.push()
+    assert not any(b"blue token" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    with pytest.raises(UsageError, match="is sealed by a passphrase"):
+        other.join(folder)
+    with pytest.raises(WrongKey, match="does not open"):
+        other.join(folder, passphrase="not the right one")
+    assert other.join(folder, passphrase=PHRASE).joined
+    other.pull()
+    assert one.truth() == other.truth()
+
+
+def test_a_remote_that_is_sealed_by_a_key_opens_with_its_file_alone(tmp_path: Path, folder: Path) -> None:
+    pytest.importorskip("pyrage")
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.say(WORDS)
+    with pytest.raises(UsageError, match="needs its file"):
+        one.join(folder, seal="key")
+    one.join(folder, seal="key", save_key=tmp_path / "key")
+    one.push()
+    with pytest.raises(UsageError, match="is sealed by a key"):
+        other.join(folder)
+    assert other.join(folder, key=tmp_path / "key").joined
+    other.pull()
+    assert one.truth() == other.truth()
+
+
+def test_a_device_needs_the_key_to_join(tmp_path: Path, folder: Path) -> None:
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.say(WORDS)
+    one.join(folder)
+    with pytest.raises(UsageError, match="give the key"):
+        other.join(folder)
+
+
+@pytest.mark.slow
+def test_a_palace_that_knows_erased_words_by_its_own_key_does_not_join_another(tmp_path: Path, folder: Path) -> None:
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.join(folder, save_key=tmp_path / "key")
+    other.say(WORDS)
+    with other.at() as context:
+        erase(context, EraseRequest(match="blue token", even_most=True))
+    with pytest.raises(PalazzoError, match="by a key of its own"):
+        other.join(folder, key=tmp_path / "key")
+
+
+# --- what may be found there -------------------------------------------------------------------------------
+
+
+def test_a_remote_that_vanished_was_emptied_or_went_back_is_told_and_nothing_is_taken(
+    tmp_path: Path, folder: Path
+) -> None:
+    one, other = two(tmp_path, folder)
+    before = tmp_path / "before"
+    shutil.copytree(folder, before)
+    one.say(WORDS)
+    one.push()
+    other.pull()
+    truth = other.truth()
+    shutil.rmtree(folder)
+    with pytest.raises(RemoteUnusable, match="is not there"):
+        other.pull()
+    shutil.copytree(before, folder)
+    with pytest.raises(RemoteRewritten):
+        other.pull()
+    with pytest.raises(RemoteRewritten):
+        one.push()
+    one.join(folder, again=True)
+    other.join(folder, again=True)
+    exchange(one, other)
+    assert one.truth() == other.truth()
+    assert set(truth) <= set(other.truth())
+
+
+def test_a_copy_of_a_palace_becomes_a_device_of_its_own(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    copy = Machine(tmp_path / "copy")
+    shutil.copy(one.place / "palace.db", copy.place / "palace.db")
+    copy.say("said on the copy")
+    one.say("said on the first")
+    one.push()
+    with pytest.raises(DeviceCopied, match="--new-device"):
+        copy.push()
+    with pytest.raises(DeviceCopied):
+        copy.pull()
+    assert copy.join(folder, new_device=True).new_device
+    exchange(one, other, copy)
+    assert one.truth() == other.truth() == copy.truth()
+    assert [one.wrong(), other.wrong(), copy.wrong()] == [[], [], []]
+
+
+@pytest.mark.slow
+def test_a_damaged_segment_keeps_its_device_back_and_no_other(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    third = Machine(tmp_path / "third")
+    third.join(folder, key=tmp_path / "key")
+    third.say("of the third")
+    third.push()
+    one.say(WORDS)
+    one.push()
+    newest = max(folder.rglob("2*.seg"), default=max(folder.rglob("1-2-*.seg")))
+    whole = newest.read_bytes()
+    newest.write_bytes(whole[: len(whole) // 2])
+    pulled = other.pull()
+    assert any("damaged or has not wholly arrived" in note for note in pulled.notes)
+    assert other.finds("third")
+    newest.write_bytes(whole)
+    exchange(one, other, third)
+    assert one.truth() == other.truth() == third.truth()
+
+
+@pytest.mark.slow
+def test_a_clock_that_is_a_year_ahead_is_named_and_moves_no_other(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    one.clock.now = Micros(one.clock.now + 365 * 24 * 3_600_000_000)
+    one.say(WORDS)
+    one.push()
+    assert any("days ahead" in note for note in other.pull().notes)
+    other.say("after that")
+    times = [json.loads(line)["recorded_at"] for line in other.truth() if b"after that" in line]
+    assert times
+    assert all(at < one.clock.now - 300 * 24 * 3_600_000_000 for at in times)
+    exchange(one, other)
+    assert one.truth() == other.truth()
