@@ -46,6 +46,7 @@ _GROUPS = (
     "INSERT INTO change_group SELECT id, uid, actor, at, verb, size, summary, undoes FROM temp.group_before",
     "DROP TABLE temp.group_before",
     "CREATE INDEX change_group_undoes ON change_group(undoes) WHERE undoes IS NOT NULL",
+    "CREATE INDEX change_group_last ON change_group(at / 1000, uid)",
 )
 
 

@@ -38,6 +38,10 @@ _COLUMNS = (
     " EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id) FROM change_group"
 )
 
+_LAST_FIRST = "ORDER BY at / 1000 DESC, uid DESC"
+"""By when they were done, whichever device did them; ids of one millisecond follow each other as they were given out.
+Facts' groups begin at whole milliseconds, so that nothing smaller says which came first."""
+
 
 class Member(NamedTuple):
     """One thing that a group did."""
@@ -134,7 +138,7 @@ def standing(connection: Connection, actor: str | None, limit: int) -> list[Grou
     rows = connection.execute(
         f"{_COLUMNS} WHERE undoes IS NULL AND (?1 IS NULL OR actor = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id)"
-        " ORDER BY id DESC LIMIT ?2",
+        f" {_LAST_FIRST} LIMIT ?2",
         (actor, limit),
     )
     return [_group(row) for row in rows]
@@ -144,7 +148,7 @@ def last_undone(connection: Connection, actor: str, since: Micros) -> Group | No
     """Return the group that an actor took back last, `since` then; None when there is none."""
     rows = connection.execute(
         f"{_COLUMNS} WHERE id = (SELECT undoes FROM change_group WHERE undoes IS NOT NULL AND actor = ? AND at >= ?"
-        " ORDER BY id DESC LIMIT 1)",
+        f" {_LAST_FIRST} LIMIT 1)",
         (actor, since),
     )
     return next((_group(row) for row in rows), None)
@@ -152,7 +156,7 @@ def last_undone(connection: Connection, actor: str, since: Micros) -> Group | No
 
 def recent(connection: Connection, limit: int) -> list[Group]:
     """Return the last groups of everybody, undone ones and undoings too, newest first."""
-    return [_group(row) for row in connection.execute(f"{_COLUMNS} ORDER BY id DESC LIMIT ?", (limit,))]
+    return [_group(row) for row in connection.execute(f"{_COLUMNS} {_LAST_FIRST} LIMIT ?", (limit,))]
 
 
 def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Group]:
