@@ -226,6 +226,13 @@ def test_what_has_no_place_is_told_with_why_and_costs_nothing_else(palace: Palac
     assert rows(palace, PLACES.format("item", "item")) == [("elephant",), ("shop",)]
 
 
+def test_two_things_of_one_id_are_both_kept_and_known_again(palace: Palace, palazzo: Palazzo) -> None:
+    told = Told([Note("n", "One.", "shop", created_at=THEN), Note("n", "Other.", "shop", created_at=THEN)])
+    assert counts(take(palace, told))["notes"] == (2, 0, 0, 0)
+    assert counts(take(palace, told))["notes"] == (0, 2, 0, 0)
+    assert {one.text for one in palazzo("list_drawers").drawers} == {"One.", "Other."}
+
+
 def test_all_goes_into_one_wing_where_one_is_named_and_diaries_into_their_own(palace: Palace) -> None:
     take(palace, Told(), wing="attic")
     wings = rows(palace, PLACES.format("drawer", "drawer"))
@@ -238,6 +245,20 @@ def test_one_fact_that_two_state_is_one_with_both_behind_it(palace: Palace, pala
     assert counts(done) == {"facts": (0, 0, 0, 1)}
     (fact,) = palazzo("kg_query", "Postgres").facts
     assert {one.stated_by for one in fact.provenance} == {"user", "Elephant"}
+
+
+def test_a_migration_that_was_interrupted_is_finished_by_the_next(palace: Palace) -> None:
+    things = [*(Note(f"many{n}", f"Note number {n}.", "shop", created_at=THEN) for n in range(250)), *NOTES]
+
+    def stop(what: str, done: int, _size: int) -> None:
+        if what == "taking over" and done >= 200:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        take(palace, Told(things), progress=stop)
+    done = take(palace, Told(things))
+    assert counts(done)["notes"] == (52, 200, 0, 0)
+    assert rows(palace, "SELECT count(*) FROM item") == [(255,)]
 
 
 def test_more_than_a_transaction_holds_is_one_change(palace: Palace, palazzo: Palazzo) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from palazzo.archive import brought, deeds, diaries, tasks
 from palazzo.archive import notes as filed_notes
@@ -12,6 +12,7 @@ from palazzo.archive.guarding import Guard
 from palazzo.errors import UsageError
 from palazzo.exchange.migration import Change, room_of, what_of, wing_of
 from palazzo.exchange.stores import Brought, DiaryEntry, Note, Task
+from palazzo.exchange.stores.json_documents import key_of
 from palazzo.guard.taint import Believed
 from palazzo.model import Micros, Place
 from palazzo.scope.rooms import slug
@@ -41,6 +42,7 @@ class NoteFiler:
     def __init__(self, database: Database, change: Change, wing: str | None, cited: frozenset[str]) -> None:
         self._database, self._change, self._wing, self._cited = database, change, wing, cited
         self._rows: dict[str, int] = {}
+        self._heard: dict[str, str] = {}
         with database.snapshot() as connection:
             self._undone = groups.taken_back(connection, "note")
             self._agents = {diaries.wing_of(agent.name): agent.name for agent in diaries.agents(connection)}
@@ -133,17 +135,23 @@ class NoteFiler:
 
     def _to_file(self, batch: Iterable[Brought]) -> list[_ToFile]:
         """The things with words of a batch, each once; what is empty is left."""
-        found: dict[str, _ToFile] = {}
+        found: list[_ToFile] = []
         for one in batch:
             if not isinstance(one, Worded):
                 continue
             if not one.text.strip():
                 self._change.tally.leave(what_of(one), "they are empty", one.key)
-            elif one.key in found:
+                continue
+            said = key_of(one.text)
+            before = self._heard.get(one.key)
+            if before is None:
+                self._heard[one.key] = said
+                found.append(self._as_ours(one))
+            elif before == said:
                 self._change.tally.count(what_of(one), "merged")
-            else:
-                found[one.key] = self._as_ours(one)
-        return list(found.values())
+            else:  # two things of one id, which no store should have: none of them is lost
+                found.extend(self._to_file([replace(one, key=f"{one.key} {said}")]))
+        return found
 
     def _as_ours(self, one: Worded) -> _ToFile:
         if isinstance(one, Note):
