@@ -63,7 +63,7 @@ def relink(connection: Connection, entries: Iterable[tuple[bytes, bytes, str | N
     seq, previous = items.last_link(connection, OWN_DEVICE)
     new: list[Link] = []
     for uid, body, absent in entries:
-        seq, previous = seq + 1, _chained(previous, uid, body)
+        seq, previous = seq + 1, chained(previous, uid, body)
         new.append(Link(seq, uid, body, previous, absent))
     items.insert_links(connection, OWN_DEVICE, new)
 
@@ -96,7 +96,7 @@ def _audit(connection: Connection, packs: PackReader, device: int) -> Iterator[B
         if link.seq != expected_seq:
             if device == OWN_DEVICE:
                 yield Break(link.seq, link.item_uid.hex(), f"links {expected_seq} to {link.seq - 1} are missing")
-        elif link.hash != _chained(previous, link.item_uid, link.digest):
+        elif link.hash != chained(previous, link.item_uid, link.digest):
             yield Break(link.seq, link.item_uid.hex(), "the link does not follow from the one before it")
         if link.absent is None:
             reason = _compare(connection, packs, link)
@@ -123,5 +123,6 @@ def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
     return "the item is missing"
 
 
-def _chained(previous: bytes, uid: bytes, body: bytes) -> bytes:
+def chained(previous: bytes, uid: bytes, body: bytes) -> bytes:
+    """Return the hash of a link: of the one before it (zeros before the first), its item and that item's digest."""
     return hashlib.blake2b(previous + uid + body, digest_size=32).digest()

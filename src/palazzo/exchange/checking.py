@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from palazzo.archive import chain
 from palazzo.errors import SourceUnreadable
 from palazzo.exchange import derived, files, wire
 from palazzo.exchange.derived import Drawer
@@ -60,6 +61,8 @@ class _Seen:
     counts: Counter[str] = field(default_factory=Counter)
     ids: dict[str, set[bytes]] = field(default_factory=lambda: {kind: set() for kind in _REFERRED})
     kind: str = "header"
+    chains: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    """By device the last link's number and hash."""
 
 
 def is_export(path: Path) -> bool:
@@ -130,11 +133,22 @@ def _see(path: Path, line: int, record: Record | Drawer, seen: _Seen) -> None:
         return
     if isinstance(record, Item) and not _is_within(record):
         raise _bad(path, line, "tells of a part that lies outside its text")
+    if isinstance(record, Link) and not _follows(record, seen.chains):
+        raise _bad(path, line, f"does not follow in the chain of device {record.device}: something was changed")
     if kind in _REFERRED:
         seen.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
     for to, uid in _references(record):
         if bytes.fromhex(uid) not in seen.ids[to]:
             raise _bad(path, line, f"is of a {to} ({uid}) that no line before it is about")
+
+
+def _follows(link: Link, chains: dict[str, tuple[int, bytes]]) -> bool:
+    """Whether a link follows from the one before it. A filtered export has gaps, over which nothing can be said."""
+    seq, previous = chains.get(link.device, (0, bytes(32)))
+    chains[link.device] = (link.seq, link.hash)
+    if link.seq != seq + 1:
+        return link.seq > seq
+    return link.hash == chain.chained(previous, bytes.fromhex(link.item), link.digest)
 
 
 def _is_within(record: Item) -> bool:
