@@ -171,9 +171,12 @@ RAW = Form("raw", _raw, {"oneOf": [{"type": "string"}, _BYTES]}, _encode_raw)
 # --- JSON within a record ----------------------------------------------------------------------------------
 
 
+_COMPACT = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
+
+
 def compact(value: object) -> str:
     """Return a value as JSON without blanks and in ASCII, the form in which the palace keeps it."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return _COMPACT(value)
 
 
 def _encode_json(stored: str) -> object:

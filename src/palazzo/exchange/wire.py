@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from palazzo.exchange.forms import BadRecord, Field, fields_of, read, written
+from palazzo.exchange.forms import BadRecord, Field, compact, fields_of, read, written
 from palazzo.exchange.records import (
     FORMAT,
     VERSION,
@@ -108,7 +108,7 @@ def to_line(record: Record) -> bytes:
     """Return a record as its line, with the line's end: equal records are equal bytes."""
     cls = type(record)
     out = {"kind": NAMES[cls], **written(FIELDS[cls], record)}
-    return json.dumps(out, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+    return compact(out).encode("ascii") + b"\n"
 
 
 def from_line(line: bytes) -> Record:
