@@ -24,13 +24,13 @@ def mend(palazzo: Command, finding: dict[str, Any], *options: str) -> None:
     """Do what a finding says, in earnest."""
     program, *arguments = shlex.split(finding["mend"])
     assert program == "palazzo"
-    palazzo.json(*(one for one in arguments if one != "--dry-run"), *options)
+    palazzo.json(*arguments, *options)
 
 
 def test_a_tidy_palace_is_tidy(palazzo: Command, shop: Path) -> None:
     palazzo.json("remember", "The brown cat sleeps beside the router.", "--room", "animals")
     found = audited(palazzo)
-    assert set(found) == {"noise", "copies", "sources", "lone rooms", "wings", "conflicts"}
+    assert set(found) == {"noise", "copies", "sources", "lone rooms", "wings", "conflicts", "anchors"}
     assert all(one["ok"] for one in found.values())
 
 
@@ -51,7 +51,7 @@ def test_documents_that_are_gone_are_named_by_project_and_mended(palazzo: Comman
     finding = audited(palazzo)["sources"]
     assert finding["count"] == 1
     assert finding["examples"][0].endswith("/docs/retries.md")
-    mend(palazzo, finding, "--apply")
+    mend(palazzo, finding)
     assert audited(palazzo)["sources"]["ok"]
 
 
@@ -75,6 +75,91 @@ def test_wings_that_look_alike_are_named_unless_both_are_projects(palazzo: Comma
     assert audited(palazzo, "--threshold", "0.95")["wings"]["ok"]
     mend(palazzo, finding)
     assert audited(palazzo)["wings"]["ok"]
+
+
+def test_each_of_several_lone_rooms_and_wings_has_its_command_whatever_they_are_called(
+    palazzo: Command, home: Path
+) -> None:
+    for text in (WORDS, "Herons count their eggs at dawn.", "A third one of the gateway."):
+        palazzo.json("remember", text, "--room", "the gateway")
+    palazzo.json("remember", "Newts keep the ledger.", "--room", "newt's nest")
+    palazzo.json("remember", "Otters keep nothing at all.", "--room", "otters & co")
+    palazzo.json("remember", "Far away.", "--wing", "my second project")
+    palazzo.json("remember", "Farther away.", "--wing", "my second projects")
+    found = audited(palazzo)
+    rooms, wings = found["lone rooms"], found["wings"]
+    assert rooms["examples"] == ["shop/newt-s-nest", "shop/otters-co"]
+    assert (len(rooms["mends"]), rooms["mend"]) == (2, rooms["mends"][0])
+    assert len(wings["mends"]) == 1
+    told = palazzo("audit").out
+    for command in (*rooms["mends"], *wings["mends"]):
+        assert command in " ".join(told.split())
+        palazzo.json(*shlex.split(command)[1:])
+    after = audited(palazzo)
+    assert after["lone rooms"]["ok"]
+    assert after["wings"]["ok"]
+
+
+CART = "def total(cart):\n    rounded = half_up(cart.sum)\n    return rounded + shipping(cart)\n"
+
+
+@pytest.fixture
+def cart(home: Path, palazzo: Command) -> Path:
+    """A file of the project that notes and a fact are about."""
+    file = home / "shop" / "cart.py"
+    file.write_text(CART)
+    (home / "shop" / "README.md").write_text("# Shop\n")
+    palazzo.json("mine", "README.md")
+    return file
+
+
+def test_a_note_whose_file_changed_is_named_and_can_be_said_to_hold_still(
+    palazzo: Command, cart: Path, home: Path
+) -> None:
+    other = home / "shop" / "tax.py"
+    other.write_text("RATE = 0.19 if country == 'DE' else 0.2\n")
+    palazzo.json("remember", "Totals are rounded half up.", "--anchor", "cart.py:2-3", "--anchor", "tax.py")
+    palazzo.json("remember", "This file says what a cart is.", "--anchor", "cart.py:1-1")
+    assert audited(palazzo)["anchors"]["ok"]
+    cart.write_text(CART.replace("half_up(cart.sum)", "bankers(cart.sum)"))
+    other.unlink()
+    finding = audited(palazzo)["anchors"]
+    assert finding["count"] == 1
+    assert finding["examples"][0].endswith(" cites cart.py:2-3, tax.py")
+    mend(palazzo, finding)
+    assert audited(palazzo)["anchors"]["ok"]
+    (hit,) = palazzo.json("search", "rounded half up", "--limit", "1")["hits"]
+    assert [(one["path"], one["first"], one["last"]) for one in hit["citations"]] == [("cart.py", 2, 3)]
+    assert hit["freshness"] == "fresh"
+    palazzo.json("undo")
+    assert audited(palazzo)["anchors"]["count"] == 1
+
+
+def test_a_note_whose_lines_are_no_more_cites_the_whole_file(palazzo: Command, cart: Path) -> None:
+    palazzo.json("remember", "Totals are rounded half up.", "--anchor", "cart.py:2-3")
+    cart.write_text("def total(cart): return bankers(cart.sum)\n")
+    mend(palazzo, audited(palazzo)["anchors"])
+    (hit,) = palazzo.json("search", "rounded half up", "--limit", "1")["hits"]
+    assert [(one["path"], one["first"]) for one in hit["citations"]] == [("cart.py", 0)]
+
+
+def test_a_fact_whose_file_changed_is_named_and_ended(palazzo: Command, cart: Path) -> None:
+    palazzo.json("kg", "add", "cart total", "is rounded", "half up", "--wing", "shop", "--anchor", "cart.py:2-3")
+    assert audited(palazzo)["anchors"]["ok"]
+    cart.unlink()
+    finding = audited(palazzo)["anchors"]
+    assert shlex.split(finding["mend"])[1:3] == ["kg", "end"]
+    mend(palazzo, finding)
+    assert audited(palazzo)["anchors"]["ok"]
+
+
+def test_a_note_without_a_file_cannot_be_said_to_hold_still(palazzo: Command, cart: Path) -> None:
+    filed = palazzo.json("remember", "Totals are rounded half up.")
+    ran = palazzo("update-drawer", filed["drawers"][0], "--still-holds")
+    assert ran.code == 2
+    assert "was given no file" in ran.error
+    there = palazzo.json("remember", "Elsewhere.", "--wing", "api", "--anchor", "cart.py")["drawers"][0]
+    assert "run this in that project" in palazzo("update-drawer", there, "--still-holds").error
 
 
 def test_facts_that_cannot_both_hold_are_named(palazzo: Command, home: Path) -> None:

@@ -67,9 +67,12 @@ def audit(screen: Screen, result: AuditResult) -> None:
     for one in result.findings:
         mark: tuple[str, str] = ("tidy  ", "green") if one.ok else ("look  ", "yellow")
         screen.say(mark, (one.name, "bold"), f"  {one.detail}")
-        for example in one.examples:
+        by_itself = len(one.mends) == len(one.examples)
+        for n, example in enumerate(one.examples):
             screen.say((f"{INDENT}{example}", "dim"))
-        if one.mend:
+            if by_itself:
+                screen.say(INDENT, INDENT, (one.mends[n], "bold"))
+        if one.mend and not by_itself:
             screen.say(INDENT, (one.mend, "bold"))
 
 

@@ -53,7 +53,7 @@ def needed(operation: Operation[Any, Any], request: Any) -> TokenScope:
         return "read"
     if operation.name == "forget" and any(getattr(request, name, None) for name in _AT_LARGE):
         return "admin"
-    if getattr(request, "anchors", ()):  # a file that is cited is read
+    if getattr(request, "anchors", ()) or getattr(request, "still_holds", False):  # a file that is cited is read
         return "admin"
     return "write" if operation.name in WRITING else "admin"
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 EXAMPLES = 5
+_STALE = ("changed", "gone")
 _BY_THEMSELVES = frozenset({"general", "sessions", "conversations", "notes", "diary", "todos", "reminders"})
 """Rooms that every wing has by itself: one drawer in them says nothing about the room."""
 
@@ -30,7 +32,10 @@ class AuditRequest:
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """One thing that was looked at: how many there are, some of them, and the command to go on with if any."""
+    """One thing that was looked at: how many there are, some of them, and the command to go on with if any.
+
+    `mends` are the commands for the examples, where each is mended by itself; `mend` is the first of them.
+    """
 
     name: str
     ok: bool
@@ -38,6 +43,7 @@ class AuditFinding:
     detail: str
     examples: tuple[str, ...]
     mend: str
+    mends: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ def audit(context: Context, request: AuditRequest) -> AuditResult:
     """Look for what could be tidied up, and say what mends it. Changes nothing.
 
     Notes that say little or the same, documents that are gone, rooms with one drawer, wings that look alike, facts that
-    cannot both hold.
+    cannot both hold; notes and facts whose files of the project at hand are not as they were.
     """
     from palazzo.operations.check_duplicate import check_threshold
 
@@ -67,7 +73,7 @@ def _little(context: Context, connection: Connection, _threshold: float) -> Iter
 
     limits = CleanupRequest()
     found = [one.id for one in candidates(context, connection, limits.threshold, limits.min_length)]
-    yield _finding("noise", "notes say little", found, "palazzo cleanup --dry-run")
+    yield _finding("noise", "notes say little", found, "palazzo cleanup")
 
 
 def _same(context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
@@ -75,9 +81,7 @@ def _same(context: Context, connection: Connection, threshold: float) -> Iterato
 
     found = clusters(context, connection, threshold)
     copies = [copy.drawers[0].id for cluster in found for copy in cluster.copies]
-    yield _finding(
-        "copies", "notes say what another says", copies, f"palazzo dedup --dry-run --threshold {threshold:g}"
-    )
+    yield _finding("copies", "notes say what another says", copies, f"palazzo dedup --threshold {threshold:g}")
 
 
 def _gone(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
@@ -92,25 +96,25 @@ def _gone(context: Context, connection: Connection, _threshold: float) -> Iterat
         gone = [one.document.uri for one in found if one.state in ("missing", "ignored")]
         if not told.issuperset(gone):
             told.update(gone)
-            mend = f"palazzo sync-sources {shlex.quote(str(root))}"
+            mend = _command("sync-sources", str(root), "--apply")
             yield _finding("sources", f"documents of {root} are gone or left out", gone, mend)
     if not told:
-        yield _finding("sources", "", [], "")
+        yield _finding("sources", "", [])
 
 
 def _lone(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     """Rooms with one drawer, in wings where other rooms have more."""
     from palazzo.store import overview
 
-    found: list[str] = []
-    mend = ""
+    found: dict[str, str] = {}
     for wing, rooms in overview.drawers_by_place(connection).items():
         largest = max(rooms, key=lambda room: (rooms[room], room), default="")
         lone = [room for room, number in rooms.items() if number == 1 and room not in _BY_THEMSELVES]
         if largest and rooms[largest] > 1:
-            found += [f"{wing}/{room}" for room in lone]
-            mend = mend or (f"palazzo room merge {found[0]} {wing}/{largest}" if found else "")
-    yield _finding("lone rooms", "rooms hold one drawer", found, mend)
+            found |= {
+                f"{wing}/{room}": _command("room", "merge", f"{wing}/{room}", f"{wing}/{largest}") for room in lone
+            }
+    yield _finding("lone rooms", "rooms hold one drawer", [*found], *found.values())
 
 
 def _alike(_context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
@@ -128,8 +132,8 @@ def _alike(_context: Context, connection: Connection, threshold: float) -> Itera
         if matcher.quick_ratio() >= threshold and matcher.ratio() >= threshold:
             smaller, larger = sorted((one, other), key=lambda wing: (sizes[wing], wing in of_projects, wing))
             pairs.append((smaller, larger))
-    mend = f"palazzo wing merge {pairs[0][0]} {pairs[0][1]}" if pairs else ""
-    yield _finding("wings", "pairs of wings look alike", [f"{one} and {other}" for one, other in pairs], mend)
+    mends = [_command("wing", "merge", smaller, larger) for smaller, larger in pairs]
+    yield _finding("wings", "pairs of wings look alike", [f"{one} and {other}" for one, other in pairs], *mends)
 
 
 def _conflicting(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
@@ -139,6 +143,39 @@ def _conflicting(_context: Context, connection: Connection, _threshold: float) -
     yield _finding("conflicts", "facts or statements contradict another", found, "palazzo kg conflicts")
 
 
+def _stale(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
+    """Notes and facts of the project at hand that were given files which have changed since, or are gone."""
+    from palazzo.operations.citing import LONGEST_LOOK
+    from palazzo.scope import freshness
+    from palazzo.store import anchors, redaction
+
+    wing = context.home
+    notes = anchors.given_in(connection, wing) if wing is not None else {}
+    facts = anchors.of_facts(connection, anchors.facts_in(connection, wing, context.now)) if wing is not None else {}
+    found: dict[str, str] = {}
+    if notes or facts:
+        files = freshness.Checkout(context.project_root, redaction.fingerprint_key(connection), LONGEST_LOOK)
+        for uid, cited in (*notes.items(), *facts.items()):
+            stale = [one for one, how in zip(cited, files.check(cited), strict=True) if how.freshness in _STALE]
+            if stale:
+                mend = _command("update-drawer", uid, "--still-holds") if uid in notes else _ending(connection, uid)
+                found[f"{uid} cites {', '.join(map(anchors.name_of, stale))}"] = mend
+    yield _finding("anchors", "notes and facts cite files that are not as they were", [*found], *found.values())
+
+
+def _ending(connection: Connection, uid: str) -> str:
+    """The command that ends a fact; one that still holds is stated once more behind it, with the files as they are."""
+    from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.facts import views
+    from palazzo.store import facts
+
+    (row,) = (row for row, _ in facts.facts_between(connection, bytes.fromhex(uid), bytes.fromhex(uid), 1))
+    (fact,) = views(Beliefs(connection), facts.versions_of(connection, row)[-1:], Micros(0))
+    return _command(
+        "kg", "end", fact.subject, fact.predicate, fact.object, *(["--wing", fact.scope] if fact.scope else [])
+    )
+
+
 _LOOKS: tuple[Callable[[Context, Connection, float], Iterator[AuditFinding]], ...] = (
     _little,
     _same,
@@ -146,12 +183,21 @@ _LOOKS: tuple[Callable[[Context, Connection, float], Iterator[AuditFinding]], ..
     _lone,
     _alike,
     _conflicting,
+    _stale,
 )
 
 
-def _finding(name: str, what: str, found: Sequence[str], mend: str) -> AuditFinding:
-    detail = f"{len(found):,} {what}" if found else "nothing to do"
-    return AuditFinding(name, not found, len(found), detail, tuple(found[:EXAMPLES]), mend if found else "")
+def _finding(name: str, what: str, found: Sequence[str], *mends: str) -> AuditFinding:
+    """What was found, with one command for all of it, or one for each."""
+    if not found:
+        return AuditFinding(name, True, 0, "nothing to do", (), "")
+    detail = f"{len(found):,} {what}"
+    return AuditFinding(name, False, len(found), detail, tuple(found[:EXAMPLES]), mends[0], mends[:EXAMPLES])
+
+
+def _command(*words: str) -> str:
+    """A command as a person types it in a shell."""
+    return shlex.join(["palazzo", *words])
 
 
 OPERATION = Operation("audit", AuditRequest, AuditResult, audit)

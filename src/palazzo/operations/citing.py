@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from palazzo.model import Anchor
     from palazzo.operations.context import Context
+    from palazzo.scope.freshness import Standing
 
+LONGEST_LOOK = 5.0
+"""Seconds that looking at what was cited may take, where somebody asks for that and nothing else."""
 LARGEST = 2 * 1024 * 1024
 """Bytes of a file of which the words are looked at; a larger one is cited by its name and lines alone."""
 MOST = 32
@@ -29,6 +32,34 @@ def anchors(context: Context, given: Sequence[str]) -> tuple[Anchor, ...]:
     if len(given) > MOST:
         raise UsageError(f"--anchor is given {len(given)} times, and may be {MOST} times: name those that matter most.")
     return tuple(dict.fromkeys(_anchor(context, one) for one in given))
+
+
+def anew(context: Context, cited: Sequence[Anchor]) -> tuple[Anchor, ...]:
+    """Return what was cited as it stands now: where it moved to, and of lines that changed what is there.
+
+    What is gone is left out; what cannot be looked at is returned as it was.
+    """
+    from palazzo.scope import freshness
+    from palazzo.store.redaction import fingerprint_key
+
+    with context.reading().database.snapshot() as connection:
+        key = fingerprint_key(connection)
+    standings = freshness.Checkout(context.project_root, key, LONGEST_LOOK).check(cited)
+    found = (_now(context, one, standing) for one, standing in zip(cited, standings, strict=True))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _now(context: Context, cited: Anchor, standing: Standing) -> Anchor | None:
+    if standing.freshness == "gone":
+        return None
+    if standing.freshness not in ("moved", "changed"):
+        return cited
+    path = str(context.project_root / (standing.path or cited.path))
+    first, last = (standing.first, standing.last) if standing.freshness == "moved" else (cited.first, cited.last)
+    try:
+        return _anchor(context, f"{path}:{first}-{last}" if first > 0 else path)
+    except UsageError:  # it has no such lines any more: all of it, then
+        return _anchor(context, path)
 
 
 def _anchor(context: Context, said: str) -> Anchor:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from palazzo.errors import UsageError
 from palazzo.operations.operation import About, Operation
@@ -36,6 +36,9 @@ class UpdateDrawerRequest:
     wing: Annotated[str | None, About("File it in this wing.")] = None
     room: Annotated[str | None, About("File it in this room.")] = None
     by: Annotated[str, About("Who says it: an agent's or a person's name.", metavar="NAME")] = ""
+    still_holds: Annotated[
+        bool, About("The note holds though files that it was given have changed: it cites them as they are now.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,16 @@ def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawe
     """
     from palazzo.archive import reading
 
-    if request.text is None and request.wing is None and request.room is None:
-        raise UsageError("Say what to change: --text, --wing or --room.")
+    if request.text is None and request.wing is None and request.room is None and not request.still_holds:
+        raise UsageError("Say what to change: --text, --wing, --room or --still-holds.")
     with context.reading().database.snapshot() as connection:
         drawers = _named(connection, request.id)
     place = _place(context, request, drawers[0])
-    if request.text is not None and request.text != reading.join_spans([one.text for one in drawers]):
+    said = reading.join_spans([one.text for one in drawers])
+    if request.still_holds:
+        request = replace(request, text=said if request.text is None else request.text)
+        _check_cites(context, drawers[0])
+    if request.still_holds or (request.text is not None and request.text != said):
         return _replaced(context, request, drawers, place)
     return _moved(context, drawers, place)
 
@@ -151,16 +158,16 @@ def _note(
 ) -> Note:
     """The new words, with what was said beside the old."""
     from palazzo.archive.notes import Note
+    from palazzo.operations import citing
     from palazzo.operations.tasks import speaker
-    from palazzo.store import items
+    from palazzo.store import anchors
 
-    first = drawers[0]
-    uid = bytes.fromhex(first.spans[0].item)
-    with context.reading().database.snapshot() as connection:
-        row = items.known_items(connection, [uid])[uid]
-        meta = items.read_item(connection, row).meta if first.kind == "note" else {}
+    meta = _meta(context, drawers[0])
     kept = ("importance", "metadata", "anchors", "cited")
     about: dict[str, object] = {name: meta[name] for name in kept if name in meta}
+    if request.still_holds:
+        about = {name: value for name, value in about.items() if name not in ("anchors", "cited")}
+        about |= anchors.to_meta(citing.anew(context, anchors.from_meta(meta)))
     about["replaces"] = [drawer.id for drawer in drawers]
     return Note(
         request.text or "",
@@ -172,6 +179,25 @@ def _note(
         context.project.commit,
         about=about,
     )
+
+
+def _meta(context: Context, drawer: Drawer) -> Mapping[str, Any]:
+    """What was said beside the words of a note; nothing of what is none."""
+    from palazzo.store import items
+
+    if drawer.kind != "note":
+        return {}
+    uid = bytes.fromhex(drawer.spans[0].item)
+    with context.reading().database.snapshot() as connection:
+        return items.read_item(connection, items.known_items(connection, [uid])[uid]).meta
+
+
+def _check_cites(context: Context, drawer: Drawer) -> None:
+    """Refuse to cite anew what cites nothing, or what nobody can look at from here."""
+    if not _meta(context, drawer).get("anchors"):
+        raise UsageError(f"{drawer.id} was given no file, so there is nothing to cite anew.")
+    if drawer.place.wing != context.home:
+        raise UsageError(f"{drawer.id} is about files of '{drawer.place.wing}': run this in that project.")
 
 
 def _whom(context: Context, drawers: Sequence[Drawer]) -> Believed:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from palazzo.model import Anchor
+from palazzo.model import Anchor, Micros
 from palazzo.store import changes
 from palazzo.store.database import Connection
 from palazzo.text.cited import DIGEST_BYTES
@@ -158,6 +158,31 @@ def strays(connection: Connection) -> int:
         "SELECT count(*) FROM anchor WHERE drawer NOT IN (SELECT id FROM drawer WHERE retired_at IS NULL)"
     )
     return int(next(rows)[0])
+
+
+def given_in(connection: Connection, wing: str) -> dict[str, tuple[Anchor, ...]]:
+    """Return what the live notes of a wing were given, by the id of each one's first drawer, the oldest first."""
+    rows = connection.execute(
+        f"SELECT hex(d.uid), i.id, i.meta FROM drawer d {_IN_WING} JOIN drawer_span p ON p.drawer = d.id AND p.n = 0"
+        " JOIN item i ON i.id = p.item WHERE w.name = ? AND d.kind = 'note' AND d.retired_at IS NULL"
+        " AND i.meta LIKE '%\"anchors\"%' ORDER BY i.created_at, i.uid, p.start",
+        (wing,),
+    )
+    found: dict[int, tuple[str, tuple[Anchor, ...]]] = {}
+    for uid, item, meta in rows:
+        found.setdefault(item, (str(uid).lower(), from_meta(json.loads(meta))))
+    return dict(found.values())
+
+
+def facts_in(connection: Connection, wing: str, now: Micros) -> list[str]:
+    """Return the ids of a wing's facts that are believed, have not ended by now, and cite files, the oldest first."""
+    rows = connection.execute(
+        "SELECT hex(f.uid) FROM fact f JOIN wing w ON w.id = f.wing JOIN fact_version v ON v.fact = f.id"
+        " AND v.retired_at IS NULL WHERE w.name = ? AND (v.valid_to IS NULL OR v.valid_to > ?)"
+        " AND EXISTS (SELECT 1 FROM fact_anchor c WHERE c.version = v.id) ORDER BY v.recorded_at, f.uid",
+        (wing, now),
+    )
+    return [str(uid).lower() for (uid,) in rows]
 
 
 # --- of facts ----------------------------------------------------------------------------------------------
