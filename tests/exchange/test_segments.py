@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import RemoteRewritten, SegmentUnreadable
-from palazzo.exchange import segments
+from palazzo.exchange import segments, wire
 from palazzo.exchange.segments import Head, Opened, Segment, SegmentName, Series, digest
 from palazzo.model import Micros
 
@@ -94,8 +94,10 @@ def test_an_epoch_of_nothing_is_a_segment_without_lines() -> None:
 
 def test_a_line_that_no_reader_would_take_is_not_written() -> None:
     for line in (b"two\nlines", b"x" * (segments.LONGEST_LINE + 1)):
+        assert not segments.fits(line)
         with pytest.raises(ValueError, match="line of a segment"):
             written([line])
+    assert segments.LONGEST_LINE == wire.LARGEST_LINE
 
 
 def test_the_longest_line_is_read_again() -> None:

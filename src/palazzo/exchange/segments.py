@@ -28,6 +28,7 @@ VERSION = 1
 FULL = 2 * 1024 * 1024
 """Bytes of lines after which a segment is full; a longer line stands in one by itself."""
 LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes of a line, as `wire` reads them. `fits` asks; what does not has to stay."""
 LARGEST = LONGEST_LINE + 64 * 1024
 """Bytes that a segment may have when it is opened, and when it is closed: what says it has more is not read."""
 LARGEST_HEAD = 64 * 1024
@@ -154,6 +155,11 @@ class Series:
 def digest(content: bytes) -> str:
     """Return the hash by which a segment is known."""
     return blake2b(content, digest_size=20).hexdigest()
+
+
+def fits(line: bytes) -> bool:
+    """Whether a line may stand in a segment: it is one, and no longer than a reader takes."""
+    return len(line) <= LONGEST_LINE and b"\n" not in line
 
 
 def write(
@@ -287,7 +293,7 @@ def _filled(lines: Iterable[bytes], *, at_least_one: bool) -> Iterator[list[byte
     some: list[bytes] = []
     size = 0
     for line in lines:
-        if len(line) > LONGEST_LINE or b"\n" in line:
+        if not fits(line):
             raise ValueError("a line of a segment is too long, or is more than one")
         if some and size + len(line) > FULL:
             yield some
