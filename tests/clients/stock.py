@@ -68,6 +68,7 @@ OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {
     "feed": {"dry_run": True},
     "export": {"path": "cranes.jsonl"},
     "import": {"path": "memory.jsonl"},
+    "import_memories": {"path": "memory.jsonl"},
     "forget": {"dry_run": False},
     "undo": {"list": True},
 }

@@ -81,6 +81,8 @@ SHODH: Calls = [
     ("dedup", lambda known: {"threshold": 0.9}, ""),
     ("forget_by_tags", lambda known: {"tags": ["zoo"]}, ""),
     ("forget", lambda known: {"id": known["remember"]}, ""),
+    ("export", lambda known: {"path": "memories.jsonl"}, ""),
+    ("import_memories", lambda known: {"path": "memories.jsonl", "dry_run": True}, ""),
 ]
 
 

@@ -39,8 +39,10 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "audit": {"threshold": 0.75},
     "cleanup": {"threshold": 0.2, "min_length": 20, "dry_run": True},
     "dedup": {"threshold": 0.85, "dry_run": True},
+    "export": {"path": REQUIRED},
+    "import_memories": {"path": REQUIRED, "dry_run": False},
 }  # fmt: skip
-"""The documented parameters, with their defaults; None: optional, with none. What syncs and exports is not built."""
+"""The documented parameters, with their defaults; None: optional, with none. What syncs is not built."""
 
 
 @pytest.fixture
