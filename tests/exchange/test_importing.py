@@ -13,6 +13,7 @@ from tests.exchange.homes import HOSTILE, Home, filled
 
 from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
 from palazzo.exchange import merging
+from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.export import ExportRequest, export
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.search import SearchRequest, search
@@ -181,6 +182,28 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken(
     monkeypatch.setattr(checking, "check", changed)
     with pytest.raises(SourceUnreadable, match="was changed while it was read"):
         other.take(path)
+
+
+def test_what_was_erased_here_does_not_come_back_by_an_earlier_export(other: Home, path: Path) -> None:
+    other.take(path)
+    with other.at() as context:
+        erase(context, EraseRequest(match="SQLite"))
+    erased = other.bytes()
+    other.take(path)
+    assert b"SQLite" not in other.bytes()
+    assert {line for line in erased.splitlines() if b"drawer" in line[:20]} == {
+        line for line in other.bytes().splitlines() if b"drawer" in line[:20]
+    }
+
+
+def test_secrets_are_taken_out_of_what_is_imported(other: Home, path: Path, made: tuple[Home, bytes]) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
+    path.write_bytes(made[1].replace(b"The grey cat sleeps.", f"The key is {token}".encode()))
+    lines = [line for line in read(path.read_bytes()) if line["kind"] not in ("drawer", "link")]
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    other.take(path)
+    assert token.encode() not in other.bytes()
+    assert token.encode() not in (other.place / "palace.db").read_bytes()
 
 
 # --- bad input ---------------------------------------------------------------------------------------------
