@@ -261,6 +261,14 @@ def test_a_migration_that_was_interrupted_is_finished_by_the_next(palace: Palace
     assert rows(palace, "SELECT count(*) FROM item") == [(255,)]
 
 
+def test_one_fact_that_a_store_has_twice_is_one_and_stays_ended(palace: Palace, palazzo: Palazzo) -> None:
+    told = Told([Fact("f1", "a", "is", "b", valid_from=THEN), Fact("f2", "A", "is", "b", valid_from=Micros(THEN + 9))])
+    assert counts(take(palace, told)) == {"facts": (1, 0, 0, 1)}
+    palazzo("kg_end", "a", "is", "b")
+    assert counts(take(palace, told)) == {"facts": (0, 1, 0, 1)}
+    assert palazzo("kg_query", "a").facts == ()
+
+
 def test_more_than_a_transaction_holds_is_one_change(palace: Palace, palazzo: Palazzo) -> None:
     many = [Note(f"n{n}", f"Note number {n}.", "shop", created_at=THEN, tags=("many",)) for n in range(250)]
     told: list[tuple[str, int, int]] = []

@@ -12,7 +12,7 @@ from itertools import count
 from palazzo.archive import brought
 from palazzo.archive.guarding import Guard
 from palazzo.errors import AmbiguousName, UsageError
-from palazzo.exchange.migration import Change, room_of, wing_of
+from palazzo.exchange.migration import Change, How, room_of, wing_of
 from palazzo.exchange.stores import Brought, Fact, Tunnel
 from palazzo.graph import changing, naming, stating, tunnelling
 from palazzo.graph.beliefs import Beliefs
@@ -72,19 +72,18 @@ class FactFiler:
         except UsageError as error:
             self._change.tally.leave("facts", _why(error), one.key)
             return
-        if any(_was_stated(connection, version, statement) for version in known):
-            self._change.tally.count("facts", "there")
-        else:
-            is_same = any(version.valid_to == statement.valid_to for version in known)
-            self._change.tally.count("facts", "merged" if is_same else "new")
+        is_same = any(version.valid_to == statement.valid_to for version in known)
+        how = _how_stated(connection, known, statement) or ("merged" if is_same else "new")
+        self._change.tally.count("facts", how)
 
     def _state(self, change: changing.Change, one: Fact, guard: Guard) -> None:
         tally = self._change.tally
         try:
             statement = self._statement(change.connection, one, guard)
             known = _said(change.connection, statement.triple)
-            if any(_was_stated(change.connection, version, statement) for version in known):
-                tally.count("facts", "there")
+            how = _how_stated(change.connection, known, statement)
+            if how is not None:
+                tally.count("facts", how)
                 return
             added = stating.add(change, statement)
         except UsageError as error:
@@ -171,14 +170,22 @@ def _said(connection: Connection, triple: Triple) -> list[Version]:
     return [one for one in said if one.wing == triple.wing]
 
 
-def _was_stated(connection: Connection, version: Version, statement: Statement) -> bool:
-    """Whether the very same was stated by the same before, of a fact that is believed still."""
-    key = (statement.valid_from, statement.valid_to)
+def _how_stated(connection: Connection, known: Sequence[Version], statement: Statement) -> How | None:
+    """Whether the same store has stated a fact before, which is believed still: that very one, or more of the same."""
     (stated,) = statement.provenance
-    alike = [one.row for one in facts.versions_of(connection, version.fact) if (one.valid_from, one.valid_to) == key]
-    return any(
-        one.stated_by == stated.stated_by for found in facts.sources_of(connection, alike).values() for one in found
-    )
+    found: set[bool] = set()
+    for version in known:
+        before = [one for one in facts.versions_of(connection, version.fact) if _covers(one, statement)]
+        sources = facts.sources_of(connection, [one.row for one in before])
+        own = [one for one in before if any(who.stated_by == stated.stated_by for who in sources[one.row])]
+        found.update(one.valid_from == statement.valid_from for one in own)
+    return ("there" if True in found else "merged") if found else None
+
+
+def _covers(version: Version, statement: Statement) -> bool:
+    """Whether a version says that the fact held at least as long, until the same end."""
+    start, since = version.valid_from, statement.valid_from
+    return version.valid_to == statement.valid_to and (start is None or (since is not None and start <= since))
 
 
 class _EndsFirst(UsageError):
