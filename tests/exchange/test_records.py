@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -57,7 +58,7 @@ def test_what_the_schema_allows_is_read_and_written_as_one_line(data: st.DataObj
     assert to_line(from_line(written)) == written
     assert written.endswith(b"\n")
     assert written.count(b"\n") == 1
-    assert written.isascii()
+    assert not any(separator in written[:-1] for separator in (b"\n", b"\r"))
     assert is_of_the_schema(written)
 
 
@@ -103,6 +104,12 @@ def test_what_is_stored_as_json_comes_back_as_it_is_stored(meta: str) -> None:
     """The links of the chain are made of these very letters."""
     item = Item(ID, ID, ID, "note", "user", 1, "user", meta=meta)
     assert from_line(to_line(item)) == item
+
+
+def test_a_line_is_read_as_words_and_escaped_only_where_it_must_be() -> None:
+    assert "漢字 \u2028".encode() in to_line(replace(NOTE, text="漢字 \u2028"))
+    assert to_line(replace(NOTE, text="漢\ud800")).isascii()
+    assert b"base64" in to_line(replace(NOTE, raw=b"\0" * 9))
 
 
 def test_a_field_at_its_default_is_left_out_and_fields_stand_in_one_order() -> None:

@@ -145,9 +145,9 @@ def _flag(value: object) -> bool:
 
 
 def _encode_raw(value: bytes) -> object:
-    """Bytes that are text are written as text: they are read, diffed and compressed better."""
+    """Bytes that are text are written as text: they are read, diffed and compressed better. A NUL would take six."""
     try:
-        return value.decode("utf-8")
+        return _based(value) if b"\0" in value else value.decode("utf-8")
     except UnicodeDecodeError:
         return _based(value)
 

@@ -83,8 +83,8 @@ _KNOWN_BY: dict[type, tuple[str, ...]] = {
 }
 """What a record is known by, where that is not its id."""
 
-LARGEST_LINE = 64 * 1024 * 1024
-"""Bytes of a line that is read."""
+LARGEST_LINE = 256 * 1024 * 1024
+"""Bytes of a line that is read: an item of 64 MiB stands in it twice, as text and as bytes, with escapes."""
 MOST_VALUES = 1_000_000
 """Values that one line may hold."""
 _SHOWN = 40
@@ -104,11 +104,20 @@ def key_of(record: Record) -> tuple[str, ...]:
     return (NAMES[type(record)], *(str(getattr(record, name)) for name in names))
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
 def to_line(record: Record) -> bytes:
-    """Return a record as its line, with the line's end: equal records are equal bytes."""
+    """Return a record as its line, with the line's end: equal records are equal bytes.
+
+    It is UTF-8; only where half a character stands in it, which UTF-8 cannot hold, all of it is ASCII with escapes.
+    """
     cls = type(record)
     out = {"kind": NAMES[cls], **written(FIELDS[cls], record)}
-    return compact(out).encode("ascii") + b"\n"
+    try:
+        return _ENCODE(out).encode("utf-8") + b"\n"
+    except UnicodeEncodeError:
+        return compact(out).encode("ascii") + b"\n"
 
 
 def from_line(line: bytes) -> Record:
