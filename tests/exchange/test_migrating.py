@@ -226,6 +226,14 @@ def test_what_has_no_place_is_told_with_why_and_costs_nothing_else(palace: Palac
     assert rows(palace, PLACES.format("item", "item")) == [("elephant",), ("shop",)]
 
 
+def test_a_report_says_names_of_a_store_so_that_a_terminal_shows_them_and_does_nothing(palace: Palace) -> None:
+    wild = "\x1b[2J" + "x" * 200
+    done = take(palace, Told([Note(wild, " "), Note("n", "Words.", f"A{wild}", created_at=THEN)]))
+    (left,), (renamed,) = done.left, done.renamed
+    assert left.keys == (f"?[2J{'x' * 96}…",)
+    assert renamed.was == f"A?[2J{'x' * 95}…"
+
+
 def test_two_things_of_one_id_are_both_kept_and_known_again(palace: Palace, palazzo: Palazzo) -> None:
     told = Told([Note("n", "One.", "shop", created_at=THEN), Note("n", "Other.", "shop", created_at=THEN)])
     assert counts(take(palace, told))["notes"] == (2, 0, 0, 0)

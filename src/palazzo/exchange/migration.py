@@ -18,6 +18,8 @@ from palazzo.store.groups import MemberKind
 How = Literal["new", "there", "changed", "merged"]
 _KEYS_TOLD = 5
 """Of what had no place, how many are named."""
+_LONGEST_TOLD = 100
+"""Characters of a store's own name that a report shows."""
 
 
 class Tally:
@@ -36,14 +38,20 @@ class Tally:
         """Count what has no place here."""
         before, keys = self.left.get((what, reason), (0, []))
         if key and len(keys) < _KEYS_TOLD:
-            keys.append(key)
+            keys.append(_shown(key))
         self.left[what, reason] = before + size, keys
 
     def called(self, what: str, was: str, now: str) -> str:
         """Note that something is called otherwise here, if it is; return what it is called."""
         if was and was != now:
-            self.renamed.setdefault((what, was, now))
+            self.renamed.setdefault((what, _shown(was), now))
         return now
+
+
+def _shown(name: str) -> str:
+    """A store's own name for something as a report may say it: a store is not to be trusted with a terminal."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name[:_LONGEST_TOLD])
+    return f"{plain}…" if len(name) > _LONGEST_TOLD else plain
 
 
 class Change:
