@@ -110,6 +110,28 @@ def test_a_cluster_asks_before_it_is_folded(palazzo: Command, home: Path) -> Non
     assert palazzo("dedup", "--threshold", "0").code == 2
 
 
+def folded(palazzo: Command, uid: str) -> list[tuple[str, str]]:
+    """Who else said what a drawer says, and of what trust, as `show` tells it."""
+    return [(one["author"], one["trust"]) for one in palazzo.json("show", uid)["entries"][0]["folded"]]
+
+
+def test_what_stays_keeps_all_origins_also_of_what_was_folded_before(palazzo: Command, home: Path) -> None:
+    by = [("Codex", WORDS), ("Claude", WORDS.upper()), ("Mira", NEARLY)]
+    ids = [drawer(palazzo, text, "--by", who) for who, text in by[:2]]
+    assert folded(palazzo, ids[0]) == []
+    palazzo.json("dedup", "--yes")
+    assert folded(palazzo, ids[0]) == [("Claude", "user")]
+    before = palazzo.json("remember", NEARLY, "--by", "Mira", "--at", "3d")["drawers"][0]
+    change = palazzo.json("dedup", "--yes")["change"]
+    assert live(palazzo) == {before}
+    assert folded(palazzo, before) == [("Codex", "user"), ("Claude", "user")]
+    assert "by Codex" in palazzo("show", before).out
+    assert palazzo.json("verify")["ok"]
+    assert palazzo.json("undo")["undone"]["id"] == change
+    assert folded(palazzo, before) == []
+    assert folded(palazzo, ids[0]) == [("Claude", "user")]
+
+
 # --- cleanup -----------------------------------------------------------------------------------------------
 
 

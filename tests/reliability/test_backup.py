@@ -69,7 +69,15 @@ class Writers:
                 self.acknowledged[name] = int(line)
         return dict(self.acknowledged)
 
+    def wait_for(self, rows: int) -> None:
+        """Wait until each has so many."""
+        until = time.monotonic() + 60
+        while min(self.look().values()) < rows:
+            assert time.monotonic() < until, [process.poll() for process in self._processes.values()]
+            time.sleep(0.005)
+
     def end(self) -> None:
+        """End them, wherever they are."""
         for process in self._processes.values():
             process.kill()
             process.communicate()
@@ -77,38 +85,31 @@ class Writers:
 
 def backed_up_while_others_write(directory: Path, rounds: int) -> None:
     """Make backups and restore each elsewhere: rows without a gap, all that was acknowledged before, nothing torn."""
-    path, variables = directory / "palace.db", {"HOME": str(directory), "PALAZZO_SERVICE": "off"}
-    Palace.open(path).close()
-    writers = Writers(path)
-    try:
-        for n in range(rounds):
-            until = time.monotonic() + 30
-            while min(writers.look().values()) < BATCH and time.monotonic() < until:
-                time.sleep(0.01)
+    chance = chances("backup")
+    for n in range(rounds):
+        own = directory / str(n)
+        path, file, other = own / "palace.db", own / "backup.db", own / "restored" / "palace.db"
+        Palace.open(path).close()
+        variables = {"HOME": str(own), "PALAZZO_SERVICE": "off"}
+        writers = Writers(path)
+        try:
+            writers.wait_for(BATCH * chance.randint(1, 20))
             before = writers.look()
-            file, other = directory / f"backup-{n}.db", directory / f"{n}" / "palace.db"
-            with Context(path, directory, variables) as context:
+            with Context(path, own, variables) as context:
                 backup(context, BackupRequest(file))
-            with Context(other, directory, variables) as context:
-                restore(context, RestoreRequest(file))
-            held = rows(other)
-            assert {name: list(range(len(numbers))) for name, numbers in held.items()} == held
-            assert {name: len(numbers) % BATCH for name, numbers in held.items()} == dict.fromkeys(held, 0)
-            assert all(len(held[name]) >= count for name, count in before.items())
-            assert digest(other) == digest(file)
-            with Palace.open(other, embedder=HashedWords) as palace:
-                assert complaints(palace) == []
-                assert [check for check in verify(palace.database, HashedWords) if not check.ok] == []
-            file.unlink()
-            shutil.rmtree(other.parent)
-            if n % 10 == 9:  # it grows by a thousand rows a second, and each round reads all of it
-                writers.end()
-                for left in directory.glob("palace.db*"):
-                    left.unlink()
-                Palace.open(path).close()
-                writers = Writers(path)
-    finally:
-        writers.end()
+        finally:
+            writers.end()
+        with Context(other, own, variables) as context:
+            restore(context, RestoreRequest(file))
+        held = rows(other)
+        assert {name: list(range(len(numbers))) for name, numbers in held.items()} == held
+        assert {name: len(numbers) % BATCH for name, numbers in held.items()} == dict.fromkeys(held, 0)
+        assert all(len(held[name]) >= count for name, count in before.items())
+        assert digest(other) == digest(file)
+        with Palace.open(other, embedder=HashedWords) as palace:
+            assert complaints(palace) == []
+            assert [check for check in verify(palace.database, HashedWords) if not check.ok] == []
+        shutil.rmtree(own)
 
 
 @pytest.mark.slow

@@ -91,6 +91,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
         ("importance", "" if entry.importance is None else f"{entry.importance:g}"),
         ("metadata", json.dumps(entry.metadata, ensure_ascii=False) if entry.metadata else ""),
         ("replaces", " ".join(entry.replaces)),
+        *(("also said", f"{moment(one.created_at)} by {one.author or one.trust} ({one.id})") for one in entry.folded),
         ("drawers", " ".join(entry.drawers)),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts if value])

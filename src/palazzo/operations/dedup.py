@@ -65,8 +65,9 @@ class DedupResult:
 def dedup(context: Context, request: DedupRequest) -> DedupResult:
     """Find notes of a wing that say the same, and forget all but one of each: the oldest of the most trusted.
 
-    It then has the tags of all. Notes with other figures, or of which one denies something, do not say the same. The
-    words of the others are kept, and 'palazzo undo' brings all of them back at once.
+    It then has the tags of all, and 'palazzo show' says where each was from. Notes with other figures, or of which one
+    denies something, do not say the same. The words of the others are kept, and 'palazzo undo' brings all of them back
+    at once.
     """
     from palazzo.operations.check_duplicate import check_threshold
 
@@ -127,6 +128,7 @@ def _fold(context: Context, found: Sequence[Cluster]) -> str:
     from palazzo.archive import deeds, identity, reading
     from palazzo.derive import tagging
     from palazzo.store import groups
+    from palazzo.store.folded import INTO
 
     database = context.writing().database
     change = identity.new_id(context.now)
@@ -143,7 +145,7 @@ def _fold(context: Context, found: Sequence[Cluster]) -> str:
             for tag in (tag for tag in lacking if not tagging.by_rule(tag)):
                 deeds.act_on_drawers(connection, "tag", kept, ACTOR, context.now, {"tag": tag}, group)
             rows = [reading.resolve_drawer(connection, drawer.id) for drawer in copies]
-            detail = {"reason": f"says the same as {own[0].id}"}
+            detail = {"reason": f"says the same as {own[0].id}", INTO: str(own[0].spans[0].item)}
             deeds.act_on_drawers(connection, "forget", rows, ACTOR, context.now, detail, group)
             groups.count(connection, group, len(rows))
         context.report("folding", n + 1, len(found))

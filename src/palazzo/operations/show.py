@@ -50,6 +50,19 @@ class SpanView:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldedView:
+    """A note that said the same and was folded into another: where it was from."""
+
+    id: str
+    wing: str
+    room: str
+    created_at: Micros
+    author: str
+    trust: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A drawer or an item, whole."""
 
@@ -86,6 +99,8 @@ class Shown:
     """Of a note: what it was filed as, how important it is, and whatever else was said of it."""
     replaces: tuple[str, ...] = ()
     """Drawers instead of which a note was filed."""
+    folded: tuple[FoldedView, ...] = ()
+    """Notes that said the same, and were folded into this one by 'palazzo dedup'."""
     truncated: bool = False
     """Whether words are left out that were said after the moment as of which was asked."""
     turns: tuple[TurnView, ...] = ()
@@ -291,7 +306,16 @@ def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
         "importance": label.importance,
         "metadata": labels.metadata_of(connection, item),
         "replaces": labels.replaced_by(connection, item),
+        "folded": tuple(_folded(connection, item)),
     }
+
+
+def _folded(connection: Connection, item: int) -> Iterator[FoldedView]:
+    from palazzo.store import folded, items
+
+    for row in folded.folded_into(connection, items.read_item(connection, item).id):
+        one = items.read_item(connection, row)
+        yield FoldedView(one.id, one.place.wing, one.place.room, one.created_at, one.author, one.trust, one.source.uri)
 
 
 def _fact(connection: Connection, row: int, request: ShowRequest, when: AsOf, now: Micros) -> ShowResult:
