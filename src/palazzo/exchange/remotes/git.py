@@ -18,8 +18,6 @@ import contextlib
 import os
 import random
 import re
-import shutil
-import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,12 +35,12 @@ from palazzo.exchange.remotes import (
     no_longer_there,
     refuse_other,
 )
+from palazzo.exchange.remotes.git_cache import Cache
 from palazzo.exchange.remotes.git_calls import (
     LOOK_WITHIN,
     TRANSFER_WITHIN,
     Answer,
     BrokenCache,
-    Git,
     refuse,
     without_password,
 )
@@ -56,15 +54,10 @@ from palazzo.exchange.segments import (
     is_device,
     load_head,
 )
-from palazzo.paths import make_private_directory
 
 BRANCH = "refs/heads/palazzo/v1"
-_SEEN = "refs/palazzo/seen"
-"""The branch as it was when it was last looked at, in our own repository."""
 _SHELF = 256
 """Segments of an epoch that lie in one directory of the branch."""
-_ADDING = "refs/palazzo/adding"
-"""The files of a push that is not through, so that clearing up in between does not take them for rubbish."""
 _TRIES = 8
 """How often a push is put on top of what other devices pushed in between."""
 _OVERTAKEN = re.compile(r"stale info|fetch first|cannot lock ref|failed to (?:update|lock)|already exists|old value")
@@ -87,9 +80,10 @@ class GitBranch:
     kind: Kind = "git"
 
     def __init__(self, url: str, cache: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> None:
-        self._url, self._cache = url, cache
+        self._url = url
         self.address = without_password(url)
-        self._git = Git(cache, variables, asks=asks)
+        self._cache = Cache(cache, variables, asks=asks)
+        self._git = self._cache.git
         self._tree: _Tree | None = None
 
     def look(self) -> There:
@@ -98,7 +92,7 @@ class GitBranch:
         try:
             tree = self._taken(tip)
         except BrokenCache:
-            drop(self._cache)
+            self._cache.drop()
             try:
                 tree = self._taken(tip)
             except BrokenCache as error:
@@ -145,7 +139,7 @@ class GitBranch:
         anew: bool = False,
     ) -> Head | None:
         """Add a device's next segments and let its head stand behind the last; see `Remote.push`."""
-        self._make()
+        self._cache.make()
         with self._mending():
             head, added = self._added(segments, expected, called)
             if head is None:
@@ -167,7 +161,7 @@ class GitBranch:
             head = Head.of(segment, called)
         if head is not None:
             added[HEAD] = self._blob(dump_head(head))
-            self._git.tell("update-ref", _ADDING, self._with({}, "", added))
+            self._cache.keep(self._with({}, "", added))
         return head, added
 
     def _put(self, head: Head, added: Mapping[str, str], expected: Head | None, anew: bool) -> None:
@@ -180,25 +174,34 @@ class GitBranch:
             tree = self._looked()
             commit = self._commit(self._root(tree, None, (head.device, added), anew), "" if anew else tree.commit)
             if self._send(commit, tree.commit):
-                self._git.tell("update-ref", _SEEN, commit)
-                self._git.tell("update-ref", "-d", _ADDING)
-                self._tree = self._read_tree(commit)
-                self._git.tell("gc", "--quiet", "--prune=now" if anew else "--auto")
+                self._pushed(commit)
                 return
         raise self._overtaken()
 
+    def _pushed(self, commit: str) -> None:
+        """Take what was pushed for what is there. It is there, whatever becomes of our own repository."""
+        try:
+            before = self._cache.seen
+            self._cache.take(commit)
+            self._cache.let_go()
+            self._cache.clear_up(before)
+            self._git.tell("gc", "--quiet", "--auto")
+            self._tree = self._read_tree(commit)
+        except BrokenCache:
+            self._tree = None
+            self._cache.drop()
+
     def tidy(self, head: Head) -> None:
         """Drop what no branch leads to from our own repository; the remote has nothing of a push that was killed."""
-        self._make()
+        self._cache.make()
         with self._mending():
-            self._git.tell("update-ref", "-d", _ADDING)
-            self._drop_unreachable()
+            self._cache.clear()
 
     # --- what is there -------------------------------------------------------------------------------------
 
     def _tip(self) -> str:
         """The commit that the branch is at, "" where there is no such branch."""
-        self._make()
+        self._cache.make()
         answer = self._git("ls-remote", "--", self._url, BRANCH, within=LOOK_WITHIN)
         if answer.code:
             refuse(answer, self.address)
@@ -210,28 +213,21 @@ class GitBranch:
 
     def _taken(self, tip: str) -> _Tree:
         """Fetch the branch if it is not at what we have, and read what it holds."""
-        self._make()
-        before = self._seen()
-        if not tip:
-            if before:
-                self._git.tell("update-ref", "-d", _SEEN)
-                self._drop_unreachable()
-            return _Tree()
-        if tip == before and self._tree is not None and self._tree.commit == tip:
-            return self._tree
-        if tip != before:
-            names = f"+{BRANCH}:{_SEEN}"
-            answer = self._git("fetch", "--quiet", "--no-tags", "--", self._url, names, within=TRANSFER_WITHIN)
+        self._cache.make()
+        before = self._cache.seen
+        if not tip and before:
+            self._cache.take("")
+        elif tip != before:
+            answer = self._cache.fetch(self._url, BRANCH, TRANSFER_WITHIN)
+            if answer.code and answer.is_of_the_way:
+                refuse(answer, self.address)
             if answer.code:
                 raise BrokenCache(answer.said)
-            tip = self._seen()
-            if before and self._git("merge-base", "--is-ancestor", before, tip).code:
-                self._drop_unreachable()  # somebody erased something
-        return self._read_tree(tip)
-
-    def _seen(self) -> str:
-        answer = self._git("rev-parse", "--verify", "--quiet", f"{_SEEN}^{{commit}}")
-        return answer.out.decode().strip() if answer.code == 0 else ""
+        self._cache.clear_up(before)
+        tip = self._cache.seen
+        if self._tree is not None and self._tree.commit == tip:
+            return self._tree
+        return self._read_tree(tip) if tip else _Tree()
 
     def _read_tree(self, commit: str) -> _Tree:
         files: dict[str, tuple[str, int]] = {}
@@ -344,18 +340,6 @@ class GitBranch:
     def _overtaken(self) -> RemoteUnusable:
         return RemoteUnusable(f"Other devices kept pushing to {self.address}; run it again.")
 
-    # --- our own repository --------------------------------------------------------------------------------
-
-    def _make(self) -> None:
-        if (self._cache / "HEAD").exists():
-            return
-        make_private_directory(self._cache)
-        answer = self._git("init", "--quiet", "--bare", "--template=", str(self._cache), cwd=self._cache)
-        if answer.code:
-            raise RemoteUnusable(
-                f"git cannot make its repository in {self._cache} ({answer.said.strip()[:200]}); check the directory."
-            )
-
     @contextlib.contextmanager
     def _mending(self) -> Iterator[None]:
         """What our own repository lacks is fetched anew by whoever comes next."""
@@ -363,14 +347,10 @@ class GitBranch:
             yield
         except BrokenCache as error:
             self._tree = None
-            drop(self._cache)
+            self._cache.drop()
             raise RemoteUnusable(
-                f"What is kept here of {self.address} was damaged and has been dropped ({str(error).strip()[:200]}); "
-                "run it again."
+                f"What is kept here of {self.address} was damaged and has been dropped; run it again."
             ) from error
-
-    def _drop_unreachable(self) -> None:
-        self._git.tell("gc", "--quiet", "--prune=now")
 
 
 def _path(name: SegmentName) -> str:
@@ -380,12 +360,3 @@ def _path(name: SegmentName) -> str:
 
 def _is_directory(entry: str | None) -> bool:
     return entry is not None and entry.startswith(_DIRECTORY)
-
-
-def drop(cache: Path) -> None:
-    """Delete what is kept of a git remote on this machine; the next `look` fetches it anew."""
-    for directory, _, files in os.walk(cache):
-        for name in files:
-            (Path(directory) / name).chmod(stat.S_IREAD | stat.S_IWRITE)  # Windows deletes nothing that is read-only
-    if cache.exists():
-        shutil.rmtree(cache)

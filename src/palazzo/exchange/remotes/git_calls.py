@@ -60,6 +60,18 @@ class Answer:
     out: bytes
     said: str
 
+    @property
+    def is_of_the_way(self) -> bool:
+        """Whether it is the way to the remote that failed: the network, or a right."""
+        return any(re.search(pattern, self.said, re.IGNORECASE) for pattern in (_NO_RIGHT, _NO_WAY))
+
+    @property
+    def last_words(self) -> str:
+        """The line that says most of what went wrong, as it may be shown."""
+        lines = [line.strip() for line in self.said.splitlines() if line.strip()]
+        telling = [line for line in lines if line.lower().startswith(("fatal:", "error:", "remote:", "!"))] or lines
+        return _shown(without_password(telling[0])[:300]) if telling else f"it ended with {self.code}"
+
 
 class Git:
     """Calls git in one bare repository. `asks` lets it ask the person at the terminal for a password."""
@@ -134,10 +146,7 @@ def refuse(answer: Answer, address: str) -> NoReturn:
     for pattern, sentence in _SENTENCES:
         if re.search(pattern, answer.said, re.IGNORECASE):
             raise RemoteUnusable(sentence.format(address))
-    lines = [line.strip() for line in answer.said.splitlines() if line.strip()]
-    telling = [line for line in lines if line.lower().startswith(("fatal:", "error:", "remote:", "!"))] or lines
-    last = _shown(without_password(telling[0])[:300]) if telling else f"it ended with {answer.code}"
-    raise RemoteUnusable(f"git could not reach or change {address} ({last}); mend that, and run it again.")
+    raise RemoteUnusable(f"git could not reach or change {address} ({answer.last_words}); mend that, and run it again.")
 
 
 def _shown(text: str) -> str:
@@ -145,6 +154,14 @@ def _shown(text: str) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
+_NO_RIGHT = (
+    r"authentication failed|permission denied|could not read (?:username|password)|terminal prompts disabled"
+    r"|host key verification|access denied|invalid username|returned error: 40[13]"
+)
+_NO_WAY = (
+    r"could not resolve|connection (?:refused|timed out|reset|closed)|network is unreachable|timed out"
+    r"|no route to host|operation too slow|hung up|failed to connect"
+)
 _SENTENCES = (
     (
         r"dubious ownership",
@@ -163,8 +180,7 @@ _SENTENCES = (
         "{} cannot be written: check its permissions, and run it again.",
     ),
     (
-        r"authentication failed|permission denied|could not read (?:username|password)|terminal prompts disabled"
-        r"|host key verification|access denied|invalid username|returned error: 40[13]",
+        _NO_RIGHT,
         "git may not use {}: set up its credentials (as for 'git push' there), and run it again.",
     ),
     (
@@ -173,8 +189,7 @@ _SENTENCES = (
         "There is no git repository at {} any more, or it may not be seen: check the address.",
     ),
     (
-        r"could not resolve|connection (?:refused|timed out|reset|closed)|network is unreachable|timed out"
-        r"|no route to host|operation too slow|hung up|failed to connect",
+        _NO_WAY,
         "{} cannot be reached: check the network, and run it again.",
     ),
     (
