@@ -1,7 +1,8 @@
 """Every file besides the palace itself that Palazzo writes words into: an erase goes through them all.
 
 Whoever writes text into another file adds it here. What can be made again or only tells of a failure is overwritten
-and removed; what is a person's own is named, so that the person can mend it.
+and removed; what is a person's own is named, so that the person can mend it. Backups are palaces, with the words
+compressed: they are erased in as palaces are (`operations/erased_backups`).
 """
 
 from __future__ import annotations
