@@ -170,6 +170,25 @@ def test_a_conversation_comes_turn_by_turn_and_a_long_turn_is_one(database: Path
     assert {one.created_at for one in found} == {1735787045_000_000}
 
 
+def test_a_swept_message_is_as_old_as_it_was_said(database: Path) -> None:
+    told: dict[str, object] = {
+        "ingest_mode": "sweep",
+        "source_file": "s.jsonl",
+        "timestamp": "2025-01-02T03:04:05.000Z",
+    }
+    write(database, [note("a", "USER: Why?", **told), note("b", "ASSISTANT: Five.", **told)])
+    found = [one for one in read(database.parent) if isinstance(one, Note)]
+    assert [(one.text, one.created_at) for one in found] == [
+        ("USER: Why?", 1735787045_000_000),
+        ("ASSISTANT: Five.", 1735787045_000_000),
+    ]
+
+
+def test_what_a_mined_file_says_is_believed_no_more_than_a_repository(database: Path) -> None:
+    write(database, [*mined("/shop/README.md", "word " * 300), note("d", "What an agent filed.")])
+    assert {one.trust for one in read(database.parent) if isinstance(one, Note)} == {"repo", "agent"}
+
+
 def test_turns_that_were_filed_one_by_one_are_no_chunks_of_one_text(database: Path) -> None:
     told: dict[str, object] = {"source_file": "hermes", "chunk_index": 0, "extract_mode": "exchange"}
     write(database, [note("a", "> One?\nYes.", **told), note("b", "> Two?\nNo.", **told)])

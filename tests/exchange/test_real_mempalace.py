@@ -157,6 +157,26 @@ def test_a_palace_of_five_thousand_drawers_comes_over_whole(tmp_path: Path, pala
         assert filed[key] in {hit.drawer.text for hit in palace.search(Query(words, limit=5)).hits}, words
 
 
+def test_a_mined_conversation_comes_over_turn_by_turn(tmp_path: Path, palace: Palace) -> None:
+    chance = random.Random(2)
+    talks = {}
+    (tmp_path / "talks").mkdir()
+    for n in range(4):
+        turns = [f"> Question {n}.{k}?\n{prose(chance, chance.choice([10, 60, 400, 900]))}" for k in range(9)]
+        path = tmp_path / "talks" / f"talk-{n}.md"
+        talks[str(path)] = turns
+        path.write_text("\n\n".join(turns) + "\n")
+    with mempalace(tmp_path / "home") as peer:
+        peer.run("mine", str(tmp_path / "talks"), "--mode", "convos", "--wing", "talks")
+        take(palace, peer)
+    found: dict[str, list[str]] = {}
+    for text, _, origin in brought(palace).values():
+        found.setdefault(origin, []).append(text)
+    assert {origin: sorted(texts) for origin, texts in found.items()} == {
+        origin: sorted(turns) for origin, turns in talks.items()
+    }
+
+
 def take(palace: Palace, peer: MemPalace) -> Migration:
     reader = recognised(peer.config)
     assert reader is not None

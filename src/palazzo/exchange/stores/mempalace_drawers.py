@@ -10,7 +10,7 @@ from palazzo.exchange.stores import DiaryEntry, Note, Unplaced
 from palazzo.exchange.stores import chunks as chunked
 from palazzo.exchange.stores.mempalace_times import day, moment
 from palazzo.exchange.stores.vector_stores import Collection, Head, Metadata, Row
-from palazzo.model import Micros
+from palazzo.model import Micros, Trust
 
 _KEYS = (
     *("parent_drawer_id", "parent_entry_id", "source_file", "chunk_index", "wing", "room", "filed_at"),
@@ -24,6 +24,8 @@ _ITS_OWN = frozenset(
     )
 )
 """Metadata that say how a text was cut and told apart, or that a note of ours has a place for."""
+_MINED = frozenset(["source_mtime", "normalize_version", "line_start", "chunk_total"])
+"""What no tool says of a drawer that it files, also if it names the file that the words are from."""
 _NOBODY = frozenset(["", "mcp", "mempalace"])
 """What `added_by` says where nobody said who."""
 _ROWS_AT_ONCE = 500
@@ -119,7 +121,9 @@ class Drawers:
             key = cut.key if cut.how == "parts" else rows[first][0].id
             self.keys[key] = key
             self.keys.update((chunk.id, key) for chunk, _ in rows[first:last])
-            yield _note(key, text, rows[first][1].metadata)
+            metadata = rows[first][1].metadata
+            is_mined = cut.how == "file" and (len(rows) > 1 or not _MINED.isdisjoint(metadata))
+            yield _note(key, text, metadata, "repo" if is_mined else "agent")
 
     def _texts(self, how: How, texts: Sequence[str]) -> Iterator[tuple[int, int, str]]:
         """The texts that chunks are of: (first chunk, behind the last one, text)."""
@@ -172,7 +176,7 @@ def _cut(key: tuple[object, ...], group: _Group) -> Iterator[_Cut]:
             yield _Cut(group.how, group.filed_at, ordered[run.start].id, tuple(ordered[run]))
 
 
-def _note(key: str, text: str, metadata: Metadata) -> Note | DiaryEntry:
+def _note(key: str, text: str, metadata: Metadata, trust: Trust) -> Note | DiaryEntry:
     wing, room, agent = (_string(metadata, name) for name in ("wing", "room", "agent"))
     beside = {name: value for name, value in metadata.items() if name not in _ITS_OWN and value not in (None, "")}
     about: dict[str, object] = {"metadata": beside} if beside else {}
@@ -188,6 +192,7 @@ def _note(key: str, text: str, metadata: Metadata) -> Note | DiaryEntry:
         room,
         _time(metadata),
         author="" if author in _NOBODY else author,
+        trust=trust,
         origin=_string(metadata, "source_file"),
         about=about,
     )
@@ -195,10 +200,9 @@ def _note(key: str, text: str, metadata: Metadata) -> Note | DiaryEntry:
 
 def _time(metadata: Metadata) -> Micros | None:
     """When it was written: what a transcript says, the day of a diary's file, else when it was filed."""
-    told = moment(metadata.get("authored_at"))
-    if told is None and "entry_index" in metadata:
-        told = day(metadata.get("date"))
-    return told if told is not None else moment(metadata.get("filed_at"))
+    dated = day(metadata.get("date")) if "entry_index" in metadata else None
+    found = (moment(metadata.get("authored_at")), moment(metadata.get("timestamp")), dated)
+    return next((one for one in found if one is not None), moment(metadata.get("filed_at")))
 
 
 def _string(metadata: Mapping[str, object], name: str) -> str:
