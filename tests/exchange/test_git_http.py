@@ -37,6 +37,7 @@ class Hub(ThreadingHTTPServer):
         self.directory = directory
         self.answers: int | None = None
         """The status that it answers whatever it is asked, if it does."""
+        self.answers_posts: int | None = None
 
     def url(self, who: str = f"me:{PASSWORD}@") -> str:
         return f"http://{who}127.0.0.1:{self.server_address[1]}/there"
@@ -51,6 +52,7 @@ class Asked(BaseHTTPRequestHandler):
         self._answer(b"")
 
     def do_POST(self) -> None:
+        self.server.answers = self.server.answers_posts or self.server.answers
         length = self.headers.get("Content-Length")
         self._answer(self.rfile.read(int(length)) if length else self._chunks())
 
@@ -160,6 +162,20 @@ def test_what_a_server_refuses_is_one_sentence(hub: Hub, status: int, sentence: 
         assert PASSWORD not in str(refused.value)
     hub.answers = None
     assert told(one, b"2", head=head) is not None
+
+
+def test_a_fetch_that_fails_on_its_way_costs_no_cache(hub: Hub) -> None:
+    one, other = remote(hub, hub.url()), remote(hub, hub.url(), "other")
+    head = told(one, b"1")
+    other.look()
+    told(one, b"2", head=head)
+    kept = {path for path in (hub.directory / "other").rglob("*") if path.is_file()}
+    hub.answers_posts = 500
+    with pytest.raises(RemoteUnusable):
+        other.look()
+    hub.answers = hub.answers_posts = None
+    assert kept <= set((hub.directory / "other").rglob("*"))
+    assert other.look().heads[DEVICE].n == 2
 
 
 def test_a_server_that_is_not_there_is_one_sentence(hub: Hub) -> None:

@@ -67,6 +67,21 @@ def test_what_was_told_before_an_erase_is_in_no_repository_any_more(place: Place
 
 
 @pytest.mark.slow
+def test_what_was_erased_goes_from_a_cache_also_when_who_fetched_was_killed(place: Place) -> None:
+    a, b = place.device("a"), place.device("b")
+    a.push(b"the secret")
+    erased = blob_of(place, a)
+    b.pull()
+    a.push(b"told anew", anew=True)
+    names = "+refs/heads/palazzo/v1:refs/palazzo/seen"
+    git("fetch", "--quiet", str(place.there), names, cwd=b.cache)  # and then it was killed
+    assert erased in objects(b.cache)
+    b.remote = b.another_process()
+    assert b.pull() == [b"told anew"]
+    assert erased not in objects(b.cache)
+
+
+@pytest.mark.slow
 def test_a_push_that_was_overtaken_by_an_erase_does_not_bring_it_back(place: Place) -> None:
     a, b = place.device("a"), place.device("b")
     a.push(b"the secret")

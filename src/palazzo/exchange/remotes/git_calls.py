@@ -63,7 +63,7 @@ class Answer:
     @property
     def is_of_the_way(self) -> bool:
         """Whether it is the way to the remote that failed: the network, or a right."""
-        return any(re.search(pattern, self.said, re.IGNORECASE) for pattern in (_NO_RIGHT, _NO_WAY))
+        return any(re.search(pattern, self.said, re.IGNORECASE) for pattern in (_NO_RIGHT, _NO_WAY, _SERVER_FAILED))
 
     @property
     def last_words(self) -> str:
@@ -162,6 +162,7 @@ _NO_WAY = (
     r"could not resolve|connection (?:refused|timed out|reset|closed)|network is unreachable|timed out"
     r"|no route to host|operation too slow|hung up|failed to connect"
 )
+_SERVER_FAILED = r"returned error: \d|rpc failed|early eof"
 _SENTENCES = (
     (
         r"dubious ownership",
