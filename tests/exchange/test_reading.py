@@ -15,6 +15,7 @@ from palazzo.exchange.reading import Scope
 from palazzo.exchange.records import (
     Act,
     Arrangement,
+    Conflict,
     Erasure,
     Fact,
     Group,
@@ -72,6 +73,8 @@ def furnish(context: Context) -> None:
     run(context, "kg_predicate", name="lives in", functional=True)
     run(context, "kg_add", subject="heron", predicate="lives in", object="api", wing="api", sources=heron)
     run(context, "kg_add", subject="heron", predicate="lives in", object="web", wing="api")
+    conflict = run(context, "kg_conflicts").conflicts[0].id
+    run(context, "kg_dismiss", ids=(conflict,))
     run(context, "kg_alias", name="ardea", entity="heron")
     run(context, "kg_supersede", subject="heron", predicate="lives in", old="web", new="pond", wing="api")
     run(context, "wing_rename", wing="web", name="site")
@@ -245,6 +248,21 @@ def test_an_act_on_what_was_not_chosen_as_well_is_not_told(context: Context) -> 
     other = run(context, "remember", text="A heron in the web.", wing="web", room="birds").drawers
     run(context, "tag", action="add", tag="grey", ids=(*one, *other))
     assert of(told(context, of_wing(context, "api")), Act) == []
+
+
+def test_a_conflict_that_nobody_said_anything_about_follows_from_its_facts_and_is_not_told(context: Context) -> None:
+    run(context, "kg_predicate", name="lives in", functional=True)
+    for place in ("api", "web"):
+        run(context, "kg_add", subject="heron", predicate="lives in", object=place)
+    conflict = run(context, "kg_conflicts").conflicts[0].id
+    assert of(told(context), Conflict) == []
+    run(context, "kg_dismiss", ids=(conflict,))
+    (dismissed,) = of(told(context), Conflict)
+    run(context, "undo")
+    (restored,) = of(told(context), Conflict)
+    assert (dismissed.id, dismissed.restored_at) == (restored.id, None) == (conflict, None)
+    assert (dismissed.dismissed_at is None, restored.dismissed_at) == (False, None)
+    assert restored.restored_at is not None
 
 
 def test_what_nobody_wants_is_told_to_devices_of_the_palace_alone(context: Context) -> None:

@@ -170,6 +170,49 @@ def test_what_is_no_record_says_why(told: bytes, why: str) -> None:
         from_line(told)
 
 
+SPAN = {"item": ID, "start": 0, "end": 3, "drawer": ID}
+SAID = {"item": ID, "start": 0, "end": 3}
+ACT = {"kind": "act", "id": ID, "actor": "user", "at": 1}
+LINK = {"kind": "entity_link", "id": ID, "entity": ID, "recorded_at": 1}
+ARRANGED = {"kind": "arrangement", "id": ID, "recorded_at": 1}
+CONFLICT = {"kind": "conflict", "id": ID, "type": "functional", "found_at": 1}
+VERSION = {"kind": "fact_version", "id": ID, "fact": ID, "confidence": 1, "recorded_at": 1}
+MEMBER = {"kind": "member", "group": ID, "n": 0}
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"kind": "source", "id": ID, "type": "document", "key": []}, "'key' names nothing"),
+        ({"kind": "link", "device": ID, "seq": 1, "item": ID, "digest": "00", "hash": "00" * 32}, "32 bytes"),
+        ({"kind": "link", "device": ID, "seq": 0, "item": ID, "digest": "00" * 32, "hash": "00" * 32}, "counts from 1"),
+        ({**ACT, "type": "tag", "detail": {}}, "lacks 'tag'"),
+        ({**ACT, "type": "move", "detail": {"wing": "api"}}, "lacks 'room'"),
+        ({**ACT, "type": "forget", "detail": {"row": "7"}}, "a row of another palace"),
+        ({**ACT, "type": "forget", "detail": {"reason": 7}}, "must be of texts"),
+        ({**ACT, "type": "forget", "detail": {}, "spans": [{**SPAN, "start": 4}]}, "ends before it begins"),
+        ({**LINK, "type": "alias"}, "no name"),
+        ({**LINK, "type": "merge", "name": "Ada"}, "no other"),
+        ({**ARRANGED, "type": "name", "name": "api"}, "of a wing or of a room"),
+        ({**ARRANGED, "type": "name", "wing": ID, "room": ID, "name": "api"}, "of a wing or of a room"),
+        ({**ARRANGED, "type": "name", "wing": ID}, "lacks 'name'"),
+        ({**ARRANGED, "type": "name", "room": ID, "name": "api"}, "lacks 'target'"),
+        ({**ARRANGED, "type": "merge", "wing": ID, "name": "api"}, "lacks 'target'"),
+        ({**ARRANGED, "type": "move", "wing": ID, "name": "api", "target": ID}, "moves no room"),
+        ({**CONFLICT, "earlier": {}, "later": {"fact": ID}}, "each side is a fact, or words"),
+        ({**CONFLICT, "earlier": {**SAID, "fact": ID}, "later": {"fact": ID}}, "each side is a fact, or words"),
+        ({**CONFLICT, "earlier": {"fact": ID}, "later": {"item": ID}}, "a stretch of it"),
+        ({**VERSION, "valid_from": 2, "valid_to": 2}, "ends before it begins"),
+        ({**VERSION, "sources": [{"stated_by": "user", "start": 1}]}, "a start and an end"),
+        ({**MEMBER, "type": "act"}, "says not of what"),
+        ({**MEMBER, "type": "undone", "ref": ID}, "says not of what"),
+    ],
+)
+def test_a_record_of_which_nothing_can_be_made_is_refused(told: dict[str, Any], why: str) -> None:
+    with pytest.raises(BadRecord, match=re.escape(why)):
+        from_line(line(**told))
+
+
 def test_a_later_version_is_told_apart_from_damage() -> None:
     with pytest.raises(NewerFormat, match="says version 2 of the format"):
         from_line(line(kind="header", format="palazzo", version=2, shiny=True))

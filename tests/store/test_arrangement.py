@@ -118,3 +118,24 @@ def test_rows_count_in_the_order_in_which_they_were_recorded_wherever_they_came_
         assert places.wing_led_to(connection, "early") == a
         assert arrangement.settle(connection) == []
         assert arrangement.differing(connection) == (0, 0)
+
+
+def test_of_two_that_were_created_under_one_name_on_two_devices_one_gets_a_number(palace: Palace) -> None:
+    """As a merge brings them: of one wing, or room, the renaming was taken back elsewhere."""
+    with palace.database.transaction() as connection:
+        wing = places.wing_id(connection, "api")
+        room = places.room_id(connection, Place("api", "plans"))
+        (uid,) = next(connection.execute("SELECT uid FROM wing WHERE id = ?", (wing,)))
+        other = max(bytes(uid), b"\xf0" * 16)[:1] + b"\xff" * 15
+        connection.execute(
+            "INSERT INTO wing(id, uid, first_name, name, merged_into) VALUES(9, ?, 'api', 'api', 9)", (other,)
+        )
+        connection.execute(
+            "INSERT INTO room(id, uid, first_wing, first_name, wing, name, merged_into)"
+            " VALUES(9, ?, ?, 'plans', ?, 'plans', 9)",
+            (b"\xff" * 16, wing, wing),
+        )
+        arrangement.settle(connection)
+        assert [places.wing_name(connection, row) for row in (wing, 9)] == ["api", "api-2"]
+        assert [places.place_of(connection, row).room for row in (room, 9)] == ["plans", "plans-2"]
+        assert arrangement.differing(connection) == (0, 0)

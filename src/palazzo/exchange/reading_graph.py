@@ -97,10 +97,12 @@ def _statement(one: facts.Provenance) -> Statement:
 
 
 def _conflicts(connection: Connection, selected: Selected | None) -> Iterator[Conflict]:
+    """Those of which somebody said that both may stand, or took that back. The others are found anew from the facts."""
     for row, uid, kind, found, dismissed, restored, *sides in connection.execute(
         "SELECT c.id, c.uid, c.kind, c.found_at, c.dismissed_at, c.restored_at, a.uid, c.earlier_item, c.earlier_start,"
         " c.earlier_end, b.uid, c.later_item, c.later_start, c.later_end FROM conflict c"
-        " LEFT JOIN fact a ON a.id = c.earlier_fact LEFT JOIN fact b ON b.id = c.later_fact ORDER BY c.uid"
+        " LEFT JOIN fact a ON a.id = c.earlier_fact LEFT JOIN fact b ON b.id = c.later_fact"
+        " WHERE c.dismissed_at IS NOT NULL OR c.restored_at IS NOT NULL ORDER BY c.uid"
     ):
         if selected is None or row in selected.conflicts:
             yield Conflict(_hex(uid), kind, _side(*sides[:4]), _side(*sides[4:]), found, dismissed, restored)

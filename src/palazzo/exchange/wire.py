@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 
+from palazzo.exchange import soundness
 from palazzo.exchange.forms import BadRecord, Field, compact, fields_of, read, written
 from palazzo.exchange.records import (
     FORMAT,
@@ -134,7 +135,9 @@ def from_line(line: bytes) -> Record:
     if cls is Header:
         _check_version(value)
     try:
-        return read(cls, FIELDS[cls], value)
+        record: Record = read(cls, FIELDS[cls], value)
+        soundness.check(record)
+        return record
     except BadRecord as error:
         raise BadRecord(f"{kind}: {error}") from None
 

@@ -7,7 +7,7 @@ only read, by what is near. Where several fit, none is chosen. Entities that wer
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -95,11 +95,7 @@ class Beliefs:
 
     def root(self, entity: int) -> int:
         """Return the entity that this one is: itself, unless it was merged into another."""
-        seen = {entity}
-        while (into := self._merged_into.get(entity)) is not None and into not in seen:
-            entity = into
-            seen.add(entity)
-        return entity
+        return _root(self._merged_into, entity)
 
     def group(self, entity: int) -> list[int]:
         """Return all entities that are one with this one, itself among them."""
@@ -140,8 +136,12 @@ class Beliefs:
 
     @cached_property
     def _merged_into(self) -> dict[int, int]:
-        merges = entities.links(self.connection, "merge", self.known_at)
-        return {link.other: link.entity for link in merges if link.other is not None}
+        """By an entity the one that it is. Two devices may say of two that each is the other: the first counts."""
+        found: dict[int, int] = {}
+        for link in entities.links(self.connection, "merge", self.known_at):
+            if link.other is not None and _root(found, link.entity) != link.other:
+                found[link.other] = link.entity
+        return found
 
     @cached_property
     def _merged_from(self) -> dict[int, list[int]]:
@@ -223,3 +223,9 @@ class Beliefs:
             )
             for one in versions
         ]
+
+
+def _root(merged_into: Mapping[int, int], entity: int) -> int:
+    while (into := merged_into.get(entity)) is not None:
+        entity = into
+    return entity

@@ -133,10 +133,15 @@ def differing(connection: Connection) -> tuple[int, int]:
     )
 
 
-_WINGS = "(SELECT wing FROM arrangement WHERE wing IS NOT NULL AND retired_at IS NULL)"
+_WINGS = (
+    "(SELECT wing FROM arrangement WHERE wing IS NOT NULL AND retired_at IS NULL UNION SELECT id FROM wing"
+    " WHERE first_name IN (SELECT first_name FROM wing GROUP BY first_name HAVING count(*) > 1))"
+)
+"""What has a row that counts, and what was created under the name that another was: on another device."""
 _ARRANGED_ROOM = (
     "(id IN (SELECT room FROM arrangement WHERE room IS NOT NULL AND retired_at IS NULL) OR first_wing IN"
-    " (SELECT wing FROM arrangement WHERE kind = 'merge' AND wing IS NOT NULL AND retired_at IS NULL))"
+    " (SELECT wing FROM arrangement WHERE kind = 'merge' AND wing IS NOT NULL AND retired_at IS NULL)"
+    " OR (first_wing, first_name) IN (SELECT first_wing, first_name FROM room GROUP BY 1, 2 HAVING count(*) > 1))"
 )
 _OTHER_WINGS = f"id NOT IN {_WINGS} AND (name <> first_name OR merged_into IS NOT NULL)"
 _OTHER_ROOMS = f"NOT {_ARRANGED_ROOM} AND (wing <> first_wing OR name <> first_name OR merged_into IS NOT NULL)"

@@ -151,7 +151,7 @@ def read_link(connection: Connection, row: int) -> Link:
 
 def links(connection: Connection, kind: LinkKind, at: Micros) -> list[Link]:
     """Return the links of a kind that counted at `at`, oldest first."""
-    rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = ?2 ORDER BY l.id", (at, kind))
+    rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = ?2 ORDER BY l.recorded_at, l.uid", (at, kind))
     return [_link(row) for row in rows]
 
 

@@ -1,0 +1,114 @@
+"""What a record must say for its type: an arrangement that moves something says where to.
+
+Each field by itself was checked before. What is told here would be a record that nothing can be made of, wherever it
+came from.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from palazzo.exchange.forms import BadRecord
+from palazzo.exchange.records import (
+    Act,
+    Arrangement,
+    Conflict,
+    EntityLink,
+    Erasure,
+    FactVersion,
+    Link,
+    Member,
+    Record,
+    Side,
+    Source,
+    Span,
+    Statement,
+    Tombstone,
+)
+
+_CHAINED = 32
+"""Bytes of what a link holds."""
+_STANDINGS = range(3)
+_NEEDS = {"tag": ("tag",), "untag": ("tag",), "move": ("wing", "room")}
+"""What the detail of an act must name, by its type."""
+
+
+def check(record: Record) -> None:
+    """Raise BadRecord, with half a sentence, where a record lacks what its type needs or says what cannot be."""
+    match record:
+        case Source():
+            _must(bool(record.key), "'key' names nothing")
+        case Link():
+            _must(len(record.digest) == len(record.hash) == _CHAINED, "'digest' and 'hash' have 32 bytes")
+            _must(record.seq > 0, "'seq' counts from 1")
+        case Act():
+            _act(record)
+        case EntityLink():
+            _must(bool(record.name) if record.type == "alias" else record.other is not None, "says no name or no other")
+        case FactVersion():
+            _version(record)
+        case Conflict():
+            _side(record.earlier)
+            _side(record.later)
+        case Arrangement():
+            _arrangement(record)
+        case Erasure():
+            for one in record.tombstones:
+                _tombstone(one)
+        case Member():
+            _must((record.number if record.type == "undone" else record.ref) is not None, "says not of what")
+        case _:
+            pass
+
+
+def _must(holds: bool, why: str) -> None:
+    if not holds:
+        raise BadRecord(why)
+
+
+def _act(one: Act) -> None:
+    missing = next((name for name in _NEEDS.get(one.type, ()) if not isinstance(one.detail.get(name), str)), None)
+    _must(missing is None, f"'detail' lacks '{missing}'")
+    _must("row" not in one.detail, "'detail' tells a row of another palace")
+    _must(all(isinstance(value, str) for value in one.detail.values()), "'detail' must be of texts")
+    for span in one.spans:
+        _stretch(span)
+
+
+def _stretch(one: Span) -> None:
+    _must(0 <= one.start <= one.end, "a stretch ends before it begins")
+
+
+def _version(one: FactVersion) -> None:
+    _must(one.valid_from is None or one.valid_to is None or one.valid_from < one.valid_to, "ends before it begins")
+    for source in one.sources:
+        _statement(source)
+
+
+def _statement(one: Statement) -> None:
+    _must((one.start is None) == (one.end is None), "a stretch has a start and an end, or neither")
+    _must(one.start is None or one.end is None or 0 <= one.start <= one.end, "a stretch ends before it begins")
+
+
+def _side(one: Side) -> None:
+    _must((one.fact is None) != (one.item is None), "each side is a fact, or words of an item")
+    words = one.start is not None and one.end is not None and 0 <= one.start <= one.end
+    _must(one.fact is not None or words, "words of an item are a stretch of it")
+
+
+def _arrangement(one: Arrangement) -> None:
+    _must((one.wing is None) != (one.room is None), "is of a wing or of a room")
+    match one.type:
+        case "name":
+            _must(bool(one.name), "lacks 'name'")
+            _must(one.room is None or one.target is not None, "lacks 'target'")
+        case "move":
+            _must(one.room is not None and one.target is not None and bool(one.name), "moves no room to a wing")
+        case "merge":
+            _must(one.target is not None, "lacks 'target'")
+        case _:
+            assert_never(one.type)
+
+
+def _tombstone(one: Tombstone) -> None:
+    _must(one.size > 0 and one.standing in _STANDINGS and bool(one.hash), "is no tombstone")
