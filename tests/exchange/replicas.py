@@ -45,7 +45,7 @@ class Replica:
         self.context = Context(
             palace=where / "palace.db",
             cwd=where,
-            variables={"HOME": str(where)},
+            variables={"HOME": str(where), "PALAZZO_SERVICE": "off"},
             clock=self.clock,
             opened=lambda context, mode: self.palace,
         )

@@ -4,8 +4,8 @@
             outside the lock      inside it
 
 Words go through the same guard as all that is filed. Of an item that two devices archived apart from each other one is
-kept, by a rule that knows nothing of who came first: what was erased, else what was recorded first, else what more was
-redacted of, else the smaller digest. Where the other one stood becomes a repetition.
+kept, by a rule that knows nothing of who came first: what was recorded first, else what more was redacted of, else the
+smaller digest; and where either lost words to an erase, it stays lost. Where the other stood becomes a repetition.
 """
 
 from __future__ import annotations
@@ -312,29 +312,69 @@ def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bo
 
 
 def _joined(one: Arrival, other: Arrival) -> Arrival:
-    if one.is_erased and other.is_erased:
-        first = min(one, other, key=_order)
-        text = _both_covered(one.filing.text, other.filing.text)
-        meta = min(one.meta, other.meta, key=lambda notes: (len(notes), notes))
-        return replace(first, filing=replace(first.filing, text=text, meta=json.loads(meta)), meta=meta)
-    if one.is_erased != other.is_erased:
-        return one if one.is_erased else other
-    return min(one, other, key=_order)
+    """What is kept of an item that two have: where it stands from the first, what it says from what was erased, if any.
+
+    The two are decided apart from each other, so that it does not matter whether it was erased before it was joined.
+    """
+    if not one.is_erased and not other.is_erased:
+        return min(one, other, key=_order)
+    first = min(one, other, key=_standing)
+    said = _both_erased(one, other) if one.is_erased and other.is_erased else one if one.is_erased else other
+    return replace(
+        said,
+        source=first.source,
+        room=first.room,
+        recorded_at=first.recorded_at,
+        filing=replace(said.filing, thread=first.filing.thread, ordinal=first.filing.ordinal),
+    )
+
+
+def _standing(one: Arrival) -> tuple[int, bytes, bytes, str, int]:
+    return one.recorded_at, one.source, one.room, one.filing.thread, one.filing.ordinal
 
 
 def _order(one: Arrival) -> tuple[object, ...]:
     told = one.filing.meta.get("redacted")
     redacted = sum(count for count in told.values() if isinstance(count, int)) if isinstance(told, dict) else 0
-    return one.recorded_at, -redacted, digest(one), one.room
+    return *_standing(one), -redacted, digest(one)
+
+
+def _both_erased(one: Arrival, other: Arrival) -> Arrival:
+    first = min(one, other, key=_telling)
+    text = _both_covered(one.filing.text, other.filing.text)
+    meta = min(one.meta, other.meta, key=lambda notes: (len(notes), notes))
+    return replace(first, filing=replace(first.filing, text=text, meta=json.loads(meta)), meta=meta)
+
+
+def _telling(one: Arrival) -> tuple[object, ...]:
+    it = one.filing
+    return (
+        it.kind,
+        it.role,
+        it.standing,
+        it.author,
+        it.created_at,
+        it.trust,
+        it.branch,
+        it.commit,
+        it.decoder,
+        one.parts,
+    )
 
 
 def _both_covered(one: str, other: str) -> str:
-    """A text without what either lacks. Two of different lengths are not one text any more: the smaller is kept."""
+    """A text without what either lacks; blanks that either left stand. Of two different lengths the smaller is kept."""
     if len(one) != len(other):
         return min(one, other)
     if one == other:
         return one
-    return "".join(COVER if COVER in pair else min(pair) for pair in zip(one, other, strict=True))
+    return "".join(map(_left, one, other))
+
+
+def _left(one: str, other: str) -> str:
+    """What is left of a character that two have, perhaps covered. Nothing of it is told by a blank."""
+    blank = min((it for it in (one, other) if it.isspace()), default="")
+    return blank or (COVER if COVER in (one, other) else min(one, other))
 
 
 def _repeat(connection: Connection, row: int, here: Place, there: Place, kept: Arrival, stored: Arrival) -> None:

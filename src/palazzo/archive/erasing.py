@@ -281,8 +281,12 @@ def _source_of(connection: Connection, row: int) -> int:
 # --- doing -------------------------------------------------------------------------------------------------
 
 
-def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, actor: str) -> Erased:
-    """Erase what was found, in this transaction, under the write lock. What came since the survey is looked at too."""
+def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, actor: str | None) -> Erased:
+    """Erase what was found, in this transaction, under the write lock. What came since the survey is looked at too.
+
+    Drawers of which nothing is left are forgotten by `actor`; with None they are just cut no more, as on every device
+    that another one's erasure comes to.
+    """
     _add(found, survey(connection, wanted, lambda what, done, total: None, found.newest))
     known = finder_of(connection, wanted)
     before = items.read_texts(connection, found.texts)
@@ -296,8 +300,8 @@ def erase(connection: Connection, erasure: int, wanted: Wanted, found: Found, ac
     renamed = wording.reword(connection, _wording(known, titles))
     bare = sorted({*found.items, *(int(row) for row in renamed.get("item", ()))})
     _take_bodies(connection, erasure, bare, found)
-    (erased_at,) = next(connection.execute("SELECT at FROM erasure WHERE id = ?", (erasure,)))
-    forget_covered(connection, bare, actor, Micros(erased_at))
+    if actor is not None:
+        _forget_covered(connection, erasure, bare, actor)
     forget_traces(connection, bare)
     changes.append(connection, "erased", sorted({*bare, *_items_named(connection, renamed)}))
     told = tuple((uid.hex(), tuple(found.texts.get(row, ()))) for row, uid in items.uids_of(connection, bare))
@@ -398,17 +402,15 @@ def take_bodies(connection: Connection, bare: Sequence[int], besides: Iterable[i
     return uids
 
 
-def forget_covered(connection: Connection, rows: Iterable[int], actor: str, at: Micros) -> None:
-    """Retire the drawers of which nothing is left to find. The act is in no change group: nothing undoes it.
-
-    Whoever learns of the erasure does the same: an act of the same id, `at` the time of the erasure.
-    """
+def _forget_covered(connection: Connection, erasure: int, rows: Iterable[int], actor: str) -> None:
+    """Retire the drawers of which nothing is left to find. The act is in no change group: nothing undoes it."""
+    (at,) = next(connection.execute("SELECT at FROM erasure WHERE id = ?", (erasure,)))
     for drawer in drawers.live_drawers_of_items(connection, rows):
         spans = drawers.drawer_spans(connection, drawer)
         texts = items.read_texts(connection, (item for item, _, _ in spans))
         left = "".join(texts[item][start:end] for item, start, end in spans)
         if COVER in left and not left.strip(f"{COVER} \n\r\t"):
-            deeds.forget_erased(connection, drawer, actor, at)
+            deeds.forget_erased(connection, drawer, actor, Micros(at))
 
 
 def _items_named(connection: Connection, renamed: Mapping[str, Sequence[int | str]]) -> set[int]:

@@ -71,7 +71,7 @@ class Comparison:
         lead = rows[spans[0].item_uid]
         (item,), _ = load(self._connection, [lead])
         span = CutSpan(item, spans[0].start, spans[0].end)
-        bare = Draft(note_kind(item), (span,), (), item.role, note_belief(item))
+        bare = Draft(note_kind(item), (span,), (), item.role, note_belief(item), author=item.author)
         row = replace(
             drawer_row(self._connection, self._source, self._on, bare, "forgotten", act.at),
             uid=uid,
@@ -124,6 +124,7 @@ class Comparison:
             drawers.refile(self._connection, known.row, row.room, row.title)
         moved = moved or tagged
         if known.retired_why is not None:
+            drawers.tell_anew(self._connection, known.row, row)
             drawers.revive(self._connection, known.row)
             self._show(known.row)
             changes.append(self._connection, "drawer+", [known.row])

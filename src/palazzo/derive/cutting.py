@@ -19,6 +19,7 @@ from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.telling import Range, approved_trust, is_mention, least_trust, told_ranges, trust_of_part
 from palazzo.guard.memory_tools import is_memory_tool, says_something_new
 from palazzo.model import DrawerKind, Part, Trust
+from palazzo.text.hashed import COVER
 from palazzo.text.pieces import error_lines, split_span
 from palazzo.text.sections import DocumentKind, cut_document
 
@@ -149,7 +150,7 @@ def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:
 
 def cut_segment(items: Sequence[CutItem]) -> list[Draft]:
     """Cut one segment of a conversation into exchange, tool and attachment drawers."""
-    return [*_exchanges(items), *_tools(items), *_attachments(items)]
+    return _telling([*_exchanges(items), *_tools(items), *_attachments(items)])
 
 
 def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -> list[Draft]:
@@ -163,7 +164,7 @@ def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -
             if span.text.strip():
                 worth = Belief(item.trust, approved_trust(item.trust))
                 drafts.append(Draft("section", (span,), (span,), "author", worth, heading, item.author, tags))
-    return drafts
+    return _telling(drafts)
 
 
 def cut_note(item: CutItem, title: str = "") -> list[Draft]:
@@ -178,7 +179,17 @@ def cut_note(item: CutItem, title: str = "") -> list[Draft]:
             span = CutSpan(item, *piece)
             passages = tuple(_passages(span))
             drafts.append(Draft(kind, (span,), passages, item.role, worth, title, item.author))
-    return drafts
+    return _telling(drafts)
+
+
+def _telling(drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts but for those of which an erase left nothing to find."""
+    return [one for one in drafts if not _is_covered(one)]
+
+
+def _is_covered(draft: Draft) -> bool:
+    texts = [span.text for span in draft.spans]
+    return any(COVER in text for text in texts) and not any(text.strip(f"{COVER} \n\r\t") for text in texts)
 
 
 def note_belief(item: CutItem) -> Belief:

@@ -15,9 +15,6 @@ from palazzo.model import Micros
 from palazzo.store import scrubbing, tombstones
 from palazzo.store.database import Database
 
-ACTOR = "user"
-"""As on the device that erased: the acts that follow are the same there and here."""
-
 
 def seek(database: Database, clock: Callable[[], Micros], progress: Progress = lambda what, done, total: None) -> int:
     """Erase here what other devices have erased since the last time; return how many erasures were looked for.
@@ -36,5 +33,5 @@ def _seek(database: Database, erasure: tombstones.Erasure, clock: Callable[[], M
         wanted = Wanted(known=tuple(tombstones.of_erasure(connection, erasure.row)))
         found = erasing.survey(connection, wanted, progress)
     with scrubbing.overwriting(database), database.transaction() as connection:
-        erasing.erase(connection, erasure.row, wanted, found, ACTOR)
+        erasing.erase(connection, erasure.row, wanted, found, actor=None)
         tombstones.note_sought(connection, erasure.row)

@@ -22,9 +22,6 @@ from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
 from palazzo.text.hashed import HashedWords
 
-ACTOR = "sync"
-"""Who forgets drawers of which an erase of another device left nothing."""
-
 
 def arrival(one: Item) -> Arrival:
     """Return an item's record as the archive's door takes it."""
@@ -77,12 +74,8 @@ def _follow_up(connection: Connection, taken: Taken) -> None:
         erasing.take_bodies(connection, taken.bare)
         erasing.forget_traces(connection, taken.bare)
     changes.append(connection, "erased", taken.changed)
-    if taken.covered or taken.moved:
+    if taken.moved:
         follow(connection, Cutter())
-    for row in taken.covered:
-        at = _erased_at(connection, row)
-        if at is not None:
-            erasing.forget_covered(connection, [row], ACTOR, at)
     for place in taken.moved:
         if place.kind == "message":
             _recut(connection, place.source, place.thread, place.ordinal)
@@ -101,15 +94,6 @@ def _lead(connection: Connection, row: int) -> None:
         " WHERE s.drawer = drawer.id) WHERE id IN (SELECT drawer FROM drawer_span WHERE item = ?)",
         (row,),
     )
-
-
-def _erased_at(connection: Connection, row: int) -> Micros | None:
-    rows = connection.execute(
-        "SELECT erasure.at FROM item JOIN erased_item e ON e.item_uid = item.uid JOIN erasure ON erasure.id = e.erasure"
-        " WHERE item.id = ?",
-        (row,),
-    )
-    return next((Micros(at) for (at,) in rows), None)
 
 
 def _recut(connection: Connection, source: int, thread: str, ordinal: int) -> None:
@@ -147,10 +131,7 @@ def merge_revision(work: Work, one: Revision) -> Outcome:
         "INSERT INTO revision(source, item, at) VALUES(?,?,?) RETURNING id", (source, item, one.at)
     )
     changes.append(work.connection, "revision", [int(next(created)[0])])
-    if any(
-        True for _ in work.connection.execute("SELECT 1 FROM revision WHERE source = ? AND at > ?", (source, one.at))
-    ):
-        work.documents.add(source)  # it ended versions that are long over
+    work.documents.add(source)  # versions may end by it that are long over
     return "added"
 
 

@@ -184,6 +184,18 @@ def retire(connection: Connection, row: int, at: int, why: str) -> None:
     connection.execute("UPDATE drawer SET retired_at = ?, retired_why = ? WHERE id = ?", (at, why, row))
 
 
+def tell_anew(connection: Connection, drawer: int, row: DrawerRow) -> None:
+    """Give a drawer that comes back what it takes from its items: it may have been known as forgotten alone."""
+    connection.execute(
+        "UPDATE drawer SET kind = ?, thread = ?, ordinal = ?, role = ?, author = ?, created_at = ?, branch = ?,"
+        " commit_id = ?, size = ?, marks = ? WHERE id = ?",
+        (
+            row.kind, row.thread, row.ordinal, row.role, row.author, row.created_at, row.branch, row.commit, row.size,
+            row.marks, drawer,
+        ),
+    )  # fmt: skip
+
+
 def revive(connection: Connection, row: int) -> None:
     """Take a retirement back."""
     connection.execute("UPDATE drawer SET retired_at = NULL, retired_why = NULL WHERE id = ?", (row,))
