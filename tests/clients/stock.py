@@ -91,6 +91,8 @@ class Stock:
         self._do("remember", text="All cranes are painted yellow.", wing="acme", tags=("cranes",))
         self._do("mine", paths=(Path("page.md"),))
         self._do("kg_add", subject="the quay", predicate="has", object="nine berths")
+        (palace.parent / "remote").mkdir(exist_ok=True)
+        self._do("sync_init", address=str(palace.parent / "remote"))
 
     def arguments(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Return arguments for a call of a tool that must succeed; what they speak of is made now."""

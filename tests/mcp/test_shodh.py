@@ -41,8 +41,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "dedup": {"threshold": 0.85, "dry_run": True},
     "export": {"path": REQUIRED},
     "import_memories": {"path": REQUIRED, "dry_run": False},
+    "sync": {"from": None},
+    "sync_push": {"from": None},
+    "sync_pull": {"from": None},
+    "sync_status": {"from": None},
 }  # fmt: skip
-"""The documented parameters, with their defaults; None: optional, with none. What syncs is not built."""
+"""The documented parameters, with their defaults; None: optional, with none."""
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from tests.exchange.stores import samples
 from tests.mcp.talking import Talk
 from tests.mcp.test_shodh import told
 
+from palazzo.operations.context import Context
+from palazzo.operations.sync_init import SyncInitRequest, sync_init
 from palazzo.palace import Palace
 
 
@@ -66,3 +68,15 @@ def test_words_that_a_store_says_a_person_wrote_are_an_agents_where_an_agent_bri
             )
         )
     assert trusts == [("agent",)]
+
+
+def test_memories_are_synced_and_it_says_how_many(talk: Talk, tmp_path: Path) -> None:
+    remote = tmp_path / "remote"
+    remote.mkdir()
+    with Context(talk.palace.database.path, talk.cwd, {"HOME": str(tmp_path)}) as context:
+        sync_init(context, SyncInitRequest(str(remote)))
+    assert told(talk, "sync_status")["last"] == ""
+    assert told(talk, "sync_push")["pushed"] > 3
+    assert told(talk, "sync", **{"from": "default"}) == {"pushed": 0, "pulled": 0, "conflicts": []}
+    assert told(talk, "sync_pull")["pulled"] == 0
+    assert told(talk, "sync_status")["to_push"] == 0

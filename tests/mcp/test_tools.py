@@ -19,7 +19,9 @@ from palazzo.mcp import telling
 from palazzo.mcp.server import listed
 from palazzo.mcp.toolsets.full import FULL
 from palazzo.model import Place
+from palazzo.operations.context import Context
 from palazzo.operations.instruction_prompts import PROMPTS, written
+from palazzo.operations.sync_init import SyncInitRequest, sync_init
 from palazzo.palace import Palace
 
 LARGEST = 25_000
@@ -279,6 +281,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "sync_sources": {},
     "export": {"path": "zebras.jsonl"},
     "import": {"path": "memory.jsonl"},
+    "sync_push": {"dry_run": True},
+    "sync_pull": {},
+    "sync_status": {},
     "audit": {},
     "verify": {},
     "settings": {},
@@ -310,6 +315,10 @@ def _stock_for_tools(talk: Talk) -> dict[str, str]:
     talk.told("mine", paths=["zebra.md"])
     told = {"type": "entity", "name": "zebra", "entityType": "animal", "observations": ["It has stripes."]}
     (talk.cwd / "memory.jsonl").write_text(json.dumps(told) + "\n")
+    remote = talk.cwd.parent / "remote"
+    remote.mkdir()
+    with Context(talk.palace.database.path, talk.cwd, {"HOME": str(talk.cwd)}) as context:
+        sync_init(context, SyncInitRequest(str(remote)))
     return {
         "drawer": other["id"], "note": note["id"], "todo": todo, "reminder": reminder, "tunnel": tunnel,
         "place": place, "wing": place.split("/")[0],

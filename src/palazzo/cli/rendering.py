@@ -26,6 +26,7 @@ RENDERERS = {
     "diff": "palazzo.cli.digesting:diff",
     "init": "palazzo.cli.filing:init",
     "sync_init": "palazzo.cli.syncing:sync_init",
+    "sync_now": "palazzo.cli.syncing:sync_now",
     "sync_push": "palazzo.cli.syncing:sync_push",
     "sync_pull": "palazzo.cli.syncing:sync_pull",
     "sync_status": "palazzo.cli.syncing:sync_status",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from palazzo.cli.screen import Screen, count
 from palazzo.operations.sync_init import SyncInitResult
 from palazzo.operations.sync_key import SyncKeyResult
+from palazzo.operations.sync_now import SyncNowResult
 from palazzo.operations.sync_private import SyncPrivateResult
 from palazzo.operations.sync_pull import PulledView, SyncPullResult
 from palazzo.operations.sync_push import PushedView, SyncPushResult
@@ -30,6 +31,15 @@ def sync_init(screen: Screen, result: SyncInitResult) -> None:
         screen.say(f"The key for the other devices is in {result.key_file}; carry it over as you would a password.")
     elif result.begun and result.key_needed:
         screen.say(("Other devices need the palace's key: 'palazzo sync key FILE' saves it.", "dim"))
+
+
+def sync_now(screen: Screen, result: SyncNowResult) -> None:
+    """Say what came from each remote, and what went there."""
+    for came in result.pulled:
+        _pulled(screen, came, dry_run=False)
+    _files(screen, result.removed, result.mend)
+    for went in result.pushed:
+        _pushed(screen, went, dry_run=False)
 
 
 def sync_push(screen: Screen, result: SyncPushResult) -> None:
@@ -56,9 +66,13 @@ def sync_pull(screen: Screen, result: SyncPullResult) -> None:
     """Say what came from each remote."""
     for one in result.remotes:
         _pulled(screen, one, result.dry_run)
-    for path in result.removed:
+    _files(screen, result.removed, result.mend)
+
+
+def _files(screen: Screen, removed: Sequence[str], mend: Sequence[str]) -> None:
+    for path in removed:
         screen.say((f"Held what was erased, and is gone: {path}", "dim"))
-    for path in result.mend:
+    for path in mend:
         screen.say((f"Still holds what was erased; mend it: {path}", "yellow"))
 
 

@@ -97,6 +97,7 @@ MODULES = {
     "backup": "palazzo.operations.backup",
     "restore": "palazzo.operations.restore",
     "sync_init": "palazzo.operations.sync_init",
+    "sync_now": "palazzo.operations.sync_now",
     "sync_push": "palazzo.operations.sync_push",
     "sync_pull": "palazzo.operations.sync_pull",
     "sync_status": "palazzo.operations.sync_status",

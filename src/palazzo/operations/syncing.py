@@ -49,7 +49,8 @@ def lock_file(palace: Path) -> Path:
 def one_at_a_time(context: Context, patience: float = _PATIENCE) -> Iterator[None]:
     """Hold the right to sync; PalazzoError where another process has it for longer than `patience` seconds."""
     until = time.monotonic() + patience
-    while (lock := locks.try_lock(lock_file(context.palace_path))) is None:
+    path = lock_file(context.writing().database.path)
+    while (lock := locks.try_lock(path)) is None:
         if time.monotonic() > until:
             raise PalazzoError("Another sync of this palace is at work; try again when it is done.")
         time.sleep(_NAP)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.mcp.toolsets import exchanging, facts, filed, keeping, recalling, structure, tasks, tending
+from palazzo.mcp.toolsets import exchanging, facts, filed, keeping, recalling, structure, syncing, tasks, tending
 
 FULL = (
     recalling.SEARCH_IN_FULL,
@@ -46,6 +46,9 @@ FULL = (
     tending.SYNC_SOURCES,
     exchanging.EXPORT,
     exchanging.IMPORT,
+    syncing.SYNC_PUSH,
+    syncing.SYNC_PULL,
+    syncing.SYNC_STATUS,
     tending.AUDIT,
     tending.VERIFY,
     tending.SETTINGS,
