@@ -27,7 +27,7 @@ from palazzo.model import Micros
 VERSION = 1
 FULL = 2 * 1024 * 1024
 """Bytes of lines after which a segment is full; a longer line stands in one by itself."""
-LONGEST_LINE = 64 * 1024 * 1024
+LONGEST_LINE = 256 * 1024 * 1024
 """Bytes of a line, as `wire` reads them. `fits` asks; what does not has to stay."""
 LARGEST = LONGEST_LINE + 64 * 1024
 """Bytes that a segment may have when it is opened, and when it is closed: what says it has more is not read."""
