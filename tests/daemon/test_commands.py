@@ -137,3 +137,21 @@ def test_a_unit_that_comes_second_ends_at_once(owner: User) -> None:
     command = [sys.executable, "-P", "-m", "palazzo.daemon.service", "--stay", str(owner.palace)]
     assert subprocess.run(command, env=owner.variables, check=False, timeout=30).returncode == 0
     owner.pid()
+
+
+def test_a_service_goes_on_with_what_was_restored(palazzo: Palazzo, owner: User) -> None:
+    file = owner.home / "backup.db"
+    before = json.loads(palazzo(owner, "backup", str(file), "--json").out)
+    with owner.caller() as caller:
+        pid = owner.pid()
+        assert "result" in caller.call("remember", {"text": "The heron came after the backup."})
+        assert caller.call("search", {"query": "heron"})["result"]["hits"]
+        restored = json.loads(palazzo(owner, "restore", str(file), "--yes", "--json").out)
+        assert restored["restored"]["items"] == before["items"]
+        hits = caller.call("search", {"query": "heron"})["result"]["hits"]
+        assert not [hit for hit in hits if "heron" in hit["text"]]
+        assert "result" in caller.call("remember", {"text": "The otter came after the restore."})
+        assert caller.call("search", {"query": "otter"})["result"]["hits"]
+        assert owner.pid() == pid
+    assert json.loads(palazzo(owner, "verify", "--json").out)["ok"]
+    assert json.loads(palazzo(owner, "status", "--json").out)["items"] == before["items"] + 1
