@@ -234,6 +234,13 @@ def test_a_report_says_names_of_a_store_so_that_a_terminal_shows_them_and_does_n
     assert renamed.was == f"A?[2J{'x' * 95}…"
 
 
+def test_what_stands_beside_a_note_is_json_that_everybody_reads(palace: Palace) -> None:
+    beside = {"size": float("inf"), "share": 0.5, "deep": {"nan": [float("nan")]}}
+    take(palace, Told([Note("n", "Words.", "shop", created_at=THEN, about=beside)]))
+    ((meta,),) = rows(palace, "SELECT meta FROM item")
+    assert json.loads(meta, parse_constant=pytest.fail) == {"share": 0.5, "brought": {"from": "elephant", "id": "n"}}
+
+
 def test_two_things_of_one_id_are_both_kept_and_known_again(palace: Palace, palazzo: Palazzo) -> None:
     told = Told([Note("n", "One.", "shop", created_at=THEN), Note("n", "Other.", "shop", created_at=THEN)])
     assert counts(take(palace, told))["notes"] == (2, 0, 0, 0)

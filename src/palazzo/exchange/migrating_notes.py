@@ -12,7 +12,7 @@ from palazzo.archive.guarding import Guard
 from palazzo.errors import UsageError
 from palazzo.exchange.migration import Change, room_of, what_of, wing_of
 from palazzo.exchange.stores import Brought, DiaryEntry, Note, Task
-from palazzo.exchange.stores.json_documents import key_of
+from palazzo.exchange.stores.json_documents import key_of, plain
 from palazzo.guard.taint import Believed
 from palazzo.model import Micros, Place
 from palazzo.scope.rooms import slug
@@ -165,7 +165,7 @@ class NoteFiler:
     def _of_note(self, one: Note) -> filed_notes.Note:
         place = Place(self._wing_of(one.wing), room_of(self._change.tally, one.room, NOTES))
         beside = {"origin": one.origin, "topic": one.title}
-        about = {**one.about, **{name: value for name, value in beside.items() if value}}
+        about = {**plain(dict(one.about)), **{name: value for name, value in beside.items() if value}}
         label = self._short("kinds", one.label)
         whom = Believed(one.trust)
         return filed_notes.Note(one.text, place, one.author, whom, label, one.branch, one.commit, about=about)
@@ -174,14 +174,14 @@ class NoteFiler:
         agent = self._agent(one.agent)
         project = self._wing_of(one.wing) if one.wing else ""
         topic = tidy(one.topic)[: diaries.LONGEST_TOPIC]
-        about = {**one.about, "topic": topic if topic.isprintable() and topic else diaries.GENERAL}
+        about = {**plain(dict(one.about)), "topic": topic if topic.isprintable() and topic else diaries.GENERAL}
         if project:
             about["project"] = project
         return filed_notes.Note(one.text, diaries.place_of(agent), agent, Believed("agent"), shelf="diary", about=about)
 
     def _of_task(self, one: Task) -> filed_notes.Note:
         place = Place(self._wing_of(one.wing), tasks.ROOMS[one.kind])
-        about = {**one.about, **({"topic": one.topic} if one.topic else {})}
+        about = {**plain(dict(one.about)), **({"topic": one.topic} if one.topic else {})}
         return filed_notes.Note(one.text, place, one.author, Believed(one.trust), shelf=one.kind, about=about)
 
     def _wing_of(self, named: str) -> str:
