@@ -46,6 +46,14 @@ class Backup:
         """Whether the file can be seen now: a disk may be away."""
         return self.file.is_file()
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether somebody took it away: its directory is there, and not as empty as that of a disk that is away."""
+        try:
+            return not self.file.exists() and any(self.file.parent.iterdir())
+        except OSError:
+            return False
+
 
 def default_directory(palace: Path) -> Path:
     """Return the directory of backups for which nobody names a place."""
@@ -89,12 +97,7 @@ def take_away(file: Path) -> None:
 
 def known(palace: Path) -> list[Backup]:
     """Return the backups that were made of this palace, also what restores have kept, the newest first."""
-    found: dict[Path, Backup] = {}
-    with contextlib.suppress(OSError):
-        for line in _record(palace).read_text(encoding="utf-8").splitlines():
-            if (one := _read(line)) is not None:
-                found[one.file] = one
-    return sorted(found.values(), key=lambda one: (one.at, str(one.file)), reverse=True)
+    return [one for one in _recorded(palace) if not one.is_gone]
 
 
 def newest(palace: Path) -> Backup | None:
@@ -143,12 +146,19 @@ def staged(palace: Path) -> Path:
 # --- parts -------------------------------------------------------------------------------------------------
 
 
+def _recorded(palace: Path) -> list[Backup]:
+    found: dict[Path, Backup] = {}
+    with contextlib.suppress(OSError):
+        for line in _record(palace).read_text(encoding="utf-8").splitlines():
+            if (one := _read(line)) is not None:
+                found[one.file] = one
+    return sorted(found.values(), key=lambda one: (one.at, str(one.file)), reverse=True)
+
+
 def _take_leftovers_away(palace: Path) -> None:
-    for one in known(palace):
-        left = list(one.file.parent.glob(f"{escape(partial(one.file).name)}*"))
-        _unlink(left)
-        if left and not one.is_there:
-            forget(palace, [one.file])
+    """What was begun is recorded before it is there. What somebody has deleted is forgotten by the next who records."""
+    for one in _recorded(palace):
+        _unlink(one.file.parent.glob(f"{escape(partial(one.file).name)}*"))
     _unlink(palace.parent.glob(f"{escape(palace.name)}.before-restore-*{_PARTIAL}*"))
     _unlink(palace.parent.glob(f"{escape(staged(palace).name)}*"))
 

@@ -12,6 +12,7 @@ writing into one that has no name, and their log beside one that is not theirs. 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -37,7 +38,9 @@ _SPARE = 1 << 20
 def refuse_foreign(path: Path) -> None:
     """Raise unless the file at `path` begins as a palace does: PalaceMissing, NotAPalace or PalaceUnusable."""
     try:
-        with path.open("rb") as file:
+        with (
+            path.open("rb") if path.is_file() or not path.exists() else io.BytesIO() as file
+        ):  # a pipe is not waited for
             head = file.read(_APPLICATION_AT + 4)
     except (FileNotFoundError, NotADirectoryError):
         raise PalaceMissing(f"There is no file {path}. 'palazzo backup --list' says which backups are known.") from None
