@@ -29,7 +29,7 @@ FULL = 2 * 1024 * 1024
 """Bytes of lines after which a segment is full; a longer line stands in one by itself."""
 LONGEST_LINE = 256 * 1024 * 1024
 """Bytes of a line, as `wire` reads them. `fits` asks; what does not has to stay."""
-LARGEST = LONGEST_LINE + 64 * 1024
+LARGEST = LONGEST_LINE + 1024 * 1024
 """Bytes that a segment may have when it is opened, and when it is closed: what says it has more is not read."""
 LARGEST_HEAD = 64 * 1024
 _LEVEL = 3
