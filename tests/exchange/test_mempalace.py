@@ -315,6 +315,16 @@ def test_who_the_agent_is_comes_as_the_persons_own_note(database: Path) -> None:
     assert (found.text, found.trust, found.room) == ("I am Atlas, for Alice.", "user", "identity")
 
 
+def test_hermes_diary_beside_the_palace_is_read_line_by_line(database: Path) -> None:
+    write(database, [])
+    lines = ['{"ts": "2025-01-02T03:04:05+00:00", "entry": "Found the leak."}', "{", "", "[1]"]
+    (database.parent.parent / "diary.jsonl").write_text("\n".join(lines))
+    found = read(database.parent)
+    (entry,) = [one for one in found if isinstance(one, DiaryEntry)]
+    assert (entry.agent, entry.text, entry.created_at) == ("hermes", "Found the leak.", 1735787045_000_000)
+    assert sum(one.count for one in found if isinstance(one, Unplaced)) == 2
+
+
 # --- where it lies -----------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@
     DIR/palace/sqlite_exact.sqlite3    the same without Chroma
     knowledge_graph.sqlite3            facts: in the palace, beside it, or in ~/.mempalace
     DIR/tunnels.json, identity.txt     tunnels that somebody made, and who the agent is
+    DIR/diary.jsonl                    the diary of Hermes
 
 DIR is `~/.mempalace`, or since 3.10 `~/.config/mempalace`; whichever of the two is named, the other is looked at too.
 Shapes: https://github.com/MemPalace/mempalace, as 3.11.0 writes them. Nothing of it runs and nothing is written there.
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Brought, Note, Tunnel, Unplaced
+from palazzo.exchange.stores import Brought, DiaryEntry, Note, Tunnel, Unplaced
 from palazzo.exchange.stores.chunks import CHUNK_SIZE, OVERLAP
 from palazzo.exchange.stores.json_documents import key_of, object_at, text_at
 from palazzo.exchange.stores.mempalace_drawers import Drawers
@@ -38,8 +39,8 @@ _LEFT = {
     "mempalace_closets": ("closets", "they point at drawers, and are made of their words"),
     "mempalace_assets": ("assets", "they are pictures and recordings, which hold no words"),
 }
-_SERVERS = {"qdrant_backend.json": "a Qdrant server", "pgvector_backend.json": "a PostgreSQL server"}
-"""What a palace whose drawers are in no file has instead."""
+_SERVERS = {"qdrant_backend.json": "Qdrant", "pgvector_backend.json": "PostgreSQL", "milvus_backend.json": "Milvus"}
+"""What a palace has instead whose drawers are in no SQLite file."""
 _LARGEST_FILE = 64 << 20
 
 
@@ -67,9 +68,7 @@ class MemPalace:
         if found.drawers is not None:
             if found.drawers.name in _SERVERS:
                 where = _SERVERS[found.drawers.name]
-                raise SourceUnreadable(
-                    f"{found.palace} keeps its drawers in {where}: move them into a file with MemPalace first."
-                )
+                raise SourceUnreadable(f"{found.palace} keeps its drawers in {where}; only Chroma and SQLite are read.")
             settings = found.settings()
             with ForeignDatabase(found.drawers).snapshot() as connection:
                 there = _collections(connection, found.drawers)
@@ -80,6 +79,7 @@ class MemPalace:
                     yield from drawers.read()
                     cited = drawers.keys
                 yield from _left_of(there)
+        yield from _hermes(found.beside / "diary.jsonl")
         yield from _identity(_first(found.beside, (IDENTITY,)) or _home(found.beside) / IDENTITY)
         if found.facts is not None:
             with ForeignDatabase(found.facts).snapshot() as connection:
@@ -169,6 +169,17 @@ def _left_of(collections: Mapping[str, Collection]) -> Iterator[Unplaced]:
 
 
 # --- beside the palace -------------------------------------------------------------------------------------
+
+
+def _hermes(path: Path) -> Iterator[DiaryEntry | Unplaced]:
+    """The diary that Hermes keeps beside the palace, by MemPalace's plugin for it."""
+    for line in (_text(path) or "").splitlines():
+        told = _parsed(line)
+        entry = text_at(told, "entry") if isinstance(told, dict) else ""
+        if entry:
+            yield DiaryEntry(key_of(text_at(told, "ts"), entry), "hermes", entry, created_at=moment(told.get("ts")))
+        elif line.strip():
+            yield Unplaced("diary entries", "they are not understood", path.name)
 
 
 def _identity(path: Path) -> Iterator[Note]:
