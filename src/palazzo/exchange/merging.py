@@ -230,12 +230,17 @@ def settle(work: Work) -> None:
 
 
 def _finish(work: Work, later: list[Record]) -> None:
-    """Merge what came before what it refers to; find the conflicts of facts that there are now."""
+    """Merge what came before what it refers to, which may be a conflict that is found only now."""
+    later = _retried(work, later)
+    work.report.conflicts += conflicting.find_everywhere(work.connection)
+    for one in _retried(work, later):
+        work.report.missing[wire.kind_of(one)] += 1
+
+
+def _retried(work: Work, later: list[Record]) -> list[Record]:
     while later:
         left = _merge_batch(work, later, None)
         if len(left) == len(later):
             break
         later = left
-    for one in later:
-        work.report.missing[wire.kind_of(one)] += 1
-    work.report.conflicts += conflicting.find_everywhere(work.connection)
+    return later
