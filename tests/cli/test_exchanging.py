@@ -12,10 +12,12 @@ from tests.cli.command import Command, environment
 
 
 def program(home: Path, *arguments: str, given: bytes = b"") -> bytes:
-    command = [sys.executable, "-m", "palazzo.cli", *arguments]
-    return subprocess.run(
-        command, input=given, capture_output=True, cwd=home / "shop", env=environment({}), check=True
-    ).stdout
+    command = [sys.executable, "-m", "palazzo.cli", *arguments, "--debug"]
+    done = subprocess.run(
+        command, input=given, capture_output=True, cwd=home / "shop", env=environment({}), check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
 
 
 def test_a_palace_goes_into_another_through_a_file_and_through_a_pipe(home: Path, shop: Path, palazzo: Command) -> None:

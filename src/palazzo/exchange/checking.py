@@ -21,6 +21,7 @@ from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.records import (
     Act,
     Arrangement,
+    Conflict,
     EntityLink,
     Fact,
     FactVersion,
@@ -183,6 +184,8 @@ def _references(record: Record) -> Iterator[tuple[str, str]]:
             yield from _given(("entity", record.subject), ("entity", record.object), ("wing", record.wing))
         case FactVersion():
             yield from _given(("fact", record.fact), ("fact", record.superseded_by))
+        case Conflict():
+            yield from _given(("fact", record.earlier.fact), ("fact", record.later.fact))
         case Arrangement():
             within = "wing" if record.room is None or record.type != "merge" else "room"
             yield from _given(("wing", record.wing), ("room", record.room), (within, record.target))

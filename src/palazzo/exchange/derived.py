@@ -5,7 +5,6 @@ They follow from the items and acts before them, so an import checks these lines
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -86,8 +85,7 @@ def _read(connection: Connection, rows: Sequence[int]) -> dict[int, Drawer]:
 
 def to_line(drawer: Drawer) -> bytes:
     """Return a drawer as its line, with the line's end."""
-    out = {"kind": KIND, **written(FIELDS, drawer)}
-    return json.dumps(out, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+    return wire.line_of(KIND, written(FIELDS, drawer))
 
 
 def is_drawer(line: bytes) -> bool:

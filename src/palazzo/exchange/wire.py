@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from palazzo.exchange import soundness
 from palazzo.exchange.forms import BadRecord, Field, compact, fields_of, read, written
@@ -114,7 +115,12 @@ def to_line(record: Record) -> bytes:
     It is UTF-8; only where half a character stands in it, which UTF-8 cannot hold, all of it is ASCII with escapes.
     """
     cls = type(record)
-    out = {"kind": NAMES[cls], **written(FIELDS[cls], record)}
+    return line_of(NAMES[cls], written(FIELDS[cls], record))
+
+
+def line_of(kind: str, fields: Mapping[str, object]) -> bytes:
+    """Return the line of that kind with these fields as they are written."""
+    out = {"kind": kind, **fields}
     try:
         return _ENCODE(out).encode("utf-8") + b"\n"
     except UnicodeEncodeError:
