@@ -51,9 +51,8 @@ def _measure(palace: Path, scratch: Path, through_git: bool, pulls: bool) -> Non
         count = _told("reading all records", lambda: _read(context))
         sync_init(context, SyncInitRequest(str(remote), save_key=scratch / "key"))
         first = _told("first push", lambda: sync_push(context, SyncPushRequest())).remotes[0]
-        print(
-            f"  {first.records['item']:,} items, {count:,} records, {first.segments} segments, {first.bytes / 1e6:.1f} MB"
-        )
+        size = f"{first.segments} segments, {first.bytes / 1e6:.1f} MB"
+        print(f"  {first.records['item']:,} items, {count:,} records, {size}")
         _told("push of nothing", lambda: sync_push(context, SyncPushRequest()))
         for n in range(MORE):
             remember(

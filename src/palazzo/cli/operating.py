@@ -49,6 +49,8 @@ def status(screen: Screen, result: StatusResult) -> None:
     if result.paused:
         until = "" if result.paused_until is None else f" until {to_iso(result.paused_until)}"
         screen.say((f"Paused{until}: nothing is captured or injected. 'palazzo resume' ends it.", "yellow"))
+    for name, why in result.sync_failed.items():
+        screen.say((f"Syncing with '{name}' came to nothing: {why}", "yellow"))
     if result.wings:
         screen.gap()
         rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]

@@ -9,6 +9,7 @@ that the next one serves while this one finishes what it has begun.
     one per client   reads what it says (`calls`), or waits for the event loop that does (`mcp_connections`)
     lanes            carry operations out
     following        takes in what changes
+    syncing          brings it to other devices, where that was asked for
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from palazzo.daemon.following import Following
     from palazzo.daemon.guests import Guest
     from palazzo.daemon.mcp_connections import McpConnections
+    from palazzo.daemon.syncing import Syncing
 
 _LOOK_AROUND = 5.0
 """Seconds between two looks at memory, idleness and the socket."""
@@ -136,6 +138,7 @@ class Service:
         from palazzo.daemon.following import Following
         from palazzo.daemon.hooks import Hooks
         from palazzo.daemon.mcp_connections import McpConnections
+        from palazzo.daemon.syncing import Syncing
         from palazzo.operations.context import Context
 
         self._log: logging.Logger = journal.begin(self._palace, self._variables)
@@ -144,6 +147,7 @@ class Service:
         self.mcp: McpConnections = McpConnections(self.engine)
         self.hooks: Hooks = Hooks(self.engine, self._variables)
         self._following: Following = Following(self._palace, self._variables, self.engine.pool)
+        self._syncing: Syncing = Syncing(self._palace, self._variables, self.engine.pool)
         settings = Context(self._palace, self._palace.parent, self._variables).settings
         self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
         self._most_mb = max(_LEAST_MB, settings.number("service_memory_mb"))
@@ -251,6 +255,7 @@ class Service:
             self.hooks.is_ready()
             self.hooks.catch_up()
             self._following.begin()
+            self._syncing.begin()
             if self.ending.wait(_WARM_MCP_AFTER):
                 return
             self._enter_told()  # also what clients answered by themselves while this was loaded
@@ -301,6 +306,7 @@ class Service:
 
     def _finish(self) -> None:
         self._following.end()
+        self._syncing.end()
         self.hooks.finish()
         self.mcp.finish()
         while True:

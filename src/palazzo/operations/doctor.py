@@ -245,6 +245,13 @@ def _backups(context: Context) -> Iterator[Finding]:
     yield Finding("backup", True, f"the last was made {when}: {last.file}{'' if last.is_there else ' (not seen now)'}")
 
 
+def _sync(context: Context) -> Iterator[Finding]:
+    from palazzo.operations import syncing_alone
+
+    for one in syncing_alone.failed(context):
+        yield Finding("sync", False, f"with '{one.name}': {one.failure}", f"palazzo sync now {one.name}")
+
+
 def _background(context: Context) -> Iterator[Finding]:
     from palazzo.operations.background import failure_file
 
@@ -361,6 +368,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _model,
     _service,
     _background,
+    _sync,
     _settings,
     _switched_off,
     _optional,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo import __version__
@@ -114,6 +114,8 @@ class StatusResult:
     """Null also where the pause is until 'palazzo resume'."""
     backup_at: Micros | None
     """When the last backup was made; null where none is known."""
+    sync_failed: dict[str, str] = field(default_factory=dict)
+    """Remotes with which the service's last attempt to sync came to nothing, and why."""
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
     """Whether a process is making vectors now."""
@@ -125,7 +127,7 @@ class StatusResult:
 def status(context: Context, request: StatusRequest) -> StatusResult:
     """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
     from palazzo import locks
-    from palazzo.operations import backups
+    from palazzo.operations import backups, syncing_alone
     from palazzo.operations.background import lock_file
     from palazzo.operations.pausing import pause_of
     from palazzo.store import entities, facts, mentions, overview, schema, tainted, tasks, tunnels, vectors
@@ -161,6 +163,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             paused=pause is not None,
             paused_until=None if pause is None else pause.until,
             backup_at=None if (made_last := backups.newest(context.palace_path)) is None else made_last.at,
+            sync_failed={one.name: one.failure for one in syncing_alone.failed(context)},
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),

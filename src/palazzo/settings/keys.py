@@ -154,6 +154,13 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("watch.background", "flag", True, "Whether the background service takes in what changes.", _OWN),
     Key("watch.polling", "flag", False, "Look for changes where the file system does not tell of them.", _OWN),
+    Key(
+        "sync.background",
+        "flag",
+        True,
+        "Whether the background service syncs remotes that were begun with 'palazzo sync init --automatic'.",
+        _OWN,
+    ),
     Key("entities", "flag", True, "Whether names that drawers mention are kept.", _OWN),
     Key("redact", "flag", True, "Remove secrets before anything is stored.", _ANYWHERE, stricter=_stays_on),
     Key(

@@ -1,0 +1,62 @@
+"""Syncing that nobody asked for just now: remotes that were begun with --automatic, by the service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from palazzo.errors import PalazzoError
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.syncing import RemoteRow
+
+
+def automatic(context: Context) -> list[RemoteRow]:
+    """Return the remotes that the service looks after; none where the setting says no."""
+    from palazzo.store import syncing
+
+    if not context.has_palace or not context.settings.flag("sync.background"):
+        return []
+    with context.reading().database.snapshot() as connection:
+        return [one for one in syncing.remotes(connection) if one.automatic]
+
+
+def failed(context: Context) -> list[RemoteRow]:
+    """Return the remotes with which the last attempt came to nothing."""
+    from palazzo.store import syncing
+
+    if not context.has_palace:
+        return []
+    with context.reading().database.snapshot() as connection:
+        return [one for one in syncing.remotes(connection) if one.failure]
+
+
+def newest_change(context: Context) -> int:
+    """Return the number of the last change of the palace."""
+    from palazzo.store import changes
+
+    with context.reading().database.snapshot() as connection:
+        return changes.head(connection)
+
+
+def sync(context: Context, remotes: list[RemoteRow]) -> bool:
+    """Pull from and push to each remote; say whether all went well. What went wrong is noted for `sync status`."""
+    from palazzo.operations.sync_pull import finish, pull_from
+    from palazzo.operations.sync_push import push_to
+    from palazzo.operations.syncing import one_at_a_time
+    from palazzo.store import syncing
+
+    well = True
+    with one_at_a_time(context, patience=0):
+        for one in remotes:
+            try:
+                pull_from(context, one)
+                finish(context)
+                with context.reading().database.snapshot() as connection:
+                    now_known = syncing.remote(connection, one.row)
+                push_to(context, now_known)
+            except PalazzoError as error:
+                well = False
+                with context.writing().database.transaction() as connection:
+                    syncing.note_failure(connection, one.row, str(error), context.now)
+    return well
