@@ -75,7 +75,8 @@ def complaints(palace: Palace) -> list[str]:
         indexed = {int(row) for (row,) in connection.execute("SELECT id FROM keyword_docsize")}
         found += [f"indexed {len(indexed)} of {len(live)} drawers"] if live != indexed else []
         found += [str(one) for one in chain.audit(connection)]
-        links = next(connection.execute("SELECT (SELECT count(*) FROM link), (SELECT count(*) FROM item)"))
+        told = "SELECT count(*) FROM link WHERE absent IS NULL OR absent = 'erased'"
+        links = next(connection.execute(f"SELECT ({told}), (SELECT count(*) FROM item)"))
         found += [f"{links[0]} links for {links[1]} items"] if links[0] != links[1] else []
         found += _false_drawers(connection)
     return found
