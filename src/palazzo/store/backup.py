@@ -22,7 +22,7 @@ import apsw
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
 from palazzo.store import checksums, opening
-from palazzo.store.database import Connection, Database, explained
+from palazzo.store.database import Connection, explained
 from palazzo.store.foreign import MAGIC, ForeignDatabase
 
 Progress = Callable[[int, int], None]
@@ -57,7 +57,7 @@ def device_of(connection: Connection) -> str:
 
 def copy(palace: Path, target: Path, progress: Progress) -> None:
     """Copy the palace into the new file `target`, as it is at this moment; others may go on writing."""
-    with explained(palace), contextlib.closing(opening.open_file(palace, "read", False, _CACHE_MB)) as source:
+    with explained(palace), _opened(palace, "read") as source:
         source.execute("BEGIN")
         _copy(source, target, progress)
 
@@ -87,10 +87,10 @@ def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> 
             _set_aside(palace, kept)
             rename(staged, palace)
             return True
-        with contextlib.closing(destination):
+        with _closing(destination):
             _refuse_other_program(destination, palace)
             with (
-                contextlib.closing(opening.open_file(staged, "read", False, _CACHE_MB)) as source,
+                _opened(staged, "read") as source,
                 destination.backup("main", source, "main") as pages,
             ):
                 pages.step(1)  # this takes the write lock: from here on nobody changes what is kept
@@ -104,7 +104,7 @@ def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> 
 
 def close_up(file: Path) -> None:
     """Leave a copy that was written to as `copy` leaves one: a file by itself, readable anywhere."""
-    with explained(file), contextlib.closing(opening.open_file(file, "write", False, _CACHE_MB)) as connection:
+    with explained(file), _opened(file, "write") as connection:
         connection.execute("PRAGMA journal_mode=DELETE").fetchall()
     _sync(file)
 
@@ -129,7 +129,7 @@ def _copy(source: apsw.Connection, target: Path, progress: Progress) -> None:
     try:
         remove(target)
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with contextlib.closing(_open_new(target, source)) as destination:
+        with _closing(_open_new(target, source)) as destination:
             with destination.backup("main", source, "main") as pages:
                 _step(pages, progress)
             destination.execute("PRAGMA journal_mode=DELETE").fetchall()  # readable anywhere, with no file beside it
@@ -191,8 +191,9 @@ def _refuse_full(source: apsw.Connection, target: Path) -> None:
 def _renew_edition(staged: Path, palace: Path) -> None:
     """Give the staged copy an edition that the palace never had."""
     number = int.from_bytes(os.urandom(4)) & 0x7FFFFFFF | 1
-    with contextlib.closing(Database(staged)) as database, database.outside_transaction() as raw:
-        raw.execute(f"PRAGMA user_version={number}")
+    with explained(staged), _opened(staged, "write") as connection:
+        connection.execute(f"PRAGMA user_version={number}")
+        connection.execute("PRAGMA journal_mode=DELETE").fetchall()
 
 
 def _came_to_be(staged: Path, palace: Path) -> bool:
@@ -246,14 +247,25 @@ def _sync(path: Path) -> None:
 
 def _sync_directory(directory: Path) -> None:
     """Make a new name last. Where a directory cannot be opened (Windows) the system sees to it."""
-    with contextlib.suppress(OSError), _opened(directory) as handle:
-        os.fsync(handle)
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 @contextlib.contextmanager
-def _opened(directory: Path) -> Iterator[int]:
-    handle = os.open(directory, os.O_RDONLY)
+def _opened(path: Path, mode: opening.Mode) -> Iterator[apsw.Connection]:
+    with _closing(opening.open_file(path, mode, False, _CACHE_MB)) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def _closing(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+    """Close a connection at the end. If the last one out cannot fold the log into the file, the next one in does it."""
     try:
-        yield handle
+        yield connection
     finally:
-        os.close(handle)
+        with contextlib.suppress(apsw.IOError, apsw.FullError):
+            connection.close()
