@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.exchange import clock
-from palazzo.exchange.clock import FURTHEST
 from palazzo.model import Micros, Place
 from palazzo.operations.context import Context
+from palazzo.operations.facts import FactView
+from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.kg_query import KgQueryRequest, kg_query
+from palazzo.operations.kg_supersede import KgSupersedeRequest, kg_supersede
+from palazzo.operations.undo import UndoRequest, undo
 from palazzo.palace import Palace
+from palazzo.store.clock import FURTHEST
 
 NOON = 1_700_000_000_000_000
 HOUR = 3_600_000_000
@@ -96,3 +103,30 @@ def test_a_machine_whose_clock_was_set_back_is_led_a_day_ahead_at_most(tmp_path:
         saw(palace, wall, NOON + HOUR)
         wall.shows = NOON - 365 * 24 * HOUR
         assert palace.clock() == wall.shows + FURTHEST
+
+
+def test_facts_of_a_device_a_year_ahead_move_the_time_of_what_changes_them_alone(tmp_path: Path) -> None:
+    wall = Wall()
+    year = 365 * 24 * HOUR
+
+    def recorded(run: Callable[[Context], FactView]) -> Micros:
+        with Context(tmp_path / "palace.db", tmp_path, {"HOME": str(tmp_path)}, clock=wall) as context:
+            return Micros(round(datetime.fromisoformat(run(context).recorded_at).timestamp() * 1000) * 1000)
+
+    wall.shows += year
+    ahead = recorded(lambda context: kg_add(context, KgAddRequest("heron", "eats", "fish")).fact)
+    wall.shows -= year
+    assert ahead == NOON + year
+    assert recorded(lambda context: kg_add(context, KgAddRequest("heron", "eats", "frogs")).fact) == NOON
+    wall.shows += 1_000_000
+    later = recorded(
+        lambda context: kg_supersede(context, KgSupersedeRequest("heron", "eats", "fish", "eels")).closed[0]
+    )
+    assert later > ahead
+    assert recorded(lambda context: kg_add(context, KgAddRequest("heron", "eats", "newts")).fact) == wall.shows
+    with Context(tmp_path / "palace.db", tmp_path, {"HOME": str(tmp_path)}, clock=wall) as context:
+        changes = undo(context, UndoRequest(list=True)).changes
+        (superseded,) = (one.id for one in changes if "supersede" in one.verb)
+        undo(context, UndoRequest(superseded))
+        held = {one.object for one in kg_query(context, KgQueryRequest("heron")).facts}
+    assert held == {"fish", "frogs", "newts"}

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 
 from palazzo.model import Micros
 from palazzo.store import clock
+from palazzo.store.clock import FURTHEST
 from palazzo.store.database import Connection, Database
 
-FURTHEST = Micros(24 * 60 * 60 * 1_000_000)
-"""How far this clock lets itself be led ahead of the machine's: a machine in the wrong zone is half a day off."""
 _SLOWER = 10
 """How many times slower it goes while it is ahead: distinct commands stay distinct by their milliseconds."""
 

@@ -1,6 +1,7 @@
 """A change to facts: one command's, at one instant, in one change group, which begins with the first thing it changes.
 
-Times of belief are whole milliseconds, as they are printed, and never go back, whatever the clock does.
+Times of belief are whole milliseconds, as they are printed, and never go back, whatever the clock does. A device whose
+clock was far ahead has recorded what lies in the future here: that moves nobody's time but of what changes it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 from palazzo.archive import identity
 from palazzo.model import Micros
 from palazzo.store import entities, facts, groups, predicates, tombstones
+from palazzo.store.clock import FURTHEST
 from palazzo.store.database import Connection
 from palazzo.store.facts import Provenance, Version
 from palazzo.store.groups import MemberKind
@@ -19,7 +21,13 @@ from palazzo.text.names import fold
 
 def instant(connection: Connection, now: Micros) -> Micros:
     """Return the moment at which a change of now is recorded."""
-    return Micros(max(now - now % 1000, facts.newest(connection)))
+    newest = facts.newest(connection)
+    return Micros(max(now - now % 1000, newest if newest <= now + FURTHEST else 0))
+
+
+def behind(version: Version, moment: Micros) -> Micros:
+    """Return the moment, or one behind a version's own where that lies ahead: its change has to be the later one."""
+    return moment if version.recorded_at <= moment else Micros(version.recorded_at + 1000)
 
 
 class Change:
@@ -29,7 +37,7 @@ class Change:
         self, connection: Connection, actor: str, verb: str, now: Micros, group: int | None = None, summary: str = ""
     ) -> None:
         self.connection, self.actor, self.verb, self.summary = connection, actor, verb, summary
-        self.now = instant(connection, now)
+        self.now = self._begun = instant(connection, now)
         self.group = group
         self.created: list[str] = []
         """Names that nothing was known by before."""
@@ -82,13 +90,14 @@ class Change:
 
     def retire(self, version: Version) -> None:
         """Let a version no longer count."""
+        self.now = behind(version, self.now)
         facts.retire(self.connection, version, self.now)
         self.did("fact-", version.row)
 
     def did(self, kind: MemberKind, ref: int) -> None:
         """Say that this is a part of the command's change group."""
         if self.group is None:
-            self.group = groups.begin(self.connection, self.new_uid(), self.actor, self.verb, self.now, self.summary)
+            self.group = groups.begin(self.connection, self.new_uid(), self.actor, self.verb, self._begun, self.summary)
         groups.add(self.connection, self.group, kind, [ref])
 
     def count(self, number: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from palazzo.archive import identity
 from palazzo.graph.beliefs import Beliefs
-from palazzo.graph.changing import instant
+from palazzo.graph.changing import behind, instant
 from palazzo.model import Micros
 from palazzo.store import claims, conflicts, entities, facts, groups, predicates
 from palazzo.store.database import Connection
@@ -23,7 +23,7 @@ def fact_recorded(connection: Connection, ref: int, now: Micros, group: int) -> 
     version = facts.read_version(connection, ref)
     live = facts.live_version(connection, version.fact)
     if live is not None and _says_the_same(connection, live, version):
-        facts.retire(connection, live, instant(connection, now))
+        facts.retire(connection, live, behind(live, instant(connection, now)))
         groups.add(connection, group, "fact-", [live.row])
 
 
@@ -41,7 +41,7 @@ def fact_retired(connection: Connection, ref: int, now: Micros, group: int) -> N
         row = facts.record(
             connection,
             version.fact,
-            instant(connection, now),
+            behind(version, instant(connection, now)),
             version.valid_from,
             version.valid_to,
             version.confidence,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
+FURTHEST = Micros(24 * 60 * 60 * 1_000_000)
+"""How far the palace's clock lets itself be led ahead of the machine's: one in the wrong zone is half a day off."""
 _KEY = "clock"
 
 
