@@ -11,6 +11,7 @@ import pytest
 from tests.archive.conversations import PLACE
 from tests.derive.state import complaints
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
+from tests.reliability.sizes import chances, scaled
 
 from palazzo.derive.verify import verify_truth
 from palazzo.errors import PalazzoError
@@ -22,6 +23,8 @@ from palazzo.store import overview
 
 pytestmark = pytest.mark.slow
 
+MOMENTS = 1_000
+"""At which a fault is put, at CI size a tenth: most writes are pages of a copy, one like the other."""
 FEW, MANY = 3, 9
 """Notes in the backup, and in the palace."""
 
@@ -69,7 +72,8 @@ def attempts(
     action(fresh(before))
     total = disk.operations
     assert total > 20
-    for k in range(1, total + 1):
+    each = max(1, total // scaled(MOMENTS))
+    for k in range(1 + chances(f"{action.__name__} {count} {failure.__name__}").randrange(each), total + 1, each):
         where = fresh(before)
         disk.fail(k, count, failure)
         try:
