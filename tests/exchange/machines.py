@@ -68,6 +68,11 @@ class Machine(Home):
         with self.at() as context:
             return [(hit.id, hit.score, hit.text) for hit in search(context, SearchRequest(query, limit=20)).hits]
 
+    def embeds(self) -> None:
+        """Make all vectors, by the model that comes with the program."""
+        with self.at() as context:
+            context.writing().embed_pending()
+
     def wrong(self) -> list[str]:
         """Return what is not as it should be."""
         with self.at() as context:

@@ -15,7 +15,7 @@ from palazzo.operations.sync_remove import SyncRemoveResult
 from palazzo.operations.sync_status import RemoteStatus, SyncStatusResult
 from palazzo.text.times import to_iso
 
-_WHY = {"private": "private", "filtered": "of other wings", "secret": "with a secret in it"}
+_WHY = {"private": "private", "filtered": "of other wings", "secret": "with a secret in it", "large": "too large"}
 _MANY = {"entity": "entities"}
 _ID = 8
 

@@ -240,6 +240,8 @@ class _Telling:
         items = {one.id: one for one in reading.items(self._connection, [one for one in wanted if one not in stays])}
         stays.update((one.id, "secret") for one in withholding.only_with_secrets(items.values()))
         stays.update((one.id, "secret") for one in items.values() if self._lacks(one))
+        told = {uid: to_line(one).rstrip() for uid, one in items.items() if uid not in stays}
+        stays.update((uid, "large") for uid, line in told.items() if not segments.fits(line))
         for link in links:
             place, why = (device, link.seq), stays.get(link.item)
             if why is not None and link.absent in _WITH_ITEM:
@@ -251,9 +253,9 @@ class _Telling:
                 self._notes.released.append(place)
             lines = [to_line(link).rstrip()]
             self._done.records["link"] += 1
-            if link.absent in _WITH_ITEM and why is None and link.item in items:
+            if link.absent in _WITH_ITEM and why is None and link.item in told:
                 self._done.records["item"] += 1
-                lines.append(to_line(items[link.item]).rstrip())
+                lines.append(told[link.item])
             yield lines
 
     def _lacks(self, item: Item) -> bool:
@@ -289,6 +291,7 @@ _ABSENT: dict[Why, Literal["private", "withheld"]] = {
     "private": "private",
     "filtered": "private",
     "secret": "withheld",
+    "large": "withheld",
 }
 
 

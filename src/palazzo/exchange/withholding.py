@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from palazzo.exchange import segments
 from palazzo.exchange.records import (
     Act,
     Arrangement,
@@ -43,7 +44,8 @@ from palazzo.guard.suspicion import suspects
 from palazzo.store import syncing
 from palazzo.store.database import Connection
 
-Why = Literal["private", "filtered", "secret"]
+Why = Literal["private", "filtered", "secret", "large"]
+"""Private; of wings that a remote is not for; with a secret in it; larger than a reader takes."""
 Name = tuple[str, str]
 """A kind of record, and the id of one; predicates have their names for ids."""
 _MEMBERS = {
@@ -178,7 +180,7 @@ def only_with_secrets(items: Iterable[Item]) -> Iterator[Item]:
 
 def lines_with_secrets(lines: Sequence[bytes]) -> set[int]:
     """Return which of the lines of other records hold such."""
-    return {n for n in suspects(lines) if any(True for _ in find_secrets(lines[n].decode("ascii")))}
+    return {n for n in suspects(lines) if any(True for _ in find_secrets(lines[n].decode("utf-8", "surrogateescape")))}
 
 
 # --- what is nothing without what stays --------------------------------------------------------------------
@@ -197,6 +199,7 @@ class Sieve:
     def sift(self, found: Sequence[tuple[Record, bytes]]) -> Iterator[tuple[Record, bytes]]:
         """Yield what goes of (record, line), in order; what they refer to was sifted before, or is among them."""
         secret = lines_with_secrets([line for _, line in found])
+        secret |= {n for n, (_, line) in enumerate(found) if not segments.fits(line)}
         self.stays.update(name_of(found[n][0]) for n in secret)
         self.stays.update(("wing", wing) for wing in self.limits.wings)
         self.stays.update(("room", room) for room in self.limits.rooms)

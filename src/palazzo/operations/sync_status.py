@@ -33,7 +33,10 @@ class DeviceStatus:
 
 @dataclass(frozen=True, slots=True)
 class WithheldItem:
-    """An item of which the link alone went there, and why: private, filtered (another wing), or a secret in it."""
+    """An item of which the link alone went there, and why.
+
+    `private`; `filtered`, of a wing that the remote is not for; `secret`, there is one in it; `large`.
+    """
 
     item: str
     why: str
