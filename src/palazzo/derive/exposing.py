@@ -256,7 +256,8 @@ class _Around:
         """The threads for which this one's agent works."""
         found = []
         if self._is_worker:
-            found = [one for one in self._family if not one.name and self._kinds[one.source][0] == self._root]
+            leads = [source for source, (session, _) in self._kinds.items() if session == self._root]
+            found = [one for one in outside.threads(self._connection, leads) if not one.name]
         for name in self._names:
             found += [thread for thread, _ in outside.reporting(self._connection, self.hashed(name))]
         return [one for one in dict.fromkeys(found) if one != self.thread]
