@@ -57,7 +57,7 @@ __all__ = ["Progress", "Report", "merge", "merge_into"]
 
 Progress = Callable[[int], None]
 """Told how many records have been merged."""
-RECORDS_AT_ONCE, CHARACTERS_AT_ONCE = 400, 512 * 1024
+RECORDS_AT_ONCE, CHARACTERS_AT_ONCE = 250, 512 * 1024
 """What one transaction merges at most, but for a single longer record: others may write in between."""
 
 _MERGE: dict[type, Callable[[Work, Any], Outcome]] = {
