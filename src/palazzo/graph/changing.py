@@ -21,8 +21,7 @@ from palazzo.text.names import fold
 
 def instant(connection: Connection, now: Micros) -> Micros:
     """Return the moment at which a change of now is recorded."""
-    newest = facts.newest(connection)
-    return Micros(max(now - now % 1000, newest if newest <= now + FURTHEST else 0))
+    return Micros(max(now - now % 1000, facts.newest(connection, Micros(now + FURTHEST))))
 
 
 def behind(version: Version, moment: Micros) -> Micros:

@@ -31,6 +31,7 @@ _INDEXES = (
     "CREATE UNIQUE INDEX wing_uid ON wing(uid)",
     "CREATE UNIQUE INDEX room_uid ON room(uid)",
     "CREATE UNIQUE INDEX fact_version_uid ON fact_version(uid)",
+    "CREATE INDEX fact_version_recorded ON fact_version(recorded_at)",
     "CREATE UNIQUE INDEX task_state_uid ON task_state(uid)",
     "CREATE INDEX link_item ON link(item_uid)",
 )

@@ -175,14 +175,18 @@ def retire(connection: Connection, version: Version, at: Micros) -> None:
     changes.append(connection, "fact", [version.fact])
 
 
-def newest(connection: Connection) -> Micros:
-    """Return the last moment at which anything about facts was recorded or retired; 0 when nothing was."""
+def newest(connection: Connection, until: Micros) -> Micros:
+    """Return the last moment up to `until` at which anything about facts was recorded or retired; 0 when nothing was.
+
+    What another device recorded is here too, and need not be what came last.
+    """
     (moment,) = next(
         connection.execute(
-            "SELECT max(coalesce((SELECT recorded_at FROM fact_version ORDER BY id DESC LIMIT 1), 0),"
-            " coalesce((SELECT max(retired_at) FROM fact_version WHERE retired_at IS NOT NULL), 0),"
-            " coalesce((SELECT max(recorded_at) FROM entity_link), 0),"
-            " coalesce((SELECT max(retired_at) FROM entity_link), 0))"
+            "SELECT max(coalesce((SELECT max(recorded_at) FROM fact_version WHERE recorded_at <= ?1), 0),"
+            " coalesce((SELECT max(retired_at) FROM fact_version WHERE retired_at <= ?1), 0),"
+            " coalesce((SELECT max(recorded_at) FROM entity_link WHERE recorded_at <= ?1), 0),"
+            " coalesce((SELECT max(retired_at) FROM entity_link WHERE retired_at <= ?1), 0))",
+            (until,),
         )
     )
     return Micros(moment)
@@ -198,7 +202,9 @@ def read_version(connection: Connection, row: int) -> Version:
 
 def versions_of(connection: Connection, fact: int) -> list[Version]:
     """Return all versions of a fact, oldest first."""
-    return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE f.id = ? ORDER BY v.id", (fact,))]
+    return [
+        _version(row) for row in connection.execute(f"{_COLUMNS} WHERE f.id = ? ORDER BY v.recorded_at, v.id", (fact,))
+    ]
 
 
 def live_version(connection: Connection, fact: int) -> Version | None:
@@ -215,7 +221,8 @@ def versions(connection: Connection, at: Micros) -> list[Version]:
 def newest_versions(connection: Connection, at: Micros, wing: str | None, limit: int) -> list[Version]:
     """Return the versions believed at `at` that were recorded last, newest first: of a wing, and of no wing."""
     rows = connection.execute(
-        f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name = ?2) ORDER BY v.id DESC LIMIT ?3", (at, wing, limit)
+        f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name = ?2) ORDER BY v.recorded_at DESC, v.id DESC LIMIT ?3",
+        (at, wing, limit),
     )
     return [_version(row) for row in rows]
 
@@ -268,7 +275,7 @@ def external_versions(connection: Connection, at_most: int) -> list[Version]:
     rows = connection.execute(
         f"{_COLUMNS} WHERE v.retired_at IS NULL AND v.id IN (SELECT version FROM fact_source WHERE trust = 'external')"
         " AND NOT EXISTS (SELECT 1 FROM fact_source s WHERE s.version = v.id AND s.trust <> 'external')"
-        " ORDER BY v.id DESC LIMIT ?",
+        " ORDER BY v.recorded_at DESC, v.id DESC LIMIT ?",
         (at_most,),
     )
     return [_version(row) for row in rows]
