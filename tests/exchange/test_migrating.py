@@ -184,15 +184,20 @@ def test_what_was_forgotten_ended_or_erased_here_stays_so(palace: Palace, palazz
     palazzo("forget", (drawer.id,))
     palazzo("erase", (palazzo("search", "retry budget").hits[0].id,))
     palazzo("kg_end", "checkout", "uses", "Postgres")
+    palazzo("tunnel_remove", palazzo("tunnel_list").tunnels[0].id)
     assert counts(take(palace, Told())) == ALL_THERE
     assert palazzo("list_drawers", kind="note").drawers == ()
-    assert not any(fact.current for fact in palazzo("kg_query", "Postgres").facts)
+    assert palazzo("kg_query", "Postgres").facts == ()
+    assert palazzo("tunnel_list").tunnels == ()
 
 
 def test_a_note_that_its_store_forgot_is_filed_and_forgotten(palace: Palace, palazzo: Palazzo) -> None:
     take(palace, Told([Note("n1", "Five attempts.", "shop", created_at=THEN, is_gone=True)]))
     assert palazzo("list_drawers").drawers == ()
     assert rows(palace, "SELECT count(*) FROM item") == [(1,)]
+    assert counts(take(palace, Told([Note("n1", "Five attempts.", "shop", created_at=THEN, is_gone=True)])))[
+        "notes"
+    ] == (*(0, 1, 0, 0),)
 
 
 def test_secrets_stay_outside_and_the_redacted_note_is_known_again(palace: Palace, palazzo: Palazzo) -> None:

@@ -1,15 +1,13 @@
 """Facts and tunnels of another memory, stated and dug by the graph.
 
 A fact that a store stated before is not stated again, also where somebody has ended it here since; one that was undone
-is. A tunnel is known by what the store calls it.
+is. So are tunnels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
 
-from palazzo.archive import brought
 from palazzo.archive.guarding import Guard
 from palazzo.errors import AmbiguousName, UsageError
 from palazzo.exchange.migration import Change, How, room_of, wing_of
@@ -26,6 +24,7 @@ from palazzo.store.facts import Provenance, Version
 from palazzo.text.names import fold, tidy
 
 _LONGEST_SPEAKER = _LONGEST_LABEL = 200
+_LOOP = "they lead from a room to itself"
 RowOf = Callable[[str], int | None]
 """Which note a key that is cited means here."""
 
@@ -46,7 +45,7 @@ class FactFiler:
                 if isinstance(one, Fact):
                     self._look_at_fact(connection, one, guard)
                 elif isinstance(one, Tunnel):
-                    self._change.tally.count("tunnels", "there" if self._free(connection, one) is None else "new")
+                    self._look_at_tunnel(connection, one, guard)
 
     def file(self, batch: Sequence[Brought]) -> None:
         """State and dig what is in a batch, in one transaction."""
@@ -117,38 +116,45 @@ class FactFiler:
 
     # --- tunnels -------------------------------------------------------------------------------------------
 
-    def _free(self, connection: Connection, one: Tunnel) -> bytes | None:
-        """The id that the tunnel is to have; None where it was dug before, and not undone."""
-        for generation in count():
-            uid = bytes.fromhex(brought.item_id(self._change.store, f"tunnel {one.key}", generation))
-            known = tunnels.between(connection, uid, uid, 1)
-            if not known:
-                return uid
-            if known[0].row not in self._undone:
-                return None
-        raise AssertionError  # pragma: no cover - counting does not end
+    def _look_at_tunnel(self, connection: Connection, one: Tunnel, guard: Guard) -> None:
+        source, target = self._places(one)
+        ends = [_known_room(connection, place) for place in (source, target)]
+        if source == target:
+            self._change.tally.leave("tunnels", _LOOP, one.key)
+            return
+        dug = [end for end in ends if end is not None]
+        is_known = len(dug) == len(ends) and self._was_dug(connection, *dug, _label(one, guard))
+        self._change.tally.count("tunnels", "there" if is_known else "new")
 
     def _dig(self, change: changing.Change, one: Tunnel, guard: Guard) -> None:
-        tally, connection = self._change.tally, change.connection
-        uid = self._free(connection, one)
-        if uid is None:
+        tally, connection, label = self._change.tally, change.connection, _label(one, guard)
+        source, target = (self._room(connection, place) for place in self._places(one))
+        if self._was_dug(connection, source.row, target.row, label):
             tally.count("tunnels", "there")
             return
-        source = self._room(connection, one.source_wing, one.source_room)
-        target = self._room(connection, one.target_wing, one.target_room)
-        label = guard.words(tidy(one.label))[:_LONGEST_LABEL]
         cited = self._drawers(connection, one.source_cites), self._drawers(connection, one.target_cites)
         try:
-            _, new = tunnelling.dig(change, source, target, label if label.isprintable() else "", cited, uid)
+            tunnelling.dig(change, source, target, label, cited)
         except UsageError:
-            tally.leave("tunnels", "they lead from a room to itself", one.key)
+            tally.leave("tunnels", _LOOP, one.key)
             return
-        tally.count("tunnels", "new" if new else "merged")
-        change.count(int(new))
+        tally.count("tunnels", "new")
+        change.count(1)
 
-    def _room(self, connection: Connection, wing: str, room: str) -> Room:
+    def _was_dug(self, connection: Connection, source: int, target: int, label: str) -> bool:
+        """Whether there is such a tunnel, or was one until somebody removed it otherwise than by undoing."""
+        return not self._undone.issuperset(tunnels.ever_dug(connection, source, target, label))
+
+    def _places(self, one: Tunnel) -> tuple[Place, Place]:
         tally = self._change.tally
-        named = Place(wing_of(tally, wing, self._change.store, self._wing), room_of(tally, room, GENERAL))
+        ends = ((one.source_wing, one.source_room), (one.target_wing, one.target_room))
+        source, target = (
+            Place(wing_of(tally, wing, self._change.store, self._wing), room_of(tally, room, GENERAL))
+            for wing, room in ends
+        )
+        return source, target
+
+    def _room(self, connection: Connection, named: Place) -> Room:
         row = places.room_id(connection, named)
         place = places.place_of(connection, row)
         return Room(row, places.wing_id(connection, place.wing), place)
@@ -186,6 +192,16 @@ def _covers(version: Version, statement: Statement) -> bool:
     """Whether a version says that the fact held at least as long, until the same end."""
     start, since = version.valid_from, statement.valid_from
     return version.valid_to == statement.valid_to and (start is None or (since is not None and start <= since))
+
+
+def _known_room(connection: Connection, place: Place) -> int | None:
+    wing = places.wing_led_to(connection, place.wing)
+    return None if wing is None else places.room_led_to(connection, wing, place.room)
+
+
+def _label(one: Tunnel, guard: Guard) -> str:
+    label = guard.words(tidy(one.label))[:_LONGEST_LABEL]
+    return label if label.isprintable() else ""
 
 
 class _EndsFirst(UsageError):

@@ -16,7 +16,7 @@ from palazzo.exchange.stores.json_documents import key_of, plain
 from palazzo.guard.taint import Believed
 from palazzo.model import Micros, Place
 from palazzo.scope.rooms import slug
-from palazzo.store import groups
+from palazzo.store import drawers, groups
 from palazzo.store import tasks as tasks_store
 from palazzo.store.database import Connection, Database
 from palazzo.text.names import tidy
@@ -62,13 +62,18 @@ class NoteFiler:
         new = [(one, how) for one, how in found if how.row is None]
         guard = Guard.of(self._database)
         prepared = brought.prepare(self._change.store, [(one.note, how.generation) for one, how in new], guard)
+        gone: list[int] = []
         for one, how in found:
             if how.row is not None:
                 self._known(one, how.row)
                 self._count(one, how)
+                gone += [how.row] if _is_gone(one) else []
         if new:
             with self._database.transaction() as connection:
-                self._file(connection, new, prepared, guard)
+                gone += self._file(connection, new, prepared, guard)
+        if gone:  # what is to be forgotten are drawers, which the end of that transaction has cut
+            with self._database.transaction() as connection:
+                self._forget(connection, gone)
 
     def _file(
         self,
@@ -76,10 +81,12 @@ class NoteFiler:
         new: Sequence[tuple[_ToFile, Standing]],
         prepared: Sequence[brought.Batch],
         guard: Guard,
-    ) -> None:
+    ) -> list[int]:
+        """File notes; return those that their store no longer counts."""
         now, change = self._change.clock(), self._change
         filed: list[int] = []
         tagged: dict[str, list[int]] = {}
+        before: list[int] = []
         gone: list[int] = []
         for number, row, is_new in brought.file(connection, prepared, now):
             one, how = new[number]
@@ -92,15 +99,21 @@ class NoteFiler:
                 tagged.setdefault(guard.words(tag), []).append(row)
             if isinstance(one.thing, Task):
                 self._open_task(connection, one.thing, row, now)
-            if isinstance(one.thing, Note) and one.thing.is_gone:
-                gone.append(row)
-            gone += how.before
+            gone += [row] if _is_gone(one) else []
+            before += how.before
         change.did(connection, "note", filed)
         for tag, rows in tagged.items():
             deeds.act_on_items(connection, "tag", rows, change.actor, now, {"tag": tag}, change.group(connection))
-        if gone:
-            deeds.act_on_items(
-                connection, "forget", gone, change.actor, now, {"reason": "replaced"}, change.group(connection)
+        self._forget(connection, before)
+        return gone
+
+    def _forget(self, connection: Connection, rows: Sequence[int]) -> None:
+        live = [drawer for row in rows for drawer in drawers.live_drawers_of_item(connection, row)]
+        if live:
+            change = self._change
+            group = change.group(connection)
+            deeds.act_on_drawers(
+                connection, "forget", live, change.actor, change.clock(), {"reason": "replaced"}, group
             )
 
     def _open_task(self, connection: Connection, task: Task, row: int, now: Micros) -> None:
@@ -212,3 +225,7 @@ class NoteFiler:
             self._change.tally.leave("times", "the store does not say when it was written: now counts", one.key)
             return self._change.clock()
         return one.created_at
+
+
+def _is_gone(one: _ToFile) -> bool:
+    return isinstance(one.thing, Note) and one.thing.is_gone

@@ -43,17 +43,9 @@ _NOTHING = Held(0, Micros(0))
 
 
 def dig(
-    change: Change,
-    source: Room,
-    target: Room,
-    label: str,
-    drawers: tuple[Sequence[bytes], Sequence[bytes]],
-    uid: bytes | None = None,
+    change: Change, source: Room, target: Room, label: str, drawers: tuple[Sequence[bytes], Sequence[bytes]]
 ) -> tuple[Tunnel, bool]:
-    """Make a tunnel between two rooms; return it, and whether it is new. `drawers` are those on each side.
-
-    `uid` is its id where that follows from where it was brought from.
-    """
+    """Make a tunnel between two rooms; return it, and whether it is new. `drawers` are those on each side."""
     if source.row == target.row:
         raise UsageError(f"A tunnel leads from one room to another, and both are '{spoken(source.place)}'.")
     label = change.kept(label)
@@ -63,7 +55,7 @@ def dig(
             return known, False
     row = tunnels.insert(
         change.connection,
-        uid or change.new_uid(),
+        change.new_uid(),
         (source.row, drawers[0]),
         (target.row, drawers[1]),
         label,

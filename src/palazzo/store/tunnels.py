@@ -117,6 +117,14 @@ def _distinct(tunnels: Iterable[Tunnel]) -> list[Tunnel]:
     return list({(one.source, one.target, one.label): one for one in leading}.values())
 
 
+def ever_dug(connection: Connection, source: int, target: int, label: str) -> list[int]:
+    """Return the row ids of all tunnels of that label that ever led from one room to another."""
+    rows = connection.execute(
+        "SELECT id FROM tunnel WHERE source = ? AND target = ? AND label = ? ORDER BY id", (source, target, label)
+    )
+    return [int(row) for (row,) in rows]
+
+
 def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Tunnel]:
     """Return the tunnels whose id is in [low, high], also those that were taken away, at most `limit`."""
     rows = connection.execute(f"{_COLUMNS} WHERE t.uid BETWEEN ? AND ? ORDER BY t.uid LIMIT ?", (low, high, limit))
