@@ -196,6 +196,28 @@ def test_what_was_erased_here_does_not_come_back_by_an_earlier_export(other: Hom
     }
 
 
+def test_two_copies_of_one_palace_that_went_on_apart_are_put_together(other: Home, path: Path, tmp_path: Path) -> None:
+    other.take(path)
+    with other.at() as context:
+        remember(context, RememberRequest("Said before.", wing="shop"))
+    copy = Home(tmp_path / "copy")
+    copy.clock = other.clock
+    (copy.place / "palace.db").write_bytes((other.place / "palace.db").read_bytes())
+    for home, words in ((other, "Said here."), (copy, "Said there.")):
+        with home.at() as context:
+            remember(context, RememberRequest(words, wing="shop"))
+    told = tmp_path / "told.jsonl"
+    told.write_bytes(copy.bytes())
+    assert len(other.take(told).forked) == 1
+    assert all(words in other.bytes() for words in (b"Said before.", b"Said here.", b"Said there."))
+    with other.at() as context:
+        assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
+    again = Home(tmp_path / "again")
+    path.write_bytes(other.bytes())
+    again.take(path)
+    assert again.bytes() == path.read_bytes()
+
+
 def test_secrets_are_taken_out_of_what_is_imported(other: Home, path: Path, made: tuple[Home, bytes]) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
     path.write_bytes(made[1].replace(b"The grey cat sleeps.", f"The key is {token}".encode()))

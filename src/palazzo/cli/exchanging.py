@@ -49,6 +49,10 @@ def import_(screen: Screen, result: ImportResult) -> None:
             (f"{count(len(result.conflicts), 'conflict')} between facts: ", "yellow"),
             "palazzo kg conflicts shows them.",
         )
+    if result.forked:
+        screen.say(
+            ("A copy of the same palace was written to apart: ", "yellow"), "what both said is here, and can be found."
+        )
     if result.change is not None:
         screen.say("'palazzo undo' takes that back.")
     if result.note:

@@ -90,6 +90,8 @@ class ImportResult:
     renamed: tuple[RenamedPlace, ...] = ()
     conflicts: tuple[str, ...] = ()
     """Ids of conflicts between facts that are here since: 'palazzo kg conflicts' shows them."""
+    forked: tuple[str, ...] = ()
+    """Ids of devices of which two copies of one palace were written to apart: what both said is here."""
     change: str | None = None
     dry_run: bool = False
     title: Annotated[str, PERSON_ONLY] = ""
@@ -105,6 +107,7 @@ class _Told:
     left_out: tuple[LeftOut, ...] = ()
     renamed: tuple[RenamedPlace, ...] = ()
     conflicts: tuple[str, ...] = ()
+    forked: tuple[str, ...] = ()
     change: str | None = None
 
 
@@ -133,6 +136,7 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
         took_s=round(time.monotonic() - began, 3),
         renamed=told.renamed,
         conflicts=told.conflicts,
+        forked=told.forked,
         change=told.change,
         dry_run=request.dry_run,
         title=told.title,
@@ -202,7 +206,9 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
         context.report("merging", done, total)
 
     with _palace(context, request.dry_run, True) as palace:
-        report = merging.merge(palace.database, records, palace.clock, progress=merged, dry_run=request.dry_run, vouch=True)
+        report = merging.merge(
+            palace.database, records, palace.clock, progress=merged, dry_run=request.dry_run, vouch=True
+        )
     return _of_report(_written_by(checked), report)
 
 
@@ -217,6 +223,7 @@ def _of_report(title: str, report: Report) -> _Told:
         tuple(Came(kind, report.added[kind], report.same[kind], report.changed[kind]) for kind in kinds),
         tuple(LeftOut(kind, "what it refers to is neither in it nor here", n) for kind, n in report.missing.items()),
         conflicts=tuple(report.conflicts),
+        forked=tuple(sorted(report.forked)),
     )
 
 
