@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
 from tests.archive import conversations
 from tests.archive.conversations import called, said
 from tests.exchange.homes import Home
+from tests.operations.test_hook import Clock
 
 from palazzo.exchange import reading, wire
+from palazzo.model import Micros
 from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.kg_add import KgAddRequest, kg_add
@@ -27,8 +30,33 @@ from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
 from palazzo.store.database import Database
 
 
+class Ticking(Clock):
+    """A clock that shows another millisecond whenever it is looked at."""
+
+    def __call__(self) -> Micros:
+        self.now = Micros(self.now + 1_000)
+        return self.now
+
+
 class Machine(Home):
     """A home with one device of a palace."""
+
+    def __init__(self, place: Path) -> None:
+        super().__init__(place)
+        self.clock = Ticking()
+
+    def begins_project(self) -> None:
+        """Give the project its first commit, by which it is known wherever it lies."""
+        self._git("init", "-q")
+        self._git("commit", "-q", "--allow-empty", "-m", "The first commit")
+
+    def clones_project(self, other: Machine) -> None:
+        """Have the project of another machine."""
+        self._git("clone", "-q", str(other.place / "shop"), ".")
+
+    def _git(self, *arguments: str) -> None:
+        who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *who, *arguments], cwd=self.place / "shop", check=True, capture_output=True)
 
     def join(self, remote: Path | str, **fields: object) -> SyncInitResult:
         """Meet at a remote."""

@@ -55,11 +55,19 @@ def two(tmp_path: Path, remote: Path) -> tuple[Machine, Machine]:
 
 
 def test_two_devices_that_worked_apart_end_with_the_same_truth_and_find_the_same(tmp_path: Path, remote: Path) -> None:
-    one, other = two(tmp_path, remote)
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.begins_project()
+    other.clones_project(one)
     one.works()
+    one.join(remote, save_key=tmp_path / "key")
+    one.push()
+    other.join(remote, key=tmp_path / "key")
     other.say("said on the second machine about retries")
     exchange(one, other)
     assert one.truth() == other.truth()
+    if (remote / "HEAD").exists():
+        one.embeds()
+        other.embeds()
     for query in ("retries gateway", "second machine", "old name", "wrong right"):
         assert one.finds(query) == other.finds(query)
     assert (one.wrong(), other.wrong()) == ([], [])

@@ -165,22 +165,29 @@ def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
 
 
 def only_with_secrets(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield those of the items that hold what today's rules find to be a secret."""
-    told: list[bytes] = []
-    owners: list[Item] = []
-    for item in items:
-        parts = [item.text.encode("utf-8", "surrogatepass"), item.raw or b""]
-        parts += [one.encode("utf-8", "surrogatepass") for one in (item.meta, item.author, item.branch)]
-        told += parts
-        owners += [item] * len(parts)
-    for n in suspects(told):
-        if any(True for _ in find_secrets(told[n].decode("utf-8", "surrogateescape"))):
-            yield owners[n]
+    """Yield those of the items that hold what today's rules find to be a secret.
+
+    As at the door, a row's own bytes stand for its text, which was read from them; both are looked at where they are
+    suspected of holding one.
+    """
+    came = list(items)
+    texts = [one.text.encode("utf-8", "surrogatepass") for one in came]
+    told = [
+        text if one.raw is None or one.type == "document" else one.raw for one, text in zip(came, texts, strict=True)
+    ]
+    beside = ["\n".join((one.meta, one.author, one.branch)).encode("utf-8", "surrogatepass") for one in came]
+    for n in sorted({n % len(came) for n in suspects([*told, *beside])}):
+        if any(_holds_secret(words) for words in (texts[n], told[n], beside[n])):
+            yield came[n]
+
+
+def _holds_secret(words: bytes) -> bool:
+    return any(True for _ in find_secrets(words.decode("utf-8", "surrogateescape")))
 
 
 def lines_with_secrets(lines: Sequence[bytes]) -> set[int]:
     """Return which of the lines of other records hold such."""
-    return {n for n in suspects(lines) if any(True for _ in find_secrets(lines[n].decode("utf-8", "surrogateescape")))}
+    return {n for n in suspects(lines) if _holds_secret(lines[n])}
 
 
 # --- what is nothing without what stays --------------------------------------------------------------------
