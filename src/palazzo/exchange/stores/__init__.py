@@ -27,7 +27,7 @@ class Note:
     `created_at` is when it was written, None where the store does not say. `label` is what kind of note it is
     (decision, error, …); `origin` the file or session that the words came from; `about` what else the store says of it,
     to be kept beside the words. `trust` is agent unless the store says that a person wrote it. `is_gone` says that the
-    store itself no longer counts it (forgotten, superseded): it is filed, and forgotten in the same step.
+    store itself no longer counts it (forgotten, superseded): it is filed, and forgotten at once.
     """
 
     key: str
