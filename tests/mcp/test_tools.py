@@ -191,6 +191,21 @@ def test_forgetting_only_shows_what_it_would_do_unless_told_otherwise(talk: Talk
     assert talk.told("undo")["undone"]["verb"] == "forget"
 
 
+def test_notes_that_say_the_same_are_folded_only_when_that_is_said(talk: Talk) -> None:
+    words = "Zebras are counted at noon, by two people, and written into the book of the house."
+    for said in (words, words.upper()):
+        talk.told("remember", text=said)
+    would = talk.told("dedup")
+    assert [(one["text"], len(one["copies"])) for one in would["clusters"]] == [(words, 1)]
+    assert (would["dry_run"], "would be folded" in would["notice"]) == (True, True)
+    assert talk.told("audit")["ok"] is False
+    done = talk.told("dedup", dry_run=False)
+    assert done["change"]
+    assert talk.told("dedup")["clusters"] == []
+    talk.told("undo")
+    assert talk.told("dedup")["clusters"] == would["clusters"]
+
+
 def test_a_checkpoint_saves_all_or_nothing(talk: Talk) -> None:
     told = talk.told(
         "checkpoint",
@@ -285,6 +300,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "sync_pull": {},
     "sync_status": {},
     "audit": {},
+    "dedup": {},
     "verify": {},
     "settings": {},
     "undo": {"list": True},

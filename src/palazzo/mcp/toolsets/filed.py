@@ -1,4 +1,4 @@
-"""list_drawers, update_drawer, check_duplicate: what is filed, page by page, and saying something better."""
+"""list_drawers, update_drawer, check_duplicate, dedup: what is filed, saying something better, and saying it once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from palazzo.mcp import telling
 from palazzo.mcp.telling import FLAG, LIST, NOTICE, TEXT, Entry, shape
 from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Tool
 from palazzo.operations.check_duplicate import CheckDuplicateResult
+from palazzo.operations.dedup import DedupResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.update_drawer import UpdateDrawerResult
 
@@ -117,4 +118,36 @@ CHECK_DUPLICATE = Tool(
     ),
     answer=_duplicates,
     output=shape(notice=TEXT, is_duplicate=FLAG, matches=LIST),
+)
+
+
+# --- dedup -------------------------------------------------------------------------------------------------
+
+
+def _folded(result: DedupResult, given: Given) -> Answer:
+    n = f"{len(result.folded):,} drawer{'' if len(result.folded) == 1 else 's'}"
+    did = f"{n} would be folded" if result.dry_run else f"{n} folded; undo brings all of them back"
+    notice = f"{NOTICE}: {did}." if result.clusters else "No notes say the same."
+    clusters = [
+        {"survivor": one.survivor, "copies": list(one.copies), "where": f"{one.wing}/{one.room}",
+         "similarity": round(one.similarity, 3), "text": one.text}
+        for one in result.clusters[:_MOST]
+    ]  # fmt: skip
+    lines = [f"[{one['survivor']}] stays for {', '.join(one['copies'])}: {one['text']}" for one in clusters]  # type: ignore[arg-type]
+    told = {"notice": notice, "dry_run": result.dry_run, "clusters": clusters, "change": result.change}
+    return Answer(told, fenced("\n".join([notice, *lines])) if clusters else notice)
+
+
+DEDUP = Tool(
+    name="dedup",
+    operation="dedup",
+    description="Notes of one wing that say the same; with dry_run=false all but one of each are found no longer.",
+    arguments=(
+        Argument("threshold", "How alike they must be.", schema={"minimum": 0, "maximum": 1}),
+        Argument("wing", "Only in this wing."),
+        Argument("dry_run", "Only says what it would do unless this is false.", default=True),
+    ),
+    hints=CHANGES,
+    answer=_folded,
+    output=shape(notice=TEXT, dry_run=FLAG, clusters=LIST),
 )

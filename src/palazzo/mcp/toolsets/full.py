@@ -22,6 +22,7 @@ FULL = (
     filed.LIST_DRAWERS,
     filed.UPDATE_DRAWER,
     filed.CHECK_DUPLICATE,
+    filed.DEDUP,
     facts.KG_SUPERSEDE,
     facts.KG_TIMELINE,
     facts.KG_CONFLICTS,

@@ -280,7 +280,7 @@ SYNC_SOURCES = Tool(
 
 def _audited(result: AuditResult, given: Given) -> Answer:
     findings = [
-        {"name": one.name, "ok": one.ok, "detail": one.detail, "examples": list(one.examples), "mend": one.mend}
+        {"name": one.name, "ok": one.ok, "detail": one.detail, "examples": list(one.examples), "mends": list(one.mends)}
         for one in result.findings
     ]
     told = [{name: value for name, value in one.items() if value not in ("", [])} for one in findings]
@@ -289,14 +289,14 @@ def _audited(result: AuditResult, given: Given) -> Answer:
         lines.append(f"{'ok' if one.ok else 'untidy'}  {one.name}: {one.detail}")
         if not one.ok:
             lines += [f"  {example}" for example in one.examples]
-            lines += [f"  mend with: {one.mend}"] if one.mend else []
+            lines += [f"  mend with: {mend}" for mend in one.mends]
     return Answer({"ok": result.ok, "findings": told}, "\n".join(lines))
 
 
 AUDIT = Tool(
     name="audit",
     operation="audit",
-    description="What could be tidied up: empty or repeated notes, gone documents, odd rooms, wings that look alike.",
+    description="What could be tidied up: repeated notes, gone documents, odd rooms, stale files, and what mends each.",
     arguments=(Argument("threshold", "How alike is alike.", schema={"minimum": 0, "maximum": 1}),),
     answer=_audited,
     output=shape(ok=FLAG, findings=LIST),
