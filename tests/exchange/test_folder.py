@@ -114,7 +114,10 @@ def test_what_a_killed_push_left_is_taken_away_by_the_next(place: Place) -> None
     left.write_bytes(b"left")
     newer = directory(place, a) / f"2-1-{'f' * 40}.seg"
     newer.write_bytes(b"left")
+    half = directory(place, a) / ".palazzo-0123456789abcdef.part"
+    half.write_bytes(b"half")
     a.push(b"2")
+    assert not half.exists()
     assert not left.exists()
     assert not newer.exists()
     assert place.device("b").pull() == [b"1", b"2"]

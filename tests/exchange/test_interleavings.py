@@ -115,7 +115,7 @@ def play(kind: Kind, directory: Path, steps: list[tuple[str, Deed, int, bool]]) 
     assert Reader(place.device("e")).look() == truth
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_in_a_folder(steps: list[tuple[str, Deed, int, bool]]) -> None:
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:

@@ -109,7 +109,7 @@ class Folder:
                     self._be_there()
                     self._refuse_copied(device, expected)
                     _make_directory(self._directory(device))
-                    self._remove(device, [one for one in self._there(device) if not _leads_to(one, expected)])
+                    self._remove_all_but(device, expected)
                 _write(self._directory(device), str(segment.name), segment.content)
             last = segment
         if last is None:
@@ -128,21 +128,17 @@ class Folder:
 
     def tidy(self, head: Head) -> None:
         """Take away what of this device's segments does not lead to `head`, its own, and what was not finished."""
-        directory = self._directory(head.device)
         with self._explained("written"):
             self._be_there()
-            if self._head(head.device) != head:
-                return
-            self._remove(head.device, [one for one in self._there(head.device) if not _leads_to(one, head)])
-            for path in [*_unfinished(directory), *_unfinished(self._path)]:
-                path.unlink(missing_ok=True)
+            if self._head(head.device) == head:
+                self._remove_all_but(head.device, head)
 
-    def _there(self, device: str) -> list[SegmentName]:
-        return list(_names(self._directory(device)))
-
-    def _remove(self, device: str, names: list[SegmentName]) -> None:
-        for name in names:
-            (self._directory(device) / str(name)).unlink(missing_ok=True)
+    def _remove_all_but(self, device: str, head: Head | None) -> None:
+        """Remove what of this device's, and of half-written files, does not lead to `head`."""
+        directory = self._directory(device)
+        over = [directory / str(name) for name in _names(directory) if not _leads_to(name, head)]
+        for path in [*over, *_unfinished(directory)]:
+            path.unlink(missing_ok=True)
 
     def _head(self, device: str) -> Head | None:
         content = _read(self._directory(device) / HEAD, LARGEST_HEAD)
@@ -205,6 +201,7 @@ def _names(directory: Path) -> Iterator[SegmentName]:
 
 
 def _unfinished(directory: Path) -> Iterator[Path]:
+    """What this device began to write, and was killed."""
     with os.scandir(directory) as entries:
         found = [e.name for e in entries if e.name.startswith(_OURS) and e.name.endswith(_UNFINISHED)]
     return (directory / name for name in found)
