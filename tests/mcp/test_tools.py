@@ -193,8 +193,8 @@ def test_forgetting_only_shows_what_it_would_do_unless_told_otherwise(talk: Talk
 
 def test_notes_that_say_the_same_are_folded_only_when_that_is_said(talk: Talk) -> None:
     words = "Zebras are counted at noon, by two people, and written into the book of the house."
-    for said in (words, words.upper()):
-        talk.told("remember", text=said)
+    for text in (words, words.upper()):
+        talk.told("remember", text=text)
     would = talk.told("dedup")
     assert [(one["text"], len(one["copies"])) for one in would["clusters"]] == [(words, 1)]
     assert (would["dry_run"], "would be folded" in would["notice"]) == (True, True)
