@@ -16,6 +16,7 @@ from palazzo.exchange import merging
 from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.export import ExportRequest, export
 from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.restore_session import RestoreSessionRequest, restore_session
 from palazzo.operations.search import SearchRequest, search
 from palazzo.operations.verify import VerifyRequest, verify
 from palazzo.store.database import Database
@@ -313,6 +314,26 @@ def test_a_bomb_is_not_unpacked(other: Home, path: Path) -> None:
         for _ in range(100):
             file.write(b" " * (1 << 20))
     refused(other, packed, "times its size")
+
+
+@pytest.mark.parametrize("kind", ["claude-code", "codex", "gemini", "copilot"])
+@pytest.mark.parametrize("session", ["../../evil", "/evil", ".."])
+def test_a_session_whose_name_is_a_path_is_restored_in_the_directory_that_was_named(
+    other: Home, path: Path, made: tuple[Home, bytes], kind: str, session: str
+) -> None:
+    lines = [line for line in read(made[1]) if line["kind"] not in ("link", "drawer")]
+    for line in lines:
+        if line["kind"] == "source" and line.get("session"):
+            line |= {"type": kind, "session": session, "uri": "file:///sessions/../../%2e%2e/x/.."}
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    other.take(path)
+    for name in ("projects", "sessions", "tmp", "session-state", "anywhere"):
+        top = path.parent / "restored" / name
+        top.mkdir(parents=True)
+        with other.at() as context:
+            told = restore_session(context, RestoreSessionRequest(session, top))
+        assert told.files
+        assert all(top in file.path.resolve().parents for file in told.files)
 
 
 def test_what_is_nobodys_is_named_with_what_could_be_read(other: Home, tmp_path: Path) -> None:

@@ -31,7 +31,22 @@ class Lain:
 
 
 def place_in(directory: Path, file: Lain) -> Path:
-    """Return where in `directory` the file belongs."""
+    """Return where in `directory` the file belongs.
+
+    What is known of it may have come from anybody (an export, another device): what would lead out of the directory, as
+    a session called `../..`, gets a plain name in it.
+    """
+    place = _place_in(directory, file)
+    try:
+        below = place.relative_to(directory).parts
+    except ValueError:
+        below = ()
+    if below and ".." not in below:
+        return place
+    return directory / f"{plain_name(file.session).lstrip('.') or 'session'}.jsonl"
+
+
+def _place_in(directory: Path, file: Lain) -> Path:
     match file.kind, directory.name:
         case "claude-code", "projects":
             return directory / _claude_project(file) / _claude_name(file)
