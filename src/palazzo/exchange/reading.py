@@ -40,6 +40,8 @@ from palazzo.store.listing import Listing
 from palazzo.store.packs import PackReader
 
 _AT_ONCE = 500
+_OWN = "palazzo:"
+"""How addresses begin that are the same on every device: of notes, diaries and tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def _places(connection: Connection, selected: Selected | None, addresses: bool) 
     ):
         if selected is None or row in selected.sources:
             own = tuple(map(str, json.loads(key)))
-            yield Source(_hex(uid), kind, own, uri if addresses else "", session, title, project, changed)
+            yield Source(_hex(uid), kind, own, uri if addresses or uri.startswith(_OWN) else "", session, title, project, changed)
 
 
 def _devices(connection: Connection, selected: Selected | None) -> Iterator[Device]:
