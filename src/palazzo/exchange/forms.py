@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from palazzo.model import PartKind, Trust
+
 DEEPEST = 64
 """Lists and objects within each other that are read."""
 _DEEPEST_TEXT = DEEPEST - 4
@@ -224,7 +226,23 @@ def _meta(value: object) -> str:
     return stored
 
 
-_PART: tuple[Decode, ...] = (_name, _whole, _whole, _text, _text, _flag)
+_PART_KINDS: tuple[str, ...] = get_args(PartKind)
+_TRUSTS: tuple[str | None, ...] = (*get_args(Trust), None)
+
+
+def _part_kind(value: object) -> object:
+    if not isinstance(value, str) or value not in _PART_KINDS:
+        raise BadRecord(f"has a part that is none of {', '.join(_PART_KINDS)}")
+    return value
+
+
+def _part_trust(value: object) -> object:
+    if not (value is None or isinstance(value, str)) or value not in _TRUSTS:
+        raise BadRecord("has a part of a trust that there is none of")
+    return value
+
+
+_PART: tuple[Decode, ...] = (_part_kind, _whole, _whole, _text, _text, _flag, _part_trust)
 _LEAST_OF_PART = 3
 
 
@@ -234,12 +252,10 @@ def _parts(value: object) -> str:
     if not isinstance(parts, list) or not parts:
         raise BadRecord("must be a list of parts")
     for part in parts:
-        if not isinstance(part, list) or not _LEAST_OF_PART <= len(part) <= len(_PART) + 1:
+        if not isinstance(part, list) or not _LEAST_OF_PART <= len(part) <= len(_PART):
             raise BadRecord("must be a list of [kind, start, end, name, call, failed, trust]")
         for given, decode in zip(part, _PART, strict=False):
             decode(given)
-        if len(part) > len(_PART) and part[-1] is not None:
-            _name(part[-1])
     return stored
 
 
@@ -247,7 +263,7 @@ _PART_SCHEMA: Schema = {
     "type": "array",
     "description": "[kind, start, end, name, call, failed, trust]",
     "minItems": _LEAST_OF_PART,
-    "maxItems": len(_PART) + 1,
+    "maxItems": len(_PART),
 }
 META = Form("meta", _meta, {"type": ["object", "string"]}, _encode_json)
 PARTS = Form("parts", _parts, {"oneOf": [{"type": "array", "items": _PART_SCHEMA}, {"type": "string"}]}, _encode_json)

@@ -29,6 +29,7 @@ from palazzo.exchange.records import (
 _CHAINED = 32
 """Bytes of what a link holds."""
 _STANDINGS = range(3)
+_ENDS = 2
 _NEEDS = {"tag": ("tag",), "untag": ("tag",), "move": ("wing", "room")}
 """What the detail of an act must name, by its type."""
 
@@ -53,6 +54,7 @@ def check(record: Record) -> None:
         case Arrangement():
             _arrangement(record)
         case Erasure():
+            _certificate(record.certificate)
             for one in record.tombstones:
                 _tombstone(one)
         case Member():
@@ -108,6 +110,28 @@ def _arrangement(one: Arrangement) -> None:
             _must(one.target is not None, "lacks 'target'")
         case _:
             assert_never(one.type)
+
+
+def _certificate(stored: str) -> None:
+    """What replicas show of an erasure that another carried out: '' where an export holds a part of it."""
+    if not stored:
+        return
+    from palazzo.archive import certificates  # nothing else here needs what erases
+
+    try:
+        proof = certificates.load(stored)
+        spans = [span for item in proof.items for span in item.spans]
+        numbers = [proof.at, proof.packs, proof.left, proof.chain_seq, *proof.names.values(), *proof.looked.values()]
+        numbers += [*proof.unreadable, *(end for span in spans for end in span)]
+        words = [proof.palace, proof.erasure, proof.chain_head, *proof.tombstones, *(item.id for item in proof.items)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise BadRecord("'certificate' is none") from None
+    _must(
+        all(type(one) is int for one in numbers)
+        and all(type(one) is str for one in words)
+        and all(len(span) == _ENDS for span in spans),
+        "'certificate' is none",
+    )
 
 
 def _tombstone(one: Tombstone) -> None:
