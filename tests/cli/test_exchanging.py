@@ -65,9 +65,14 @@ def test_who_stops_an_export_leaves_no_half_of_one(home: Path, shop: Path) -> No
         "from palazzo.cli.app import run; sys.exit(run(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", slow, "export", str(home / "out" / "export.jsonl")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=home / "shop", env=environment({})) as process:
+    with subprocess.Popen(
+        command, cwd=home / "shop", env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        assert process.wait() == 130
+        _, said = process.communicate()
+    assert process.returncode == 130
+    assert b"Stopped" in said
+    assert b"kept" not in said
     assert list((home / "out").iterdir()) == []

@@ -28,12 +28,11 @@ def expected(error: PalazzoError, debug: bool) -> int:
     return USAGE if isinstance(error, UsageError) else FAILED
 
 
-def interrupted(last: Progress | None) -> int:
-    """Say that ^C was heard, and what is kept."""
+def interrupted(last: Progress | None, writes: bool = True) -> int:
+    """Say that ^C was heard, and what is kept of what `writes`."""
     far = f" at {last.done:,} of {last.total:,} ({last.what})" if last else ""
-    print(
-        f"\npalazzo: Stopped{far}. What was done so far is kept; the same command goes on from there.", file=sys.stderr
-    )
+    kept = " What was done so far is kept; the same command goes on from there." if writes else ""
+    print(f"\npalazzo: Stopped{far}.{kept}", file=sys.stderr)
     return INTERRUPTED
 
 

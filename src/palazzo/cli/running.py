@@ -50,7 +50,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         raise
     except KeyboardInterrupt:
         bar.close()
-        return failing.interrupted(bar.last)
+        return failing.interrupted(bar.last, operation.writes)
     except PalazzoError as error:
         bar.close()
         return failing.expected(error, common.debug)
