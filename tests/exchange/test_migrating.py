@@ -167,6 +167,20 @@ def test_what_was_said_otherwise_since_takes_the_place_of_what_was_said(palace: 
     assert [one.text for one in palazzo("list_drawers").drawers] == ["Seven attempts."]
 
 
+def test_a_task_that_its_store_has_closed_since_is_closed_once(palace: Palace, palazzo: Palazzo) -> None:
+    task = Task("t", "todo", "Rotate the keys.", wing="shop", created_at=THEN)
+    take(palace, Told([task]))
+    assert [one.state for one in palazzo("todo_list", everywhere=True, all=True).todos] == ["open"]
+    closed = Told([replace(task, state="done")])
+    assert counts(take(palace, closed, dry_run=True)) == {"to-dos": (0, 0, 1, 0)}
+    done = take(palace, closed)
+    assert counts(done) == {"to-dos": (0, 0, 1, 0)}
+    assert [one.state for one in palazzo("todo_list", everywhere=True, all=True).todos] == ["done"]
+    palazzo("undo", done.change)
+    assert counts(take(palace, closed)) == {"to-dos": (0, 1, 0, 0)}
+    assert [one.state for one in palazzo("todo_list", everywhere=True, all=True).todos] == ["open"]
+
+
 def test_undoing_takes_all_of_it_back_and_it_can_be_brought_again(palace: Palace, palazzo: Palazzo) -> None:
     done = take(palace, Told())
     palazzo("undo", done.change)

@@ -19,6 +19,7 @@ from palazzo.scope.rooms import slug
 from palazzo.store import drawers, groups
 from palazzo.store import tasks as tasks_store
 from palazzo.store.database import Connection, Database
+from palazzo.store.tasks import TaskState
 from palazzo.text.names import tidy
 
 NOTES = "notes"
@@ -53,8 +54,10 @@ class NoteFiler:
 
     def look(self, batch: Sequence[Brought]) -> None:
         """Count what filing a batch would do."""
-        for one, how in self._standing(self._to_file(batch)):
-            self._count(one, how)
+        found = self._standing(self._to_file(batch))
+        closed = self._closed_since(found)
+        for one, how in found:
+            self._count(one, how, how.row in closed)
 
     def file(self, batch: Sequence[Brought]) -> None:
         """File the things with words of a batch, in one transaction."""
@@ -62,12 +65,18 @@ class NoteFiler:
         new = [(one, how) for one, how in found if how.row is None]
         guard = Guard.of(self._database)
         prepared = brought.prepare(self._change.store, [(one.note, how.generation) for one, how in new], guard)
+        closed = self._closed_since(found)
         gone: list[int] = []
         for one, how in found:
             if how.row is not None:
                 self._known(one, how.row)
-                self._count(one, how)
+                self._count(one, how, how.row in closed)
                 gone += [how.row] if _is_gone(one) else []
+        if closed:
+            with self._database.transaction() as connection:
+                for task, state in closed.values():
+                    self._close_task(connection, task, state)
+                groups.count(connection, self._change.group(connection), len(closed))
         if new:
             with self._database.transaction() as connection:
                 gone += self._file(connection, new, prepared, guard)
@@ -98,7 +107,7 @@ class NoteFiler:
             for tag in one.tags:
                 tagged.setdefault(guard.words(tag), []).append(row)
             if isinstance(one.thing, Task):
-                self._open_task(connection, one.thing, row, now)
+                self._open_task(connection, one.thing, row)
             gone += [row] if _is_gone(one) else []
             before += how.before
         change.did(connection, "note", filed)
@@ -116,20 +125,33 @@ class NoteFiler:
                 connection, "forget", live, change.actor, change.clock(), {"reason": "replaced"}, group
             )
 
-    def _open_task(self, connection: Connection, task: Task, row: int, now: Micros) -> None:
+    def _open_task(self, connection: Connection, task: Task, row: int) -> None:
         own = tasks_store.create(connection, row, task.kind, task.due_at)
         if task.state != "open":
-            state = tasks_store.set_state(connection, own, task.state, now)
-            groups.add(connection, self._change.group(connection), "state", [state])
+            self._close_task(connection, own, task.state)
+
+    def _close_task(self, connection: Connection, task: int, state: TaskState) -> None:
+        row = tasks_store.set_state(connection, task, state, self._change.clock())
+        groups.add(connection, self._change.group(connection), "state", [row])
 
     def _known(self, one: _ToFile, row: int) -> None:
         if one.thing.key in self._cited:
             self._rows[one.thing.key] = row
 
-    def _count(self, one: _ToFile, how: Standing) -> None:
-        self._change.tally.count(
-            what_of(one.thing), "there" if how.row is not None else "changed" if how.before else "new"
-        )
+    def _count(self, one: _ToFile, how: Standing, is_closed: bool = False) -> None:
+        is_changed = is_closed or (how.row is None and bool(how.before))
+        self._change.tally.count(what_of(one.thing), "changed" if is_changed else "new" if how.row is None else "there")
+
+    def _closed_since(self, found: Sequence[tuple[_ToFile, Standing]]) -> dict[int, tuple[int, TaskState]]:
+        """Tasks that are open here and that their store has closed since: (task, state) by the row id of the note."""
+        with self._database.snapshot() as connection:
+            return {
+                how.row: (task.row, one.thing.state)
+                for one, how in found
+                if isinstance(one.thing, Task) and one.thing.state != "open" and how.row is not None
+                for task in tasks_store.of_items(connection, [how.row])
+                if task.state == "open" and not tasks_store.was_closed(connection, task.row)
+            }
 
     def _standing(self, chosen: Sequence[_ToFile]) -> list[tuple[_ToFile, Standing]]:
         store = self._change.store

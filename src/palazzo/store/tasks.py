@@ -140,6 +140,11 @@ def retire_state(connection: Connection, row: int, at: Micros) -> None:
     connection.execute("UPDATE task_state SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
+def was_closed(connection: Connection, task: int) -> bool:
+    """Whether a task was ever closed, also if it is open again."""
+    return any(True for _ in connection.execute("SELECT 1 FROM task_state WHERE task = ? LIMIT 1", (task,)))
+
+
 def count_open(connection: Connection, kind: TaskKind) -> int:
     """Return how many tasks are open."""
     return len(tasks(connection, kind))
