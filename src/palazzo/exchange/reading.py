@@ -122,7 +122,8 @@ def _places(connection: Connection, selected: Selected | None, addresses: bool) 
     ):
         if selected is None or row in selected.sources:
             own = tuple(map(str, json.loads(key)))
-            yield Source(_hex(uid), kind, own, uri if addresses or uri.startswith(_OWN) else "", session, title, project, changed)
+            told = uri if addresses or uri.startswith(_OWN) else ""
+            yield Source(_hex(uid), kind, own, told, session, title, project, changed)
 
 
 def _devices(connection: Connection, selected: Selected | None) -> Iterator[Device]:
