@@ -316,6 +316,36 @@ def test_a_backup_that_cannot_be_read_is_named_by_an_erase(palazzo: Command, mad
     assert made.read_bytes() == raw
 
 
+def test_a_restored_palace_goes_on_in_sync_as_a_device_of_its_own(palazzo: Command, shop: Path, home: Path) -> None:
+    remote, file, other = home / "remote", home / "b.db", home / "other" / "palace.db"
+    remote.mkdir()
+    palazzo.json("sync", "init", str(remote), "--save-key", str(home / "key"))
+    palazzo.json("sync", "push")
+    palazzo.json("backup", str(file))
+    palazzo.json("remember", "The blue heron came later.")
+    palazzo.json("sync", "push")
+    assert palazzo.json("restore", str(file), "--yes")["new_device"] is True
+    palazzo.json("remember", "The otter came after the restore.")
+    palazzo.json("sync", "push")  # nobody is taken for a copy of another
+    palazzo.json("sync", "pull")
+    assert texts(palazzo, "heron")
+    assert palazzo.json("verify")["ok"]
+    palazzo.json("sync", "init", str(remote), "--key", str(home / "key"), "--palace", str(other))
+    palazzo.json("sync", "pull", "--palace", str(other))
+    assert palazzo.json("status", "--palace", str(other))["items"] == palazzo.json("status")["items"]
+    assert palazzo.json("verify", "--palace", str(other))["ok"]
+
+
+def test_what_became_private_since_stays_private(palazzo: Command, shop: Path, home: Path) -> None:
+    palazzo.json("remember", "Known before.", "--wing", "diary of mine")
+    palazzo.json("backup", str(home / "b.db"))
+    palazzo.json("remember", "Known after.", "--wing", "later")
+    for wing in ("diary-of-mine", "later"):
+        palazzo.json("sync", "private", wing)
+    palazzo.json("restore", str(home / "b.db"), "--yes")
+    assert palazzo.json("sync", "private")["private"] == ["diary-of-mine", "later"]
+
+
 def test_what_a_killed_backup_left_is_taken_away_by_the_next(palazzo: Command, made: Path, shop: Path) -> None:
     left = made.with_name(".never finished.db.partial")
     left.write_bytes(b"half of it")

@@ -50,6 +50,11 @@ def restore(screen: Screen, result: RestoreResult) -> None:
         screen.say(("kept  ", "bold"), result.kept)
     if result.erased:
         screen.say((f"{count(result.erased, 'erasure')} made since then went through it, too.", "yellow"))
+    if result.new_device:
+        screen.say(
+            ("This palace is a device of its own in sync from here on; ", "yellow"),
+            "'palazzo sync pull' brings what the former one has told since the backup.",
+        )
     if result.settings is not None:
         screen.say(("settings  ", "bold"), result.settings)
 

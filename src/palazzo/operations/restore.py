@@ -49,6 +49,8 @@ class RestoreResult:
     replaced: Held | None
     kept: str | None
     erased: int
+    new_device: bool
+    """Whether the palace is a device of its own in sync from here on: the former one has gone on since the backup."""
     settings: str | None
     """The settings file that was written; null where there was one already, or the backup has none."""
     dry_run: bool
@@ -71,8 +73,9 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     with backups.alone(palace), _staged(context, file) as staged:
         replaced = _held_here(context)
         erased = _erase_again(context, staged, palace) if replaced is not None else 0
+        parted = _part(context, staged, palace) if replaced is not None else False
         restored = _held(staged)
-        result = RestoreResult(str(file), restored, replaced, None, erased, None, request.dry_run)
+        result = RestoreResult(str(file), restored, replaced, None, erased, parted, None, request.dry_run)
         if request.dry_run:
             return result
         context.close()
@@ -166,6 +169,31 @@ def _erase_again(context: Context, staged: Path, palace: Path) -> int:
         if carried.erasures:
             older.finish_erasing()
     return carried.erasures
+
+
+def _part(context: Context, staged: Path, palace: Path) -> bool:
+    """Let the copy of a palace that is synced be a device of its own, and keep private what is private by now.
+
+    Its remotes know the former device further on than the copy does; nothing may be told twice under one number.
+    """
+    from palazzo.exchange import joining
+    from palazzo.store import syncing
+    from palazzo.store.database import Database
+
+    with contextlib.closing(Database(palace, "read")) as newer, newer.snapshot() as connection:
+        device, theirs = joining.device_id(connection), syncing.links_of_own(connection)
+        private, is_synced = syncing.private_ids(connection), bool(syncing.remotes(connection))
+    with contextlib.closing(Database(staged)) as older:
+        with older.transaction() as connection:
+            syncing.keep_private(connection, private, context.now)
+            is_same = joining.device_id(connection) == device
+        if not is_synced or not is_same:
+            return False
+        joining.become_another_device(older, context.now, theirs)
+        with older.transaction() as connection:
+            for remote in syncing.remotes(connection):
+                syncing.forget_device(connection, remote.row, device)
+    return True
 
 
 def _write_beside(context: Context, file: Path) -> str | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from palazzo.model import Micros
+from palazzo.store import places
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
 
@@ -326,6 +327,20 @@ def private_wings(connection: Connection) -> set[int]:
 def make_private(connection: Connection, wing: int, at: Micros) -> None:
     """Let nothing of a wing leave any more."""
     connection.execute("INSERT OR IGNORE INTO private_wing(wing, at) VALUES(?,?)", (wing, at))
+
+
+def private_ids(connection: Connection) -> list[tuple[bytes, str]]:
+    """Return the wings (id, name) of which nothing leaves."""
+    rows = connection.execute("SELECT uid, name FROM wing WHERE id IN (SELECT wing FROM private_wing) ORDER BY name")
+    return [(bytes(uid), str(name)) for uid, name in rows]
+
+
+def keep_private(connection: Connection, wings: Iterable[tuple[bytes, str]], at: Micros) -> None:
+    """Let nothing of these wings (id, name) leave, also where the palace does not have them yet."""
+    for uid, name in wings:
+        found = connection.execute("SELECT id FROM wing WHERE uid = ?", (uid,))
+        row = next((int(own) for (own,) in found), None)
+        make_private(connection, places.wing_id(connection, name) if row is None else row, at)
 
 
 def make_public(connection: Connection, wing: int) -> None:
