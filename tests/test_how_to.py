@@ -20,6 +20,7 @@ from palazzo.cli.app import Commands
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "how-to"
 RECIPES = (
+    "export-and-import",
     "feed-on-a-timer",
     "move-to-another-machine",
     "run-in-a-container",
