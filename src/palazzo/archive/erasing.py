@@ -414,10 +414,12 @@ def _forget_covered(connection: Connection, erasure: int, rows: Iterable[int], a
 
 
 def _items_named(connection: Connection, renamed: Mapping[str, Sequence[int | str]]) -> set[int]:
-    """The items whose drawers show a name that changed: a source's title, a room's name."""
+    """The items whose drawers show a name that changed: a source's title, a room's name, a heading."""
     found: set[int] = set()
     for table in ("source", "room"):
         for key in renamed.get(table, ()):
             rows = connection.execute(f"SELECT id FROM item WHERE {table} = ? AND kind <> 'noise'", (key,))
             found.update(int(row) for (row,) in rows)
+    for drawer in renamed.get("drawer", ()):  # its title may be a heading of a text that keeps it
+        found.update(item for item, _, _ in drawers.drawer_spans(connection, int(drawer)))
     return found

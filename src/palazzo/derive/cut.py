@@ -80,8 +80,12 @@ class _Touched:
 
 
 def recut_thread(connection: Connection, source: int, thread: str, ordinal: int) -> None:
-    """Cut a thread again from the segment that holds `ordinal` to its end."""
-    rows = material.from_segment(connection, source, thread, ordinal)
+    """Cut a thread again from the segment that holds `ordinal` to its end.
+
+    What came in between rows that were there may part a segment: then it is from the one that reached over it.
+    """
+    reaching = drawers.first_reaching(connection, source, thread, ordinal, cutting.SEGMENT_ITEMS)
+    rows = material.from_segment(connection, source, thread, min(ordinal, reaching))
     if rows:
         _recut_rows(connection, source, thread, rows, None)
 

@@ -84,6 +84,18 @@ def drawers_between(
     return known_drawers(connection, [int(row) for (row,) in rows])
 
 
+def first_reaching(connection: Connection, source: int, thread: str, ordinal: int, most: int) -> int:
+    """Return where the first live drawer begins that holds any of `most` items behind `ordinal`; else `ordinal`."""
+    rows = connection.execute(
+        "SELECT min(d.ordinal) FROM (SELECT id FROM item WHERE source = ?1 AND thread = ?2 AND ordinal > ?3"
+        " ORDER BY ordinal LIMIT ?4) AS behind JOIN drawer_span s ON s.item = behind.id"
+        " JOIN drawer d ON d.id = s.drawer"
+        " WHERE d.retired_at IS NULL AND d.source = ?1 AND d.thread = ?2",
+        (source, thread, ordinal, most),
+    )
+    return next((int(first) for (first,) in rows if first is not None), ordinal)
+
+
 def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, Known]:
     """Return what those drawers look like, by id."""
     found = {}

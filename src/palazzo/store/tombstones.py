@@ -49,9 +49,15 @@ def fresh_finder(connection: Connection) -> Finder:
 
 
 def version(connection: Connection) -> bytes:
-    """Return what tells one set of tombstones from every other; nothing where there is none."""
-    for (newest,) in connection.execute("SELECT hash FROM tombstone ORDER BY id DESC LIMIT 1"):
-        return bytes(newest)
+    """Return what tells one set of tombstones from every other; nothing where there is none.
+
+    Devices of one palace have one key, and may have heard of one erasure last, having heard of others before or not.
+    """
+    rows = connection.execute(
+        "SELECT hash, (SELECT uid FROM device WHERE id = 1) FROM tombstone ORDER BY id DESC LIMIT 1"
+    )
+    for newest, device in rows:
+        return bytes(newest) + bytes(device)
     return b""
 
 
