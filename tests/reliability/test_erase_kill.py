@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -26,8 +27,8 @@ WORDS = "zebra-quartz-90417"
 EVERY_DAY = 2
 CYCLES = 1_000
 """At CI size 100."""
-LONGEST = 0.4
-"""Seconds after which the process is killed at the latest: it takes about half of that when it is left alone."""
+TIMES_ALONE = 2
+"""After how many times what an erase takes here, when it is left alone, the process is killed at the latest."""
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +43,34 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def erasing_in(whole: Path, path: Path) -> subprocess.Popen[str]:
+    """Begin an erase in a copy of the palace."""
+    shutil.copytree(whole.parent, path.parent)
+    process = start("eraser", path, WORDS)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def alone(whole: Path, directory: Path) -> float:
+    """Return the seconds that an erase takes here when nobody kills it."""
+    path = directory / "alone" / "palace.db"
+    process = erasing_in(whole, path)
+    began = time.monotonic()
+    said_so, _ = process.communicate()
+    assert said_so.endswith("finished\n")
+    shutil.rmtree(path.parent)
+    return time.monotonic() - began
+
+
 def killed_and_completed(whole: Path, directory: Path, cycles: int) -> set[str]:
     """Kill an erase so many times, each in a palace of its own; return how far it had come."""
     chance, reached = chances("erase"), set()
+    longest = TIMES_ALONE * alone(whole, directory)
     for cycle in range(cycles):
         path = directory / str(cycle) / "palace.db"
-        shutil.copytree(whole.parent, path.parent)
-        process = start("eraser", path, WORDS)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(chance.uniform(0.001, LONGEST))
+        process = erasing_in(whole, path)
+        time.sleep(chance.uniform(0.001, longest))
         os.kill(process.pid, signal.SIGKILL)
         said_so, _ = process.communicate()
         reached.add(said_so.split("\n")[-2] if said_so else "nothing")
