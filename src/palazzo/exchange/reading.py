@@ -81,8 +81,8 @@ def items(connection: Connection, ids: Sequence[str]) -> Iterator[Item]:
     """Yield those items that are here, in the order in which they were archived."""
     packs = PackReader(connection)
     for start in range(0, len(ids), _AT_ONCE):
-        rows = connection.execute(
-            f"{_ITEM} WHERE item.uid IN (SELECT unhex(value) FROM json_each(?)) ORDER BY item.id",
+        rows = connection.execute(  # the plus keeps it from going through all items in that order
+            f"{_BY_ID} WHERE item.uid IN (SELECT unhex(value) FROM json_each(?)) ORDER BY +item.id",
             (json.dumps(ids[start : start + _AT_ONCE]),),
         )
         for _, *told in rows:
@@ -141,13 +141,15 @@ def _devices(connection: Connection, selected: Selected | None) -> Iterator[Devi
 _ITEM = (
     "SELECT item.id, item.uid, source.uid, room.uid, item.kind, role, item.recorded_at, trust, standing, author,"
     " thread, ordinal, created_at, branch, commit_id, decoder, parts, meta, text, text_codec, pack, raw_start,"
-    " raw_size, salt FROM source CROSS JOIN item ON item.source = source.id JOIN room ON room.id = item.room"
+    " raw_size, salt FROM "
 )
+_BY_SOURCE = f"{_ITEM} source CROSS JOIN item ON item.source = source.id JOIN room ON room.id = item.room"
+_BY_ID = f"{_ITEM} item CROSS JOIN source ON source.id = item.source JOIN room ON room.id = item.room"
 
 
 def _items(connection: Connection, selected: Selected | None) -> Iterator[Item]:
     packs = PackReader(connection)
-    for row, *told in connection.execute(f"{_ITEM} ORDER BY source.uid, thread, ordinal, item.uid"):
+    for row, *told in connection.execute(f"{_BY_SOURCE} ORDER BY source.uid, thread, ordinal, item.uid"):
         if selected is None or row in selected.items:
             yield _item(packs, *told)
 
