@@ -18,6 +18,7 @@ from palazzo.operations.export import ExportRequest, export
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.restore_session import RestoreSessionRequest, restore_session
 from palazzo.operations.search import SearchRequest, search
+from palazzo.operations.undo import UndoRequest, undo
 from palazzo.operations.verify import VerifyRequest, verify
 from palazzo.store.database import Database
 
@@ -363,6 +364,23 @@ def test_an_agent_may_see_what_would_come_and_a_person_imports_it(other: Home, p
     assert other.take(path, dry_run=True).counts
     with pytest.raises(UsageError, match="a person imports one"):
         other.take(path)
+
+
+@pytest.mark.parametrize(("variables", "trust"), [({}, "user"), ({"CLAUDECODE": "1"}, "agent")])
+def test_what_an_agent_takes_over_is_believed_as_an_agents(
+    other: Home, tmp_path: Path, variables: dict[str, str], trust: str
+) -> None:
+    store = tmp_path / ".claude"
+    (store / "projects").mkdir(parents=True)
+    (store / "CLAUDE.md").write_text("# Rules\n\nNever deploy on a Friday.\n")
+    other.variables |= variables
+    taken = other.take(store)
+    assert taken.store == "claude-memory"
+    with other.at() as context:
+        (hit,) = search(context, SearchRequest("deploy on Friday")).hits
+        assert hit.trust == trust
+        undo(context, UndoRequest())
+        assert search(context, SearchRequest("deploy on Friday")).hits == ()
 
 
 def test_nothing_but_an_earlier_export_is_overwritten(made: tuple[Home, bytes], tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
     from palazzo.exchange.checking import Checked
@@ -256,13 +257,13 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
     from palazzo.operations.mine import wing_named
     from palazzo.operations.tainting import speaks, unless_tainted
 
-    by: Literal["user", "agent"] = "user" if speaks(context) == "user" else "agent"
-    if by == "agent" and not request.dry_run:
+    is_persons = speaks(context) == "user"
+    if not is_persons and not request.dry_run:
         unless_tainted(context, "takes over another memory")
     taking = migrating.Taking(
-        actor=by, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
+        actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
-    trusted = reader if by == "user" else _ByAgent(reader)
+    trusted = reader if is_persons else _ByAgent(reader)
     with _palace(context, request.dry_run, False) as palace:
         return _of_migration(migrating.migrate(palace.database, trusted, path, palace.clock, taking))
 
