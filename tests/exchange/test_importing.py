@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
 from tests.exchange.homes import HOSTILE, Home, filled
+from tests.exchange.replicas import Replica
 
 from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
 from palazzo.exchange import merging
@@ -60,6 +66,20 @@ def test_an_export_in_an_empty_palace_is_exported_to_the_byte(other: Home, path:
     assert all(one.new == one.changed == 0 for one in again.counts)
     with other.at() as context:
         assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
+
+
+@examples(12)
+@given(st.integers(0, 1 << 32), st.integers(1, 40))
+def test_whatever_a_palace_holds_its_export_makes_the_same_export_with_the_same_drawers(seed: int, writes: int) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        replica, path = Replica(Path(place) / "one", 1, b"k" * 32, Random(seed)), Path(place) / "export.jsonl"
+        for _ in range(writes):
+            replica.write()
+        export(replica.context, ExportRequest(path))
+        replica.close()
+        other = Home(Path(place) / "other")
+        assert other.take(path).left_out == ()
+        assert other.bytes() == path.read_bytes()
 
 
 def test_what_was_imported_is_found_as_it_was(made: tuple[Home, bytes], other: Home, path: Path) -> None:
@@ -340,9 +360,9 @@ def test_a_session_whose_name_is_a_path_is_restored_in_the_directory_that_was_na
 def test_what_is_nobodys_is_named_with_what_could_be_read(other: Home, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Buy milk.\n")
-    for given, why in (({}, "mempalace"), ({"store": "spells"}, "'spells'")):
+    for named, why in (({}, "mempalace"), ({"store": "spells"}, "'spells'")):
         with pytest.raises(UsageError, match=why):
-            other.take(path, **given)
+            other.take(path, **named)
     with pytest.raises(UsageError, match="does not exist"):
         other.take(tmp_path / "missing.jsonl")
 
