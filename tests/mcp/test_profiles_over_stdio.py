@@ -83,7 +83,13 @@ SHODH: Calls = [
     ("forget", lambda known: {"id": known["remember"]}, ""),
     ("export", lambda known: {"path": "memories.jsonl"}, ""),
     ("import_memories", lambda known: {"path": "memories.jsonl", "dry_run": True}, ""),
+    ("sync", lambda known: {"from": "default"}, ""),
+    ("sync_push", lambda known: {}, ""),
+    ("sync_pull", lambda known: {}, ""),
+    ("sync_status", lambda known: {}, ""),
 ]
+OUTSIDE = ("sync", "sync_push", "sync_pull")
+"""Tools of shodh's that go to where machines meet."""
 
 
 @pytest.fixture
@@ -109,6 +115,11 @@ def started(profile: str, variables: dict[str, str], directory: Path) -> StdioSe
             mine.run(context, mine.request((directory / "okapi.md",)))
             written = install(context, InstallRequest("mempalace-compat", Path("bin")))
         command, arguments = written.files[1].path, []
+    else:
+        (directory / "remote").mkdir()
+        with Context(cwd=directory, variables=variables) as context:
+            begin = operation("sync_init")
+            begin.run(context, begin.request(str(directory / "remote")))
     return StdioServerParameters(command=command, args=arguments, env=variables, cwd=directory)
 
 
@@ -122,7 +133,10 @@ def test_every_tool_is_listed_and_called_by_the_sdks_client(
         async with Client(started(profile, variables, tmp_path)) as client:
             there = (await client.list_tools()).tools
             assert {tool.name for tool in there} == {prefix + name for name, _, _ in calls}
-            assert all(tool.annotations and tool.annotations.open_world_hint is False for tool in there)
+            for tool in there:
+                outside = profile == "shodh" and tool.name in OUTSIDE
+                assert tool.annotations
+                assert tool.annotations.open_world_hint is outside
             known: Known = {}
             for name, arguments, kept in calls:
                 result = await client.call_tool(prefix + name, arguments(known))
