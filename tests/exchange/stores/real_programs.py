@@ -1,4 +1,4 @@
-"""Other memories' own programs: mnemograph from the package index of Python, the reference MCP memory server from npm.
+"""Other memories' own programs: mnemograph from Python's package index; the MCP memory server and claude-mem from npm.
 
 They are installed once, into a cache, at the versions named here. A test that cannot have one says so and is skipped;
 where `PALAZZO_CI` is set it fails. mnemograph is installed without what makes its vectors (a gigabyte): the graph, its
@@ -10,9 +10,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
+import tarfile
+import time
+import urllib.request
 import venv
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,6 +26,9 @@ import pytest
 MNEMOGRAPH = "mnemograph==0.5.1"
 _OF_MNEMOGRAPH = ("pydantic==2.12.5", "python-ulid==3.1.0", "python-dateutil==2.9.0.post0", "click==8.3.1")
 SERVER_MEMORY = "@modelcontextprotocol/server-memory@2026.8.31"
+CLAUDE_MEM = "claude-mem@13.25.3"
+_FOR_CLAUDE_MEM = ("bun@1.4.5", "zod@4.4.3", "shell-quote@1.9.0")
+"""What its worker runs on, and of what that needs all but the grammars of programming languages."""
 PATIENCE = 600
 CACHE = Path(os.environ.get("PALAZZO_PEER_CACHE") or Path.home() / ".cache" / "palazzo-tests")
 
@@ -73,6 +81,73 @@ def server_memory(file: Path, calls: Iterable[tuple[str, dict[str, Any]]]) -> li
         process.stdin.close()
         process.wait(PATIENCE)
     return answers
+
+
+@contextmanager
+def claude_mem(home: Path) -> Iterator[Callable[[str, dict[str, Any]], Any]]:
+    """Run claude-mem's worker, whose database is in `home`; give a function that posts to it."""
+    bun, worker = _worker()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {"DATA_DIR": str(home), "WORKER_PORT": str(port), "CHROMA_ENABLED": "false"}
+    variables = {f"CLAUDE_MEM_{name}": value for name, value in settings.items()}
+    variables |= {"HOME": str(home), "PATH": os.defpath, "CLAUDE_MEM_CLAUDE_CONFIG_DIR": str(home / ".claude")}
+    command = [str(bun), str(worker)]
+    with subprocess.Popen(
+        command, cwd=worker.parent, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+
+        def post(path: str, told: dict[str, Any]) -> Any:
+            body = json.dumps(told).encode()
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}{path}", body, {"Content-Type": "application/json"}
+            )
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)
+
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/api/health", process)
+            yield post
+        finally:
+            process.terminate()
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+    """Return once the worker has its database open."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=5) as answer:
+                if json.load(answer).get("initialized"):
+                    return
+        except OSError:  # it does not listen yet
+            pass
+        time.sleep(0.2)
+    pytest.fail(f"claude-mem's worker does not answer (it ended with {process.poll()}).")
+
+
+def _worker() -> tuple[Path, Path]:
+    """Bun, and the worker's script, in which nearly all that it depends on is packed."""
+    npm = shutil.which("npm")
+    if npm is None:
+        _not_run(CLAUDE_MEM, "there is no npm")
+    place = CACHE / CLAUDE_MEM.replace("@", "-")
+    worker = place / "package" / "plugin" / "scripts" / "worker-service.cjs"
+    bun = place / "node_modules" / "bun" / "bin" / "bun.exe"
+    if not all(one.exists() for one in (worker, bun, place / "node_modules" / "zod")):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "package.json").write_text('{"private": true}\n')
+        for command in (
+            [npm, "pack", "--loglevel=error", CLAUDE_MEM],
+            [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", *_FOR_CLAUDE_MEM],
+        ):
+            done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=PATIENCE, check=False)
+            if done.returncode:
+                _not_run(CLAUDE_MEM, f"npm could not have it: {done.stderr.strip()[-300:]}")
+        with tarfile.open(place / f"{CLAUDE_MEM.replace('@', '-')}.tgz") as packed:
+            packed.extractall(place, filter="data")
+    return bun, worker
 
 
 def _python() -> str:

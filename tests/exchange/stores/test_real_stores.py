@@ -10,7 +10,8 @@ from palazzo.exchange.stores import Fact, Note, Unplaced
 from palazzo.exchange.stores.registry import recognised
 from palazzo.feeders.moments import moment
 
-from .real_programs import mnemograph, server_memory
+from .real_programs import claude_mem, mnemograph, server_memory
+from .samples import MORNING, MORNING_MILLIS
 
 pytestmark = pytest.mark.slow
 
@@ -95,3 +96,45 @@ def test_what_the_mcp_memory_server_holds_comes_over_to_the_word(tmp_path: Path)
     assert len(texts) == 3
     facts = [(one.subject, one.predicate, one.object) for one in things if isinstance(one, Fact)]
     assert facts == [(one["from"], one["relationType"], one["to"]) for one in graph["relations"]]
+
+
+def test_what_claude_mem_holds_comes_over_while_it_runs(tmp_path: Path) -> None:
+    when = {"created_at": MORNING, "created_at_epoch": MORNING_MILLIS}
+    session = {
+        "content_session_id": "c-1", "memory_session_id": "m-1", "project": "shop-api", "user_prompt": "why?",
+        "started_at": MORNING, "started_at_epoch": MORNING_MILLIS, "completed_at": None, "completed_at_epoch": None,
+        "status": "completed",
+    }  # fmt: skip
+    observation = {
+        "memory_session_id": "m-1", "project": "shop-api", "text": None, "type": "bugfix", "title": "Leak in the pool",
+        "subtitle": "Connections were kept", "facts": '["It never shrank"]', "narrative": "The pool — 漢字 — grew.",
+        "concepts": '["gotcha"]', "files_read": '["src/pool.py"]', "files_modified": "[]", "prompt_number": 1,
+        "discovery_tokens": 0, **when,
+    }  # fmt: skip
+    summary = {
+        "memory_session_id": "m-1", "project": "shop-api", "request": "Find the leak", "investigated": None,
+        "learned": "It was the pool", "completed": None, "next_steps": "Release", "files_read": None,
+        "files_edited": None, "notes": None, "prompt_number": 1, "discovery_tokens": 0, **when,
+    }  # fmt: skip
+    prompt = {"content_session_id": "c-1", "prompt_number": 1, "prompt_text": "why does memory grow?", **when}
+    with claude_mem(tmp_path) as post:
+        held = {"sessions": [session], "observations": [observation], "summaries": [summary], "prompts": [prompt]}
+        assert post("/api/import", held)["success"]
+        assert post("/api/memory/save", {"text": "Remember the river", "title": "River", "project": "zoo"})["success"]
+        reader = recognised(tmp_path)
+        assert reader is not None
+        assert reader.name == "claude-mem"
+        things = list(reader.read(tmp_path))
+    notes = {one.label: one for one in things if isinstance(one, Note)}
+    assert {label: (note.text, note.wing, note.trust) for label, note in notes.items()} == {
+        "bugfix": (
+            "Leak in the pool\nConnections were kept\n\nThe pool — 漢字 — grew.\n\n- It never shrank",
+            "shop-api",
+            "agent",
+        ),
+        "discovery": ("River\nManual memory\n\nRemember the river", "zoo", "agent"),
+        "summary": ("Request: Find the leak\n\nLearned: It was the pool\n\nNext steps: Release", "shop-api", "agent"),
+        "prompt": ("why does memory grow?", "shop-api", "user"),
+    }
+    assert {notes[label].created_at for label in ("bugfix", "summary", "prompt")} == {moment(MORNING)}
+    assert notes["bugfix"].tags == ("gotcha",)
