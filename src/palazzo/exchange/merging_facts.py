@@ -73,7 +73,7 @@ def merge_entity_link(work: Work, one: EntityLink) -> Outcome:
         told = ended_by(work, "entity_link", row, one.retired_at)
     where = "kind = ?1 AND CASE ?1 WHEN 'alias' THEN name ELSE other END = (SELECT"
     where += " CASE ?1 WHEN 'alias' THEN name ELSE other END FROM entity_link WHERE id = ?2)"
-    changed = settle_versions(work.connection, "entity_link", where, (one.type, row), told)
+    changed = settle_versions(work.connection, "entity_link", where, (one.type, row), told, "0")
     work.stated = work.stated or is_new or changed or bool(told)
     return "added" if is_new else "changed" if changed or told else "same"
 
@@ -128,10 +128,10 @@ def merge_fact_version(work: Work, one: FactVersion) -> Outcome:
     if row is None:
         rows = work.connection.execute(
             "INSERT INTO fact_version(uid, fact, valid_from, valid_to, confidence, superseded_by, recorded_at,"
-            " retired_at) VALUES(?,?,?,?,?,?,?,?) RETURNING id",
+            " retired_at, nth) VALUES(?,?,?,?,?,?,?,?,?) RETURNING id",
             (
                 bytes.fromhex(one.id), fact, one.valid_from, one.valid_to, one.confidence, successor, one.recorded_at,
-                one.recorded_at,
+                one.recorded_at, one.nth,
             ),
         )  # fmt: skip
         row = int(next(rows)[0])
@@ -140,7 +140,7 @@ def merge_fact_version(work: Work, one: FactVersion) -> Outcome:
         told = {row: one.retired_at}
     else:
         told = ended_by(work, "fact_version", row, one.retired_at)
-    changed = settle_versions(work.connection, "fact_version", "fact = ?", (fact,), told)
+    changed = settle_versions(work.connection, "fact_version", "fact = ?", (fact,), told, "nth")
     if not (is_new or changed or told):
         return "same"
     changes.append(work.connection, "fact", [fact])

@@ -74,6 +74,7 @@ class Version(NamedTuple):
     uid: bytes
     recorded_at: int
     retired_at: int | None
+    nth: int | None = None
 
 
 class Work:
@@ -154,25 +155,40 @@ def restored(one: tuple[int | None, int | None], other: tuple[int | None, int | 
 def retirements(versions: list[Version]) -> dict[int, int | None]:
     """Return by row id when each of the versions of one thing ends: when a later one was recorded, at the latest.
 
-    Whatever became of the later one: so it does not matter which was heard of first. Of two of one moment that both
-    would count, the one with the greater id does.
+    Whatever became of the later one: so it does not matter which was heard of first. Of one moment the later is the one
+    of the higher `nth`, then of the greater id. Where none is known, of two that both would count the greater id does.
     """
     moments = sorted({one.recorded_at for one in versions})
     following = dict(pairwise(moments))
-    ends = {one.row: earliest(one.retired_at, following.get(one.recorded_at)) for one in versions}
+    last = {one.recorded_at: one for one in sorted(versions, key=_place)}
+    ends = {
+        one.row: one.recorded_at
+        if one.nth is not None and last[one.recorded_at] is not one
+        else earliest(one.retired_at, following.get(one.recorded_at))
+        for one in versions
+    }
     counting = sorted((one.uid, one.row, one.recorded_at) for one in versions if ends[one.row] is None)
     return ends | {row: at for _, row, at in counting[:-1]}
 
 
+def _place(one: Version) -> tuple[int, int, bytes]:
+    return one.recorded_at, one.nth or 0, one.uid
+
+
 def settle_versions(
-    connection: Connection, table: str, where: str, about: tuple[Value, ...], told: dict[int, int | None]
+    connection: Connection,
+    table: str,
+    where: str,
+    about: tuple[Value, ...],
+    told: dict[int, int | None],
+    nth: str = "NULL",
 ) -> bool:
     """Let the versions of one thing end when they should; return whether any of those that were here changed.
 
     `told` are the ends of rows as their records say, where the table does not yet.
     """
-    rows = connection.execute(f"SELECT id, uid, recorded_at, retired_at FROM {table} WHERE {where}", about)
-    stored = [Version(int(row), bytes(uid), int(at), ended) for row, uid, at, ended in rows]
+    rows = connection.execute(f"SELECT id, uid, recorded_at, retired_at, {nth} FROM {table} WHERE {where}", about)
+    stored = [Version(int(row), bytes(uid), int(at), ended, n) for row, uid, at, ended, n in rows]
     versions = [one._replace(retired_at=told.get(one.row, one.retired_at)) for one in stored]
     ends = retirements(versions)
     before = {one.row: one.retired_at for one in stored}

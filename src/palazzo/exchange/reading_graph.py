@@ -77,16 +77,17 @@ def _facts(connection: Connection, selected: Selected | None) -> Iterator[Record
         if selected is None or row in selected.facts:
             yield Fact(_hex(uid), _hex(subject), predicate, _hex(thing), _hex_or_none(wing))
     rows = connection.execute(
-        "SELECT v.id, f.id, v.uid, f.uid, v.confidence, v.recorded_at, v.valid_from, v.valid_to, s.uid, v.retired_at"
-        " FROM fact_version v JOIN fact f ON f.id = v.fact LEFT JOIN fact s ON s.id = v.superseded_by ORDER BY v.uid"
+        "SELECT v.id, f.id, v.uid, f.uid, v.confidence, v.recorded_at, v.valid_from, v.valid_to, s.uid, v.retired_at,"
+        " v.nth FROM fact_version v JOIN fact f ON f.id = v.fact LEFT JOIN fact s ON s.id = v.superseded_by"
+        " ORDER BY v.uid"
     )
     while some := list(islice(rows, _AT_ONCE)):
         wanted = [one for one in some if selected is None or one[1] in selected.facts]
         said = facts.sources_of(connection, [int(one[0]) for one in wanted])
-        for row, _, uid, fact, confidence, recorded, start, end, successor, retired in wanted:
+        for row, _, uid, fact, confidence, recorded, start, end, successor, retired, nth in wanted:
             sources = tuple(_statement(one) for one in said[row])
             by = _hex_or_none(successor)
-            yield FactVersion(_hex(uid), _hex(fact), confidence, recorded, start, end, by, retired, sources)
+            yield FactVersion(_hex(uid), _hex(fact), confidence, recorded, start, end, by, retired, sources, nth)
 
 
 def _statement(one: facts.Provenance) -> Statement:

@@ -288,7 +288,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class FactVersion:
-    """A fact as it was believed from `recorded_at` until `retired_at`."""
+    """A fact as it was believed from `recorded_at` until `retired_at`; the `nth` (from 0) of that moment."""
 
     id: Id
     fact: Id
@@ -299,6 +299,7 @@ class FactVersion:
     superseded_by: Id | None = None
     retired_at: Time | None = None
     sources: tuple[Statement, ...] = ()
+    nth: Whole = 0
 
 
 @dataclass(frozen=True, slots=True)

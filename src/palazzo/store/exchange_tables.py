@@ -16,6 +16,8 @@ _COLUMNS = (
     "ALTER TABLE wing ADD COLUMN uid BLOB",
     "ALTER TABLE room ADD COLUMN uid BLOB",
     "ALTER TABLE fact_version ADD COLUMN uid BLOB",
+    # How many versions of the fact were recorded at that moment before: which of two of one moment is the later.
+    "ALTER TABLE fact_version ADD COLUMN nth INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE task_state ADD COLUMN uid BLOB",
     # When its title or its wing was told last: of two devices that say otherwise the later counts.
     "ALTER TABLE source ADD COLUMN changed_at INTEGER NOT NULL DEFAULT 0",
@@ -107,6 +109,10 @@ def _versions(connection: Connection) -> None:
         taken.add(uid)
         found.append((uid, row))
     connection.executemany("UPDATE fact_version SET uid = ? WHERE id = ?", found)
+    connection.execute(
+        "UPDATE fact_version SET nth = (SELECT count(*) FROM fact_version before WHERE before.fact = fact_version.fact"
+        " AND before.recorded_at = fact_version.recorded_at AND before.id < fact_version.id)"
+    )
 
 
 def _states(connection: Connection) -> None:

@@ -144,8 +144,9 @@ def record(
     known_by = partial(uids.of_version, bytes(own), (valid_from, valid_to), float(confidence), by, at, told)
     uid = uids.free(known_by, partial(_is_version, connection))
     rows = connection.execute(
-        "INSERT INTO fact_version(uid, fact, valid_from, valid_to, confidence, superseded_by, recorded_at)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        "INSERT INTO fact_version(uid, fact, valid_from, valid_to, confidence, superseded_by, recorded_at, nth)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+        " (SELECT count(*) FROM fact_version WHERE fact = ?2 AND recorded_at = ?7)) RETURNING id",
         (uid, fact, valid_from, valid_to, confidence, superseded_by, at),
     )
     row = int(next(rows)[0])
