@@ -277,7 +277,7 @@ def _rows(file: Path) -> Iterator[_Event | Unplaced]:
             raise SourceUnreadable(
                 f"{file} has no table 'events' with a column '{missing[0]}': it is no log of mnemograph that is known."
             )
-        rows = list(connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM events ORDER BY ts, id"))  # noqa: S608
+        rows = list(connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM events ORDER BY ts, id"))
     for own, at, op, session, source, data in rows:
         record = parse_line(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) else None
         event = {"id": own, "ts": at, "op": op, "session_id": session, "source": source, "data": record}
