@@ -20,7 +20,7 @@ from pathlib import Path
 
 import apsw
 
-from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
+from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable, SourceUnreadable
 from palazzo.store import checksums, opening
 from palazzo.store.database import Connection, explained
 from palazzo.store.foreign import MAGIC, ForeignDatabase
@@ -55,9 +55,15 @@ def device_of(connection: Connection) -> str:
     return bytes(next(connection.execute("SELECT uid FROM device WHERE id = 1"))[0]).hex()
 
 
-def copy(palace: Path, target: Path, progress: Progress) -> None:
-    """Copy the palace into the new file `target`, as it is at this moment; others may go on writing."""
+def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) -> None:
+    """Copy the palace into the new file `target`, as it is at this moment; others may go on writing.
+
+    The copy's pages get checksums of their own, so those of the palace are compared while they are read, unless what is
+    damaged is to be copied as well. Raises NotAPalace for a page that is not what its checksum says.
+    """
     with explained(palace), _opened(palace, "read") as source:
+        if compares:
+            checksums.compare(source)
         source.execute("BEGIN")
         _copy(source, target, progress)
 
@@ -68,7 +74,12 @@ def copy_closed(file: Path, target: Path, progress: Progress) -> None:
     Raises SourceUnreadable.
     """
     with ForeignDatabase(file).snapshot() as snapshot:
-        _copy(snapshot.raw, target, progress)
+        # The copy's pages get checksums of their own: a damaged one would pass for sound in it.
+        snapshot.raw.execute("PRAGMA checksum_verification=ON").fetchall()
+        try:
+            _copy(snapshot.raw, target, progress)
+        except apsw.IOError:  # `_copy` tells all others in words of its own
+            raise SourceUnreadable(f"{file} is damaged: a page is not what its checksum says.") from None
 
 
 def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> bool:
@@ -231,7 +242,7 @@ def _refuse_other_program(connection: apsw.Connection, palace: Path) -> None:
 
 def _keep(palace: Path, kept: Path) -> None:
     partial = kept.with_name(f"{kept.name}.partial")
-    copy(palace, partial, lambda done, total: None)
+    copy(palace, partial, lambda done, total: None, compares=False)
     rename(partial, kept)
 
 
