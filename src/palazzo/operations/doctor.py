@@ -248,7 +248,11 @@ def _backups(context: Context) -> Iterator[Finding]:
 def _sync(context: Context) -> Iterator[Finding]:
     from palazzo.operations import syncing_alone
 
-    for one in syncing_alone.failed(context):
+    try:
+        failed = syncing_alone.failed(context)
+    except PalazzoError:
+        return  # the palace cannot be read, which is a finding of its own
+    for one in failed:
         yield Finding("sync", False, f"with '{one.name}': {one.failure}", f"palazzo sync now {one.name}")
 
 
