@@ -118,12 +118,11 @@ class FactFiler:
 
     def _look_at_tunnel(self, connection: Connection, one: Tunnel, guard: Guard) -> None:
         source, target = self._places(one)
-        ends = [_known_room(connection, place) for place in (source, target)]
         if source == target:
             self._change.tally.leave("tunnels", _LOOP, one.key)
             return
-        dug = [end for end in ends if end is not None]
-        is_known = len(dug) == len(ends) and self._was_dug(connection, *dug, _label(one, guard))
+        near, far = (_known_room(connection, end) for end in (source, target))
+        is_known = not (near is None or far is None) and self._was_dug(connection, near, far, _label(one, guard))
         self._change.tally.count("tunnels", "there" if is_known else "new")
 
     def _dig(self, change: changing.Change, one: Tunnel, guard: Guard) -> None:
