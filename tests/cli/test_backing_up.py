@@ -203,8 +203,8 @@ def test_what_is_no_sound_backup_is_refused_and_the_palace_stays(
 
 
 def test_a_backup_of_a_later_palazzo_is_refused(palazzo: Command, made: Path, shop: Path) -> None:
-    with closing(sqlite3.connect(made)) as database, database:
-        database.execute("INSERT INTO migration(name, applied_at) VALUES('m999_from_the_future', 0)")
+    with closing(Database(made)) as database, database.transaction() as connection:
+        connection.execute("INSERT INTO migration(name, applied_at) VALUES('m999_from_the_future', 0)")
     ran = palazzo("restore", str(made), "--yes")
     assert ran.code == 1
     assert "later Palazzo" in ran.error

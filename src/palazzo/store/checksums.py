@@ -57,6 +57,11 @@ def do_not_compare(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA checksum_verification=OFF").fetchall()
 
 
+def compare(connection: apsw.Connection) -> None:
+    """Let a connection compare what it reads from here on."""
+    connection.execute("PRAGMA checksum_verification=ON").fetchall()
+
+
 def is_mismatch(error: apsw.Error) -> bool:
     """Whether an error says that a page is not what its checksum says."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
