@@ -66,7 +66,7 @@ def test_instructions_are_short_and_name_tools_that_there_are(talk: Talk) -> Non
 def test_a_tool_states_all_hints_and_says_when_to_use_it(tool: Any) -> None:
     told = on_the_wire(tool)
     assert set(told["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
-    assert told["annotations"]["openWorldHint"] is (tool.name in ("sync_push", "sync_pull"))  # they reach other machines
+    assert told["annotations"]["openWorldHint"] is (tool.name in ("sync_push", "sync_pull"))
     assert 15 < len(told["description"]) < 200
     assert told["inputSchema"]["type"] == told["outputSchema"]["type"] == "object"
     jsonschema.Draft202012Validator.check_schema(told["inputSchema"])
