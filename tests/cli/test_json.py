@@ -36,7 +36,8 @@ MINE = {
 }
 STATUS = {
     "palace", "version", "schema", "items", "drawers", "facts", "wings", "embedder", "size_bytes", "service",
-    "open_todos", "tunnels", "filed", "injected", "quarantine", "paused", "paused_until", "backup_at", "sync_failed", "entities",
+    "open_todos", "tunnels", "filed", "injected", "quarantine", "paused", "paused_until", "backup_at",
+    "sync_failed", "entities",
     "mentions",
     "connections",
 }  # fmt: skip
