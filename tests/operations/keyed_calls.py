@@ -22,6 +22,8 @@ CALLS: Mapping[str, Callable[[Ids], Fields]] = {
     "undo": lambda ids: {},
     "cleanup": lambda ids: {},
     "dedup": lambda ids: {"wing": "twice"},
+    "sync_private": lambda ids: {"wings": ("other",)},
+    "sync_remove": lambda ids: {"remote": "default"},
     "sync_sources": lambda ids: {"path": Path(ids["project"]), "apply": True},
     "kg_add": lambda ids: {"subject": "Nina", "predicate": "owns", "object": "billing", "sources": (ids["note"],)},
     "kg_add_many": lambda ids: {
@@ -101,6 +103,9 @@ def furnish(path: Path) -> Ids:
     run(path, "kg_add", {"subject": "Robert", "predicate": "likes", "object": "tea"})
     run(path, "kg_merge", {"name": "Bobby", "into": "Robert"})
     run(path, "token_add", {"name": "laptop"})
+    meeting = path.parent / "meeting"
+    meeting.mkdir()
+    run(path, "sync_init", {"address": str(meeting)})
     return {
         "suggestion": run(path, "kg_suggest", {}).suggestions[0].id,
         "todo": run(path, "todo_add", {"text": "Mend the gateway."}).todo.id,

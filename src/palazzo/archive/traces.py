@@ -7,6 +7,7 @@ compressed: they are erased in as palaces are (`operations/erased_backups`).
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ def clear(where: Places, known: Finder) -> Traced:
     if not known:
         return Traced((), ())
     for trace in traces(where):
-        for path in sorted(trace.directory.glob(trace.pattern)) if trace.directory.is_dir() else ():
+        for path in _files(trace):
             if not path.is_file() or path.is_symlink() or not _holds(path, known):
                 continue
             if trace.is_expendable and _removed(path):
@@ -69,6 +70,13 @@ def clear(where: Places, known: Finder) -> Traced:
             else:
                 left.append(str(path))
     return Traced(tuple(removed), tuple(left))
+
+
+def _files(trace: Trace) -> list[Path]:
+    """Return what lies there; a directory that another process takes away meanwhile holds nothing."""
+    # `Path.glob` raises where one goes between being listed and being read.
+    found = glob.glob(trace.pattern, root_dir=trace.directory, recursive=True, include_hidden=True)  # noqa: PTH207
+    return sorted(trace.directory / name for name in found)
 
 
 def _holds(path: Path, known: Finder) -> bool:
