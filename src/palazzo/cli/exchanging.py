@@ -64,7 +64,7 @@ def _numbers(one: Came) -> tuple[int, int, int, int]:
 
 
 def _kinds(screen: Screen, counts: dict[str, int]) -> None:
-    told = [f"{number:,} {kind.replace('_', ' ')}" for kind, number in counts.items() if kind != "header"]
+    told = [count(number, kind.replace("_", " ")) for kind, number in counts.items() if kind != "header"]
     screen.say((", ".join(told), "dim"))
 
 

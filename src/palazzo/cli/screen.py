@@ -25,9 +25,13 @@ _NARROWEST, _DEEPEST = 20, 16
 Part = str | tuple[str, str]
 
 
+_MANY = {"entity": "entities"}
+"""What more than one are called, where that is not the word with an s."""
+
+
 def count(number: int, what: str) -> str:
     """Return how many there are of something: `1 drawer`, `2,000 drawers`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {what if number == 1 else _MANY.get(what, f'{what}s')}"
 
 
 class _Console(Console):

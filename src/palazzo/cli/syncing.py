@@ -16,7 +16,6 @@ from palazzo.operations.sync_status import RemoteStatus, SyncStatusResult
 from palazzo.text.times import to_iso
 
 _WHY = {"private": "private", "filtered": "of other wings", "secret": "with a secret in it", "large": "too large"}
-_MANY = {"entity": "entities"}
 _ID = 8
 
 
@@ -153,9 +152,4 @@ def sync_remove(screen: Screen, result: SyncRemoveResult) -> None:
 
 def _records(counts: Mapping[str, int]) -> str:
     named = {kind: n for kind, n in counts.items() if kind != "link"} or counts
-    return ", ".join(f"{n:,} {_plural(kind, n)}" for kind, n in named.items())
-
-
-def _plural(kind: str, n: int) -> str:
-    words = kind.replace("_", " ")
-    return words if n == 1 else _MANY.get(kind, f"{words}s")
+    return ", ".join(count(n, kind.replace("_", " ")) for kind, n in named.items())
