@@ -52,6 +52,22 @@ def some_of(palace: Palace, data: st.DataObject) -> list[Drawer]:
     return data.draw(st.lists(st.sampled_from(found), max_size=3, unique_by=lambda d: d.id)) if found else []
 
 
+def test_an_item_that_is_forgotten_whole_leaves_no_drawer_that_never_was(palace: Palace) -> None:
+    talk = [said(n, "assistant" if n % 2 else "user", f"row {n}") for n in range(6)]
+    rows = file_rows(palace, talk)[0].rows
+    with palace.database.transaction() as connection:
+        deeds.act_on_items(connection, "forget", rows[:2], "mining", palace.clock(), {})
+    gone = {drawer.text for drawer in drawers(palace)}
+    assert not any("row 0" in text or "row 1" in text for text in gone)
+    with palace.database.snapshot() as connection:
+        (nameless,) = next(connection.execute("SELECT count(*) FROM drawer WHERE uid = ?", (bytes(16),)))
+    assert nameless == 0
+    before = live_ids(palace)
+    drop_derived(palace)
+    palace.rebuild("all")
+    assert (live_ids(palace), complaints(palace)) == (before, [])
+
+
 @examples
 @given(conversations(), st.data())
 def test_forgetting_a_drawer_leaves_its_neighbours_as_they_are(rows: list[Filing], data: st.DataObject) -> None:

@@ -27,10 +27,10 @@ class ActsOnItems:
         return tuple(sorted(spans))
 
     def forgotten(self) -> Mapping[bytes, list[tuple[Act, ActSpan]]]:
-        """Return the forgotten drawers as they were when they were forgotten."""
+        """Return the forgotten drawers as they were when they were forgotten; an item forgotten whole names none."""
         found: dict[bytes, list[tuple[Act, ActSpan]]] = {}
         for act, span in self._found:
-            if act.kind == "forget":
+            if act.kind == "forget" and any(span.drawer_uid):
                 found.setdefault(span.drawer_uid, []).append((act, span))
         return found
 
