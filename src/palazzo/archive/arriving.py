@@ -25,7 +25,7 @@ from palazzo.store import items, links, redaction, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.items import ItemRow
 from palazzo.store.packs import PackReader
-from palazzo.text.hashed import COVER, WHOLE
+from palazzo.text.hashed import COVER, WHOLE, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,18 +363,10 @@ def _telling(one: Arrival) -> tuple[object, ...]:
 
 
 def _both_covered(one: str, other: str) -> str:
-    """A text without what either lacks; blanks that either left stand. Of two different lengths the smaller is kept."""
-    if len(one) != len(other):
+    """A text without what either lacks, so that nothing comes back. Of two different lengths the smaller is kept."""
+    if one == other or len(one) != len(other):
         return min(one, other)
-    if one == other:
-        return one
-    return "".join(map(_left, one, other))
-
-
-def _left(one: str, other: str) -> str:
-    """What is left of a character that two have, perhaps covered. Nothing of it is told by a blank."""
-    blank = min((it for it in (one, other) if it.isspace()), default="")
-    return blank or (COVER if COVER in (one, other) else min(one, other))
+    return settled("".join(COVER if COVER in both else min(both) for both in zip(one, other, strict=True)))
 
 
 def _repeat(connection: Connection, row: int, here: Place, there: Place, kept: Arrival, stored: Arrival) -> None:

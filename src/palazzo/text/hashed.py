@@ -133,13 +133,18 @@ class Finder:
 
 
 def cover(text: str, ranges: Iterable[Range]) -> str:
-    """Return `text` with █ for each code point of the ranges, which are sorted and apart."""
+    """Return `text` with █ for each code point of the ranges, which are sorted and apart; `settled`."""
     pieces: list[str] = []
     at = 0
     for start, end in ranges:
         pieces += (text[at:start], COVER * (end - start))
         at = end
-    return "".join([*pieces, text[at:]])
+    return settled("".join([*pieces, text[at:]]))
+
+
+def settled(text: str) -> str:
+    """Return `text`; █ for blanks, too, where nothing else is left: the same, in whatever pieces it was covered."""
+    return COVER * len(text) if COVER in text and not text.strip(f"{COVER} \n\r\t") else text
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:
