@@ -88,7 +88,12 @@ PROPERTIES = (
         f"tests/derive/test_{name}.py"
         for name in ("acts", "anchoring", "cut_conversations", "documents", "rebuild", "tainting")
     ),
-    *("tests/graph/test_arranging.py", "tests/recall/test_search.py", "tests/test_undo.py"),
+    *(
+        "tests/feeders/test_conformance.py",
+        "tests/graph/test_arranging.py",
+        "tests/recall/test_search.py",
+        "tests/test_undo.py",
+    ),
 )
 """Where properties are tried with a quarter of their examples every day (`tests/examples.py`)."""
 

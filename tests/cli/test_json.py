@@ -147,6 +147,7 @@ def test_an_error_leaves_standard_output_empty(palazzo: Command) -> None:
     assert palazzo("status", "--json").out == ""
 
 
+@pytest.mark.slow
 def test_words_of_every_kind_survive(shop: Path) -> None:
     strange = "a\tb \x1b[31m é 漢字 😀 \x00 done\r\nnext"
     note = spawn("remember", "-", "--json", stdin=strange.encode()).json

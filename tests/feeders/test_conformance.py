@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples as enough
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Feeder, Message, Noise, Row, Unreadable
@@ -18,6 +19,7 @@ from .host_samples import host_files
 from .samples import files as claude_files
 from .samples import read
 
+examples = enough(100)
 files = claude_files | host_files
 
 FEEDERS: list[Feeder] = [*TRANSCRIPTS, Documents("git:abc", Path("/home/dev/acme"))]
@@ -35,6 +37,7 @@ def rows_or_none(feeder: Feeder, data: bytes, start: int = 0) -> list[Row] | Non
 
 
 @each_feeder
+@examples
 @given(data=files | st.binary(max_size=200))
 def test_the_rows_hold_every_byte_up_to_a_half_written_last_line(feeder: Feeder, data: bytes) -> None:
     rows = rows_or_none(feeder, data)
@@ -48,6 +51,7 @@ def test_the_rows_hold_every_byte_up_to_a_half_written_last_line(feeder: Feeder,
 
 
 @each_feeder
+@examples
 @given(data=files)
 def test_rows_say_where_they_began(feeder: Feeder, data: bytes) -> None:
     position = 0
@@ -58,6 +62,7 @@ def test_rows_say_where_they_began(feeder: Feeder, data: bytes) -> None:
 
 
 @each_feeder
+@examples
 @given(data=files)
 def test_parts_are_in_order_within_the_text_and_never_empty(feeder: Feeder, data: bytes) -> None:
     for row in rows_or_none(feeder, data) or []:
@@ -72,6 +77,7 @@ def test_parts_are_in_order_within_the_text_and_never_empty(feeder: Feeder, data
 
 
 @each_feeder
+@examples
 @given(data=files)
 def test_every_text_survives_storing(feeder: Feeder, data: bytes) -> None:
     for row in rows_or_none(feeder, data) or []:
@@ -81,6 +87,7 @@ def test_every_text_survives_storing(feeder: Feeder, data: bytes) -> None:
 
 
 @each_growing
+@examples
 @given(data=files)
 def test_reading_may_resume_at_any_row(feeder: Feeder, data: bytes) -> None:
     rows = read(feeder, data)
@@ -89,6 +96,7 @@ def test_reading_may_resume_at_any_row(feeder: Feeder, data: bytes) -> None:
 
 
 @each_growing
+@examples
 @given(data=files, cuts=st.lists(st.integers(0, 2000), max_size=4))
 def test_a_file_read_while_it_grows_loses_nothing(feeder: Feeder, data: bytes, cuts: list[int]) -> None:
     seen: list[Row] = []
@@ -102,6 +110,7 @@ def test_a_file_read_while_it_grows_loses_nothing(feeder: Feeder, data: bytes, c
 
 
 @each_feeder
+@examples
 @given(head=st.binary(max_size=300))
 def test_no_head_makes_recognising_fail(feeder: Feeder, head: bytes) -> None:
     path = Path("/home/dev/acme/notes")
