@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.feeders import opencode_samples
 
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, hook
+from palazzo.operations.hook import HookRequest, HookResult, hook
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXPECTED = json.loads((FIXTURES / "claude-code" / "EXPECTED-18-turns.json").read_text("utf-8"))
@@ -97,8 +98,8 @@ class Home:
         self.transcript.parent.mkdir(parents=True)
         (directory / "work").mkdir()
 
-    def asks(self, states: Iterator[bytes], interval: int = 15, mode: str = "ask", session: str = "") -> list[int]:
-        """Return at which states of the transcript (from 1) a save was asked for."""
+    def palace(self, interval: int = 15, mode: str = "ask") -> Context:
+        """The palace of these settings, as a hook that runs here opens it."""
         variables = {
             "HOME": str(self.directory),
             "PALAZZO_SERVICE": "off",
@@ -106,9 +107,12 @@ class Home:
             "PALAZZO_SAVE_INTERVAL": str(interval),
             "PALAZZO_SAVE_MODE": mode,
         }
-        palace = self.directory / f"{interval}-{mode}.db"
+        return Context(self.directory / f"{interval}-{mode}.db", self.directory / "work", variables)
+
+    def asks(self, states: Iterator[bytes], interval: int = 15, mode: str = "ask", session: str = "") -> list[int]:
+        """Return at which states of the transcript (from 1) a save was asked for."""
         found = []
-        with Context(palace, self.directory / "work", variables) as context:
+        with self.palace(interval, mode) as context:
             for n, state in enumerate(states, 1):
                 self.transcript.write_bytes(state)
                 request = HookRequest(self.recorded.host, "stop", session or "s-1", transcript=str(self.transcript))
@@ -158,6 +162,40 @@ def test_it_is_the_same_wherever_a_stop_comes_between_two_rows(tmp_path: Path, r
     if recorded.humans == len(TURNS):  # the fifteenth is there, and the sixteenth is not
         heard = [any(has(row, turn) for row in rows[:at]) for turn in TURNS]
         assert heard == [True] * 15 + [False] * 3
+
+
+# --- a transcript that is not written yet when its turn ends --------------------------------------------------
+
+
+def fifteenth(home: Home, later: float | None) -> HookResult:
+    """Tell of fourteen turns, then of the fifteenth, whose rows come `later` by so many seconds, or not at all."""
+    states = list(after_each_turn(home.recorded.path.read_bytes()))[:15]
+    assert home.asks(iter(states[:14])) == []
+    with home.palace() as context:
+        said, transcript = EXPECTED[14]["assistant_final"], str(home.transcript)
+        request = HookRequest(home.recorded.host, "stop", "s-1", transcript=transcript, last_message=said)
+        coming = threading.Timer(later or 0, home.transcript.write_bytes, [states[14]])
+        if later is not None:
+            coming.start()
+        try:
+            return hook(context, request)
+        finally:
+            if later is not None:
+                coming.join()
+
+
+@pytest.mark.parametrize("recorded", WITH_18_TURNS, ids=lambda one: one.host)
+def test_the_fifteenth_message_counts_though_the_host_writes_it_a_moment_later(
+    tmp_path: Path, recorded: Recorded
+) -> None:
+    assert fifteenth(Home(tmp_path, recorded), 0.1).ask
+
+
+def test_what_does_not_come_is_read_later_and_asked_for_then(tmp_path: Path) -> None:
+    home = Home(tmp_path, WITH_18_TURNS[0])
+    told = fifteenth(home, None)
+    assert not told.ask
+    assert told.again == (home.transcript,)
 
 
 # --- a database --------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import multiprocessing
 import sqlite3
@@ -89,6 +90,20 @@ def test_two_writers_wait_for_one_another(database: Database) -> None:
     for thread in threads:
         thread.join()
     assert len(metadata(database)) == 160
+
+
+def test_only_who_writes_what_is_derived_does_not_wait_for_the_disk(database: Database, palace_path: Path) -> None:
+    def waits(of: Database) -> bool:
+        with of.outside_transaction() as raw:
+            ((level,),) = raw.execute("PRAGMA synchronous").fetchall()
+        return level == 2
+
+    with contextlib.closing(Database(palace_path)) as background:
+        background.commit_without_waiting()
+        assert not waits(background)
+        with background.transaction() as connection:
+            connection.execute("INSERT INTO meta(key, value) VALUES('made from truth', '1')")
+        assert waits(database)
 
 
 def test_a_palace_that_is_read_cannot_be_written(database: Database, palace_path: Path) -> None:

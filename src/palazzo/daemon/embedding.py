@@ -66,6 +66,8 @@ def embed(palace: Path, held: locks.FileLock | None = None) -> int:
                 break
             held = None
             with lock:
+                # On a slow disk hooks would wait behind one commit of these after the other.
+                context.writing().database.commit_without_waiting()
                 _follow_sessions(context, time.monotonic() + _TURN)
                 made += _embed_pending(context)
                 _follow_sessions(context)

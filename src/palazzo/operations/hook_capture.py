@@ -6,6 +6,7 @@ message is not there yet, the answer names the file, and whoever serves the hook
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 20
 """Messages at a session's end among which its last one is looked for."""
+_CATCHES_UP, _NAP = 0.4, 0.02
+"""Seconds that a transcript may take to hold what was just said where a save hangs on it; between two looks at it."""
 
 
 def stop(asked: Asked) -> Told:
@@ -35,6 +38,8 @@ def stop(asked: Asked) -> Told:
         hook_words.keep(asked)
     _note_uses(asked)
     again = _lags(asked, path)
+    if again and path is not None and _is_nearly_due(asked, path):
+        again = _caught_up(asked, path)
     reaction = _asking(asked, path) if asked.session is not None else Reaction()
     return Told("a turn has ended", reaction=reaction, again=again, unread=_unread(asked))
 
@@ -187,6 +192,22 @@ def _lags(asked: Asked, path: Path | None) -> tuple[Path, ...]:
     return () if any(last in text for text in said) else (path,)
 
 
+def _caught_up(asked: Asked, path: Path) -> tuple[Path, ...]:
+    """What lags still once the host has had a moment to write: it does so some 0.1 s after things were said."""
+    until, seen = time.monotonic() + _CATCHES_UP, -1
+    again: tuple[Path, ...] = (path,)
+    while again and time.monotonic() < until:
+        time.sleep(_NAP)
+        try:
+            size = path.stat().st_size
+        except OSError:  # it has gone: there is no more to come
+            break
+        if size != seen:
+            take_in(asked.context, path)
+            again, seen = _lags(asked, path), size
+    return again
+
+
 def _awaited(context: Context, said: str) -> tuple[Path, ...]:
     """The file that a host names before it has written it."""
     path = _path(said)
@@ -220,6 +241,15 @@ def _asking(asked: Asked, path: Path | None) -> Reaction:
         return Reaction(tell=_said_to_be_kept(context, humans))
     names = NAMES[context.settings.text("profile")]
     return Reaction(ask=save_prompt(asked.agent, humans - session.saved_at, names))
+
+
+def _is_nearly_due(asked: Asked, path: Path) -> bool:
+    """Whether it is the message that the transcript may lack yet with which a save is due."""
+    if asked.session is None:
+        return False
+    humans = _humans(asked, asked.session, path.as_uri())
+    about = (asked.session.saved_at, asked.context.settings.number("save_interval"), asked.happening.asked)
+    return cadence.is_due(humans + 1, *about) and not cadence.is_due(humans, *about)
 
 
 def _humans(asked: Asked, session: HookSession, uri: str) -> int:

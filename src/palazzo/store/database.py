@@ -264,6 +264,15 @@ class Database:
         with explained(self.path):
             yield self._connection()
 
+    def commit_without_waiting(self) -> None:
+        """Let this thread's commits not wait for the disk: of what is derived, all that a power cut can take is work.
+
+        The log keeps its order. What somebody else commits durably makes all durable that was committed before it, and
+        what is lost is lost from the end, together with the note of how far the derived data had come.
+        """
+        with explained(self.path):
+            opening.do_not_wait(self._connection())
+
     def close(self) -> None:
         """Close every thread's connection."""
         with self._lock:

@@ -69,6 +69,11 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
     return connection
 
 
+def do_not_wait(connection: apsw.Connection) -> None:
+    """Let commits of this connection return before the disk has them; see `Database.commit_without_waiting`."""
+    connection.execute("PRAGMA synchronous=NORMAL")
+
+
 def edition(connection: apsw.Connection) -> int:
     """Return what tells the palace in this file from one that was restored over it (`backup.put_in_place`)."""
     ((number,),) = connection.execute("PRAGMA user_version").fetchall()
