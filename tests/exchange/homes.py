@@ -56,23 +56,25 @@ class Home:
         found = (page for page in sorted(out.rglob("*.md")))
         return result, {page.relative_to(out).as_posix(): page.read_bytes().decode() for page in found}
 
+    def works(self) -> None:
+        """Do a little of everything: a conversation, notes with a tag, a diary, facts, a to-do, a reminder."""
+        with self.at() as context:
+            rows = [said(1, "user", "Why is it slow?"), said(2, "assistant", HOSTILE), called(3, "Bash", "ls", "c1")]
+            conversations.file_rows(context.writing(), rows)
+            for text, tags in (("We chose SQLite.", ("storage",)), ("The grey cat sleeps.", ())):
+                remember(context, RememberRequest(text, wing="shop", room="notes", kind="decision", tags=tags))
+            diary_write(context, DiaryWriteRequest("Claude", "Today it rained.\n\nTomorrow too."))
+            kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01"))
+            kg_add(context, KgAddRequest("shop", "opened_in", "Rome", wing="shop"))
+            done = todo_add(context, TodoAddRequest("Write the docs.\n\nAll of them.", wing="shop")).todo.id
+            todo_done(context, TodoDoneRequest((done,)))
+            wrong = remember(context, RememberRequest("This is wrong.", wing="shop")).id
+            forget(context, ForgetRequest((wrong,)))
+            remind(context, RemindRequest("Look at the cat.", wing="shop", at="2027-01-01"))
+
 
 def filled(place: Path) -> Home:
-    """Two wings, a conversation, notes with a tag, a diary, facts, a to-do that is done and a reminder."""
+    """Return a home in which a little of everything was done."""
     home = Home(place)
-    with home.at() as context:
-        palace = context.writing()
-        conversations.file_rows(
-            palace, [said(1, "user", "Why is it slow?"), said(2, "assistant", HOSTILE), called(3, "Bash", "ls", "c1")]
-        )
-        for text, tags in (("We chose SQLite.", ("storage",)), ("The grey cat sleeps.", ())):
-            remember(context, RememberRequest(text, wing="shop", room="notes", kind="decision", tags=tags))
-        diary_write(context, DiaryWriteRequest("Claude", "Today it rained.\n\nTomorrow too."))
-        kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01"))
-        kg_add(context, KgAddRequest("shop", "opened_in", "Rome", wing="shop"))
-        done = todo_add(context, TodoAddRequest("Write the docs.\n\nAll of them.", wing="shop")).todo.id
-        todo_done(context, TodoDoneRequest((done,)))
-        wrong = remember(context, RememberRequest("This is wrong.", wing="shop")).id
-        forget(context, ForgetRequest((wrong,)))
-        remind(context, RemindRequest("Look at the cat.", wing="shop", at="2027-01-01"))
+    home.works()
     return home

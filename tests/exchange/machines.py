@@ -6,24 +6,18 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
-from tests.archive import conversations
-from tests.archive.conversations import called, said
 from tests.exchange.homes import Home
 from tests.operations.test_hook import Clock
 
 from palazzo.exchange import reading, wire
 from palazzo.model import Micros
-from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
 from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.search import SearchRequest, search
 from palazzo.operations.sync_init import SyncInitRequest, SyncInitResult, sync_init
 from palazzo.operations.sync_pull import PulledView, SyncPullRequest, sync_pull
 from palazzo.operations.sync_push import PushedView, SyncPushRequest, sync_push
 from palazzo.operations.sync_status import RemoteStatus, SyncStatusRequest, sync_status
-from palazzo.operations.todo_add import TodoAddRequest, todo_add
-from palazzo.operations.todo_done import TodoDoneRequest, todo_done
 from palazzo.operations.undo import UndoRequest, undo
 from palazzo.operations.verify import VerifyRequest, verify
 from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
@@ -109,19 +103,9 @@ class Machine(Home):
             ]
 
     def works(self) -> None:
-        """Do a little of everything."""
+        """Do more than a little of everything."""
+        super().works()
         with self.at() as context:
-            rows = [said(1, "user", "Why is it slow?"), said(2, "assistant", "The gateway retries."),
-                    called(3, "Bash", "ls", "c1")]  # fmt: skip
-            conversations.file_rows(context.writing(), rows)
-            for text, tags in (("We chose SQLite.", ("storage",)), ("The grey cat sleeps.", ())):
-                remember(context, RememberRequest(text, wing="shop", room="notes", kind="decision", tags=tags))
-            diary_write(context, DiaryWriteRequest("Claude", "Today it rained.\n\nTomorrow too."))
-            kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01"))
-            kg_add(context, KgAddRequest("shop", "opened_in", "Rome", wing="shop"))
-            done = todo_add(context, TodoAddRequest("Write the docs.\n\nAll of them.", wing="shop")).todo.id
-            todo_done(context, TodoDoneRequest((done,)))
-            forget(context, ForgetRequest((remember(context, RememberRequest("This is wrong.", wing="shop")).id,)))
             forget(context, ForgetRequest((remember(context, RememberRequest("This is right.", wing="shop")).id,)))
             undo(context, UndoRequest())
             remember(context, RememberRequest("Of the old name.", wing="before"))

@@ -235,5 +235,5 @@ def test_whenever_a_push_is_killed_the_others_read_all_of_it_or_nothing(kind: st
         fresh = place.device("c").pull()
         assert len(fresh) % 20 == 0
         assert fresh
-        b.pull()
-        assert b.pull() == []
+        while read := b.pull():  # git outlives who started it and was killed, and may bring that push a moment later
+            assert len(read) % 20 == 0

@@ -148,6 +148,7 @@ def test_a_filter_is_told_in_the_header_and_what_it_lets_through_can_be_imported
     [
         {"wing": "shop"}, {"wing": "api"}, {"room": "notes"}, {"kind": "diary"}, {"kind": "todo"}, {"branch": "main"},
         {"filed_as": ("decision",)}, {"source": "s1"}, {"since": "2030-01-01"}, {"until": "2030-01-01"},
+        {"external": False},
     ],
 )  # fmt: skip
 def test_whatever_a_filter_lets_through_is_whole(

@@ -24,7 +24,6 @@ _NARROWEST, _DEEPEST = 20, 16
 
 Part = str | tuple[str, str]
 
-
 _MANY = {"entity": "entities"}
 """What more than one are called, where that is not the word with an s."""
 

@@ -6,14 +6,12 @@ Nobody's history is read unasked. Where a `palazzo watch` runs, it is left to th
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 from palazzo import locks
 from palazzo.daemon.pool import Pool
-from palazzo.errors import PalazzoError
-from palazzo.mcp.calls import Stopped
+from palazzo.daemon.repeating import Repeating
 from palazzo.operations.context import Context
 from palazzo.operations.watch import lock_file
 from palazzo.operations.watching import WatchEvent, Watching
@@ -24,40 +22,19 @@ _LOOK_AGAIN = 15.0
 
 
 class Following:
-    """A thread that watches for a palace until it is ended."""
+    """A thread that watches for a palace until it is ended, unless the settings say no."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool) -> None:
         self._palace, self._variables, self._pool = palace, variables, pool
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="palazzo-following", daemon=True)
+        self._thread = Repeating("watching", self._look, _LOOK_AGAIN)
+        self.begin, self.end = self._thread.begin, self._thread.end
         self.is_watching = False
 
-    def begin(self) -> None:
-        """Begin to watch, unless the settings say no."""
-        self._thread.start()
-
-    def end(self) -> None:
-        """Stop, and wait for what is being read."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                self._watch()
-            except Stopped:
-                return
-            except PalazzoError as error:
-                _log.info("watching ended: %s", type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - a bug in watching must not end the service
-                _log.info("watching ended by a bug: %s", type(error).__name__)
+    def _look(self) -> None:
+        try:
+            self._watch()
+        finally:
             self.is_watching = False
-            self._stop.wait(_LOOK_AGAIN)
-
-    def _go_on(self) -> None:
-        if self._stop.is_set():
-            raise Stopped  # what was read up to here is committed, the rest is read next time
 
     def _watch(self) -> None:
         with (
@@ -73,7 +50,7 @@ class Following:
                 return
             with lock:
                 self.is_watching = True
-                Watching(context, _note, only_known=True, heed=self._go_on).run(self._stop)
+                Watching(context, _note, only_known=True, heed=self._thread.heed).run(self._thread.stop)
 
 
 def _note(event: WatchEvent) -> None:

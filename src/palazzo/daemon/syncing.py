@@ -9,16 +9,16 @@ wrong is told by `palazzo sync status`, `palazzo status` and `palazzo doctor`, a
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from palazzo.daemon.pool import Pool
+from palazzo.daemon.repeating import Repeating
 from palazzo.errors import PalazzoError
 from palazzo.mcp.calls import Stopped
 from palazzo.operations import syncing_alone
-from palazzo.operations.context import Context, Progress
+from palazzo.operations.context import Context
 
 _log = logging.getLogger("palazzo.service")
 _LOOK_AGAIN = 5.0
@@ -61,46 +61,28 @@ class Timing:
 
 
 class Syncing:
-    """A thread that syncs a palace until it is ended."""
+    """A thread that syncs a palace until it is ended, at the next record that is taken in or brought."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool) -> None:
         self._palace, self._variables, self._pool = palace, variables, pool
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="palazzo-syncing", daemon=True)
         self._timing = Timing()
-
-    def begin(self) -> None:
-        """Begin to look for what to sync."""
-        self._thread.start()
-
-    def end(self) -> None:
-        """Stop at the next record that is taken in or brought; what is there by then stays."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                self._look()
-            except Stopped:
-                return
-            except PalazzoError as error:
-                _log.info("syncing: %s", type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - a bug in syncing must not end the service
-                _log.info("syncing ended by a bug: %s", type(error).__name__)
-                self._timing.done(-1, time.monotonic(), well=False)
-            self._stop.wait(_LOOK_AGAIN)
-
-    def _go_on(self, progress: Progress) -> None:
-        if self._stop.is_set():
-            raise Stopped
+        self._thread = Repeating("syncing", self._look, _LOOK_AGAIN)
+        self.begin, self.end = self._thread.begin, self._thread.end
 
     def _look(self) -> None:
+        try:
+            self._sync()
+        except (Stopped, PalazzoError):
+            raise
+        except Exception:
+            self._timing.done(-1, time.monotonic(), well=False)
+            raise
+
+    def _sync(self) -> None:
         with (
             self._pool.lease() as opened,
             Context(
-                self._palace, self._palace.parent, self._variables, opened=opened, on_progress=self._go_on
+                self._palace, self._palace.parent, self._variables, opened=opened, on_progress=self._thread.heed
             ) as context,
         ):
             remotes = syncing_alone.automatic(context)

@@ -18,26 +18,8 @@ from palazzo.errors import SourceUnreadable
 from palazzo.exchange import derived, files, wire
 from palazzo.exchange.derived import Drawer
 from palazzo.exchange.forms import BadRecord
-from palazzo.exchange.records import (
-    Act,
-    Arrangement,
-    Conflict,
-    EntityLink,
-    Fact,
-    FactVersion,
-    Header,
-    Item,
-    Link,
-    Member,
-    Project,
-    Record,
-    Repetition,
-    Revision,
-    Room,
-    State,
-    Task,
-    Tunnel,
-)
+from palazzo.exchange.records import Act, Header, Item, Link, Record, Task
+from palazzo.exchange.references import Name, given, parts_of
 from palazzo.store import items
 
 Progress = Callable[[int, int], None]
@@ -161,42 +143,16 @@ def _id(record: Record) -> str:
     return uid
 
 
-def _references(record: Record) -> Iterator[tuple[str, str]]:
-    """What a record is nothing without, as (kind, id). What a fact cites, or an act is about, may be elsewhere."""
+def _references(record: Record) -> Iterator[Name]:
+    """What has to stand before a record."""
     match record:
-        case Room() | Project():
-            yield "wing", record.wing
         case Item():
             yield from (("source", record.source), ("room", record.room))
-        case Repetition() | Revision():
-            yield from (("source", record.source), ("item", record.item))
         case Link():
             yield "device", record.device
         case Act():
-            yield from _given(("room", record.room), ("group", record.group))
-        case Task():
-            yield "item", record.item
-        case State():
-            yield "task", record.task
-        case EntityLink():
-            yield from _given(("entity", record.entity), ("entity", record.other))
-        case Fact():
-            yield from _given(("entity", record.subject), ("entity", record.object), ("wing", record.wing))
-        case FactVersion():
-            yield from _given(("fact", record.fact), ("fact", record.superseded_by))
-        case Conflict():
-            yield from _given(("fact", record.earlier.fact), ("fact", record.later.fact))
-        case Arrangement():
-            within = "wing" if record.room is None or record.type != "merge" else "room"
-            yield from _given(("wing", record.wing), ("room", record.room), (within, record.target))
-        case Tunnel():
-            yield from (("room", record.source), ("room", record.target))
-        case Member():
-            yield "group", record.group
-
-
-def _given(*found: tuple[str, str | None]) -> Iterator[tuple[str, str]]:
-    return ((kind, uid) for kind, uid in found if uid is not None)
+            yield from given(("group", record.group))
+    yield from parts_of(record)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:

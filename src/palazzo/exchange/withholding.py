@@ -19,7 +19,6 @@ from typing import Literal
 from palazzo.exchange import segments
 from palazzo.exchange.records import (
     Act,
-    Arrangement,
     Conflict,
     Entity,
     EntityLink,
@@ -29,15 +28,9 @@ from palazzo.exchange.records import (
     Item,
     Member,
     PredicateRule,
-    Project,
     Record,
-    Repetition,
-    Revision,
-    Room,
-    State,
-    Task,
-    Tunnel,
 )
+from palazzo.exchange.references import Name, given, parts_of
 from palazzo.exchange.wire import key_of, kind_of
 from palazzo.guard.secrets import find_secrets
 from palazzo.guard.suspicion import suspects
@@ -46,8 +39,6 @@ from palazzo.store.database import Connection
 
 Why = Literal["private", "filtered", "secret", "large"]
 """Private; of wings that a remote is not for; with a secret in it; larger than a reader takes."""
-Name = tuple[str, str]
-"""A kind of record, and the id of one; predicates have their names for ids."""
 _MEMBERS = {
     "act": "act",
     "note": "item",
@@ -226,7 +217,7 @@ class Sieve:
         """Nothing goes that is a part of what stays; and of what serves others, what serves something."""
         for name in self.stays:
             found.pop(name, None)
-        while lost := [name for name, one in found.items() if not self.stays.isdisjoint(parts_of(one))]:
+        while lost := [name for name, one in found.items() if not self.stays.isdisjoint(_told_by(one))]:
             for name in lost:
                 del found[name]
             self.stays.update(lost)
@@ -240,7 +231,7 @@ def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
     linked: set[Name] = set()
     for record in found.values():
         if isinstance(record, EntityLink):
-            ends = set(_given(("entity", record.entity), ("entity", record.other)))
+            ends = set(given(("entity", record.entity), ("entity", record.other)))
             if not named.isdisjoint(ends):
                 linked |= ends
 
@@ -260,7 +251,7 @@ def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
     return {
         name: record
         for name, record in left.items()
-        if not isinstance(record, Member) or all(one in left or one[0] in _ELSEWHERE for one in parts_of(record))
+        if not isinstance(record, Member) or all(one in left or one[0] in _ELSEWHERE for one in _told_by(record))
     }
 
 
@@ -271,11 +262,11 @@ def _of_fact(record: Fact) -> Iterator[Name]:
 def _of_group(record: Record) -> Iterator[Name]:
     match record:
         case Act():
-            yield from _given(("group", record.group))
+            yield from given(("group", record.group))
         case Member():
             yield "group", record.group
         case Group():
-            yield from _given(("group", record.undoes))
+            yield from given(("group", record.undoes))
 
 
 def name_of(record: Record) -> Name:
@@ -284,42 +275,18 @@ def name_of(record: Record) -> Name:
     return kind, "/".join(rest)
 
 
-def parts_of(record: Record) -> Iterator[Name]:
+def _told_by(record: Record) -> Iterator[Name]:
     """Yield what a record is nothing without, or would tell of."""
+    yield from parts_of(record)
     match record:
-        case Room() | Project():
-            yield "wing", record.wing
-        case Repetition() | Revision():
-            yield from (("source", record.source), ("item", record.item))
         case Act():
-            yield from _given(("room", record.room))
             yield from (("item", span.item) for span in record.spans)
-        case Task():
-            yield "item", record.item
-        case State():
-            yield "task", record.task
-        case EntityLink():
-            yield from _given(("entity", record.entity), ("entity", record.other))
-        case Fact():
-            yield from _given(("entity", record.subject), ("entity", record.object), ("wing", record.wing))
         case FactVersion():
-            yield from _given(("fact", record.fact), ("fact", record.superseded_by))
             yield from (("item", one.item) for one in record.sources if one.item is not None)
         case Conflict():
-            for side in (record.earlier, record.later):
-                yield from _given(("fact", side.fact), ("item", side.item))
-        case Arrangement():
-            within = "wing" if record.room is None or record.type != "merge" else "room"
-            yield from _given(("wing", record.wing), ("room", record.room), (within, record.target))
-        case Tunnel():
-            yield from (("room", record.source), ("room", record.target))
+            yield from given(("item", record.earlier.item), ("item", record.later.item))
         case Member():
-            yield "group", record.group
-            yield from _given((_MEMBERS[record.type], record.ref))
-
-
-def _given(*found: tuple[str, str | None]) -> Iterator[Name]:
-    return ((kind, uid) for kind, uid in found if uid is not None)
+            yield from given((_MEMBERS[record.type], record.ref))
 
 
 def counted(reasons: Iterable[Why]) -> dict[str, int]:

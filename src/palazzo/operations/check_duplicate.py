@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.model import Micros
+from palazzo.operations.narrowing import InWing
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class CheckDuplicateRequest:
     """The text, where to look, and how much of it a drawer must say."""
 
     text: Annotated[str, About("The text; - reads it from standard input.", positional=True, stdin=True)]
-    wing: Annotated[str | None, About("Only in this wing.")] = None
+    wing: InWing = None
     threshold: Annotated[
         float, About("Which share of the text's runs of three words a drawer must have, from 0 to 1.")
     ] = 0.9

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
 from palazzo.model import Micros
+from palazzo.operations.narrowing import InWing
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.tasks import ACTOR
 
@@ -26,7 +27,7 @@ class CleanupRequest:
 
     threshold: Annotated[float, About("Importance below which a note is a candidate, from 0 to 1.")] = 0.2
     min_length: Annotated[int, About("Characters below which a note is a candidate.")] = 20
-    wing: Annotated[str | None, About("Only in this wing.")] = None
+    wing: InWing = None
     dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
 
 

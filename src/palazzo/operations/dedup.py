@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.model import Micros
+from palazzo.operations.narrowing import InWing
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.tasks import ACTOR
 
@@ -21,7 +22,7 @@ class DedupRequest:
     """How alike notes must be, where to look, and whether to fold them."""
 
     threshold: Annotated[float, About("How much either must have of the other, from 0 to 1.")] = 0.85
-    wing: Annotated[str | None, About("Only in this wing.")] = None
+    wing: InWing = None
     dry_run: Annotated[bool, About("Only say what would be folded.")] = False
 
 

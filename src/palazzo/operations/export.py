@@ -9,8 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import UsageError
+from palazzo.operations.narrowing import (
+    External,
+    FiledAs,
+    FromSource,
+    InRoom,
+    InWing,
+    MinImportance,
+    OfKind,
+    OnBranch,
+    Since,
+    Until,
+    WithTags,
+)
 from palazzo.operations.operation import About, Operation
-from palazzo.operations.search import DrawerKind
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -31,23 +43,17 @@ class ExportRequest:
     format: Annotated[
         Literal["jsonl", "markdown"], About("jsonl can be imported and has everything; markdown is for reading.")
     ] = "jsonl"
-    wing: Annotated[str | None, About("Only what is in this wing.")] = None
-    room: Annotated[str | None, About("Only what is in rooms of this name.")] = None
-    kind: Annotated[DrawerKind | None, About("Only drawers of this kind.")] = None
-    since: Annotated[
-        str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")
-    ] = None
-    until: Annotated[str | None, About("Only before this time.")] = None
-    branch: Annotated[str | None, About("Only what was written on this git branch.")] = None
-    tags: Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")] = ()
-    source: Annotated[str | None, About("Only what came from this file, directory, address or session.")] = None
-    filed_as: Annotated[
-        tuple[str, ...],
-        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
-    ] = ()
-    min_importance: Annotated[
-        float | None, About("Only notes of at least this importance; what was given none has 0.5.", metavar="N")
-    ] = None
+    wing: InWing = None
+    room: InRoom = None
+    kind: OfKind = None
+    since: Since = None
+    until: Until = None
+    branch: OnBranch = None
+    tags: WithTags = ()
+    source: FromSource = None
+    filed_as: FiledAs = ()
+    min_importance: MinImportance = None
+    external: External = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,7 @@ def _chosen(context: Context, connection: Connection, request: ExportRequest) ->
     """Which drawers are wanted, and by which options; none of these are given where all are."""
     from palazzo.operations import choosing, search
     from palazzo.operations.tag import label
+    from palazzo.settings.keys import TRUSTS
     from palazzo.store import places
     from palazzo.store.listing import Listing
 
@@ -128,6 +135,7 @@ def _chosen(context: Context, connection: Connection, request: ExportRequest) ->
         "source": request.source,
         "filed_as": sorted(label("--filed-as", one) for one in request.filed_as),
         "min_importance": request.min_importance,
+        "external": None if request.external else False,
     }
     sources = None if request.source is None else tuple(choosing.sources_at(context, connection, request.source))
     listing = Listing(
@@ -138,6 +146,7 @@ def _chosen(context: Context, connection: Connection, request: ExportRequest) ->
         tags=choosing.known_tags(connection, request.tags),
         filed_as=tuple(narrowed["filed_as"]),
         least=request.min_importance,
+        trusts=None if request.external else tuple(trust for trust in TRUSTS if trust != "external"),
         branch=request.branch,
         sources=sources,
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.operations.drawer_rows import DrawerRow
+from palazzo.operations.narrowing import FiledAs, InRoom, InWing, MinImportance, OfKind, Since, Until, WithTags
 from palazzo.operations.operation import About, Operation
-from palazzo.operations.search import DrawerKind
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -21,21 +21,14 @@ MOST = 1_000
 class ListDrawersRequest:
     """Which drawers, and which page of them."""
 
-    wing: Annotated[str | None, About("Only in this wing.")] = None
-    room: Annotated[str | None, About("Only in rooms of this name.")] = None
-    kind: Annotated[DrawerKind | None, About("Only drawers of this kind.")] = None
-    filed_as: Annotated[
-        tuple[str, ...],
-        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
-    ] = ()
-    tags: Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")] = ()
-    since: Annotated[
-        str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")
-    ] = None
-    before: Annotated[str | None, About("Only before this time.")] = None
-    min_importance: Annotated[
-        float | None, About("Only notes of at least this importance; what was given none has 0.5.", metavar="N")
-    ] = None
+    wing: InWing = None
+    room: InRoom = None
+    kind: OfKind = None
+    filed_as: FiledAs = ()
+    tags: WithTags = ()
+    since: Since = None
+    before: Until = None
+    min_importance: MinImportance = None
     limit: Annotated[int, About("How many at most.")] = 20
     offset: Annotated[int, About("How many of the newest to pass over.")] = 0
 

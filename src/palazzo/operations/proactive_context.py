@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from palazzo.errors import UsageError
 from palazzo.model import Micros
 from palazzo.operations.facts import FactView
+from palazzo.operations.narrowing import FiledAs
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.tasks import ReminderView, TodoView
 
@@ -42,10 +43,7 @@ class ProactiveContextRequest:
     files: Annotated[
         tuple[str, ...], About("A file that is opened; may be given several times.", option="--file", metavar="PATH")
     ] = ()
-    filed_as: Annotated[
-        tuple[str, ...],
-        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
-    ] = ()
+    filed_as: FiledAs = ()
     floor: Annotated[
         float | None, About("The score that a memory must have, where that is more than the setting proactive_floor.")
     ] = None

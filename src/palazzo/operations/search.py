@@ -20,6 +20,19 @@ from palazzo.operations.hits import (
     superseded,
     title_of,
 )
+from palazzo.operations.narrowing import (
+    External,
+    FiledAs,
+    FromSource,
+    InRoom,
+    InWing,
+    MinImportance,
+    OfKind,
+    OnBranch,
+    Since,
+    Until,
+    WithTags,
+)
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import task_states
 
@@ -41,7 +54,6 @@ _NARROWING = {name: name for name in ("wing", "room", "kind", "since", "until", 
     "filed_as": "filed-as",
     "min_importance": "min-importance",
 }
-DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +61,22 @@ class SearchRequest:
     """What to look for, and where."""
 
     query: Annotated[str, About("What to look for, in your own words.", positional=True, words=True)]
-    wing: Annotated[str | None, About("Only in this wing.")] = None
-    room: Annotated[str | None, About("Only in rooms of this name.")] = None
-    kind: Annotated[DrawerKind | None, About("Only drawers of this kind.")] = None
-    since: Annotated[
-        str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")
-    ] = None
-    until: Annotated[str | None, About("Only before this time.")] = None
-    branch: Annotated[str | None, About("Only what was written on this git branch.")] = None
-    tags: Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")] = ()
-    source: Annotated[str | None, About("Only what came from this file, directory, address or session.")] = None
-    filed_as: Annotated[
-        tuple[str, ...],
-        About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
-    ] = ()
-    min_importance: Annotated[
-        float | None, About("Only notes of at least this importance; what was given none has 0.5.", metavar="N")
-    ] = None
+    wing: InWing = None
+    room: InRoom = None
+    kind: OfKind = None
+    since: Since = None
+    until: Until = None
+    branch: OnBranch = None
+    tags: WithTags = ()
+    source: FromSource = None
+    filed_as: FiledAs = ()
+    min_importance: MinImportance = None
     as_of: Annotated[str | None, About(past.HELP)] = None
     limit: Annotated[int, About("How many hits at most.")] = 5
     budget: Annotated[
         int, About("How many tokens the hits may take together, with what stands beside them.", metavar="TOKENS")
     ] = 2000
-    external: Annotated[bool, About("Leave out what strangers said: pages, MCP servers, files of dependencies.")] = True
+    external: External = True
     explain: Annotated[bool, About("Say why each hit is where it is; of an empty answer, what came nearest.")] = False
     without: Annotated[
         tuple[str, ...], About("Stages and signals to leave out, to see what they do.", hidden=True)
