@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -94,6 +95,39 @@ def test_a_directory_keeps_the_newest_and_only_what_is_ours(palazzo: Command, sh
     assert [one["file"] for one in palazzo.json("backup", "--list")["known"]] == [
         one["file"] for one in reversed(written[-2:])
     ]
+
+
+def test_what_was_just_made_stays_when_a_clock_that_went_wrong_has_dated_others_after_it(
+    palazzo: Command, shop: Path, home: Path
+) -> None:
+    where = home / "disk"
+    first = Path(palazzo.json("backup", str(where), "--keep", "2")["file"])
+    stem = "-".join(first.name.split("-")[:2])
+    for year in (2098, 2099):
+        shutil.copy(first, where / f"{stem}-{year}0101T000000Z.db")
+    made = palazzo.json("backup", str(where), "--keep", "2")
+    assert sorted(where.glob("*.db")) == [Path(made["file"]), where / f"{stem}-20990101T000000Z.db"]
+    made = palazzo.json("backup", str(where), "--keep", "1")
+    assert list(where.glob("*.db")) == [Path(made["file"])]
+
+
+def test_a_disk_that_refuses_each_change_is_told_in_a_sentence(
+    palazzo: Command, shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "unlink", refuse)  # so does a disk that is mounted read-only, of a file that is not there
+    ran = palazzo("backup", str(home))
+    assert ran.code == 1
+    assert f"{home} cannot be written to (Read-only file system). Name another place" in ran.error
+
+
+def test_an_export_is_told_from_a_backup(palazzo: Command, shop: Path, home: Path) -> None:
+    palazzo("export", str(home / "palace.jsonl"))
+    ran = palazzo("restore", str(home / "palace.jsonl"), "--yes")
+    assert ran.code == 1
+    assert "is an export, not a backup: 'palazzo import' takes it in" in ran.error
 
 
 def test_without_a_place_it_goes_beside_the_palace_for_its_owner_alone(palazzo: Command, shop: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def backup(context: Context, request: BackupRequest) -> BackupResult:
     with backups.alone(context.palace_path):
         items = _write(context, Backup(target, at))
         beside = _write_beside(context, target)
-        deleted = [] if directory is None or request.keep is None else _rotate(directory, device, request.keep)
+        deleted = [] if directory is None or request.keep is None else _rotate(directory, device, target, request.keep)
         backups.forget(context.palace_path, deleted)
     return BackupResult(
         str(target),
@@ -143,15 +144,25 @@ def _write(context: Context, new: Backup) -> int:
     try:
         copying.copy(palace, partial, lambda done, total: context.report("copying", done, total))
         items = check_whole(context, partial, f"The palace {palace}")
-        copying.rename(partial, new.file)
+        _name(partial, new.file)
     except BaseException:
         backups.forget(palace, [new.file])
         for one in before:
             backups.remember(palace, one)
         raise
     finally:
-        copying.remove(partial)
+        with contextlib.suppress(OSError):  # the next one takes it away
+            copying.remove(partial)
     return items
+
+
+def _name(partial: Path, target: Path) -> None:
+    from palazzo.store import backup as copying
+
+    try:
+        copying.rename(partial, target)
+    except OSError as error:
+        raise PalaceUnusable(f"{target} cannot be written ({error.strerror or error}). Name another place.") from error
 
 
 def check_whole(context: Context, file: Path, what: str) -> int:
@@ -179,21 +190,30 @@ def _write_beside(context: Context, target: Path) -> list[Path]:
     """Write what belongs to a palace and is in other files; what is not there any more goes from beside an old one."""
     from palazzo.operations import pausing
 
-    settings = context.settings_file.read_bytes() if context.settings_file.is_file() else b""
     written = []
-    for suffix, content in ((PAUSES, pausing.written(context).encode()), (SETTINGS, settings)):
-        file = target.with_name(target.name + suffix)
-        file.unlink(missing_ok=True)
-        if content:
-            with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-                opened.write(content)
-            written.append(file)
+    try:
+        settings = context.settings_file.read_bytes() if context.settings_file.is_file() else b""
+        for suffix, content in ((PAUSES, pausing.written(context).encode()), (SETTINGS, settings)):
+            file = target.with_name(target.name + suffix)
+            file.unlink(missing_ok=True)
+            if content:
+                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+                    opened.write(content)
+                written.append(file)
+    except OSError as error:
+        raise PalaceUnusable(
+            f"{target} was made, but what belongs beside it could not be ({error.strerror or error})."
+        ) from error
     return written
 
 
-def _rotate(directory: Path, device: str, keep: int) -> list[Path]:
-    """Delete the oldest in the directory beyond those that are kept; the new one is there and sound by now."""
-    old = backups.in_directory(directory, device)[:-keep]
+def _rotate(directory: Path, device: str, new: Path, keep: int) -> list[Path]:
+    """Delete the oldest in the directory beyond those that are kept; the new one is there and sound by now.
+
+    It stays whatever the others are called: a clock that went wrong for a while dates some of them after it.
+    """
+    others = [file for file in backups.in_directory(directory, device) if file != new]
+    old = others[: max(0, len(others) - (keep - 1))]
     try:
         for file in old:
             backups.take_away(file)

@@ -65,7 +65,7 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     from palazzo.store import filesystem
 
     file, palace = context.cwd / request.file.expanduser(), context.palace_path
-    copying.refuse_foreign(file)
+    _refuse_foreign(file)
     if palace.exists() and file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name a backup of it: 'palazzo backup --list' says which.")
     filesystem.refuse_unsafe(palace)
@@ -90,6 +90,18 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     written = _write_beside(context, file)
     _make_vectors(context)
     return replace(result, kept=str(kept) if kept.exists() else None, settings=written)
+
+
+def _refuse_foreign(file: Path) -> None:
+    from palazzo.exchange import checking
+    from palazzo.store import backup as copying
+
+    try:
+        copying.refuse_foreign(file)
+    except NotAPalace:
+        if file.is_file() and checking.is_export(file):
+            raise NotAPalace(f"{file} is an export, not a backup: 'palazzo import' takes it in.") from None
+        raise
 
 
 def _make_directory(palace: Path) -> None:

@@ -150,8 +150,9 @@ def _copy(source: apsw.Connection, target: Path, progress: Progress) -> None:
             remove(target)
         if isinstance(error, apsw.IOError) and checksums.is_mismatch(error):
             raise
+        told = error.strerror or error if isinstance(error, OSError) else error
         raise PalaceUnusable(
-            f"{target.parent} cannot be written to ({error}). Name another place, or free some space there."
+            f"{target.parent} cannot be written to ({told}). Name another place, or free some space there."
         ) from error
     except BaseException:
         with contextlib.suppress(OSError):
@@ -191,7 +192,7 @@ def _refuse_full(source: apsw.Connection, target: Path) -> None:
         raise PalaceUnusable(f"{target.parent} cannot be written to ({error.strerror}). Name another place.") from None
     if free < needed:
         raise PalaceUnusable(
-            f"{target.parent} has {free / 1e6:,.0f} MB free, and the copy takes {needed / 1e6:,.0f} MB. "
+            f"{target.parent} has {free / 1e6:,.1f} MB free, and the copy takes {needed / 1e6:,.1f} MB. "
             "Free some space there, or name another place."
         )
 
