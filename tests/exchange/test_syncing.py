@@ -11,12 +11,16 @@ import pytest
 from tests.exchange.machines import Machine, exchange
 
 from palazzo.errors import DeviceCopied, PalazzoError, RemoteRewritten, RemoteUnusable, UsageError, WrongKey
+from palazzo.exchange.remotes.folder import Folder
 from palazzo.model import Micros
 from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
 from palazzo.operations.kg_predicate import KgPredicateRequest, kg_predicate
+from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.room_move import RoomMoveRequest, room_move
 from palazzo.operations.sync_private import SyncPrivateRequest, sync_private
+from palazzo.operations.sync_remove import SyncRemoveRequest, sync_remove
 
 WORDS = "the vault door opens at seven with the blue token"
 PHRASE = "a long enough passphrase"
@@ -166,6 +170,63 @@ def test_nothing_of_a_private_wing_leaves_but_the_links(tmp_path: Path, folder: 
     assert one.truth() == other.truth()
 
 
+def test_a_room_that_was_moved_through_a_private_wing_stays(tmp_path: Path, folder: Path) -> None:
+    one = Machine(tmp_path / "one")
+    with one.at() as context:
+        remember(context, RememberRequest("said before", wing="shop", room="notes"))
+        remember(context, RememberRequest("anything", wing="private", room="other"))
+        sync_private(context, SyncPrivateRequest(("private",)))
+        room_move(context, RoomMoveRequest("shop/notes", "private"))
+        remember(context, RememberRequest(WORDS, wing="private", room="notes"))
+        room_move(context, RoomMoveRequest("private/notes", "shop"))
+        remember(context, RememberRequest("said to all", wing="shop", room="news"))
+    one.join(folder)
+    one.push()
+    assert told_there(folder, b"said to all")
+    assert not told_there(folder, b"blue token")
+
+
+def test_a_remote_that_is_begun_again_keeps_what_it_was_limited_to(tmp_path: Path, folder: Path) -> None:
+    one = Machine(tmp_path / "one")
+    one.say("only this goes there", wing="team")
+    one.say(WORDS)
+    one.join(folder, wings=("team",), automatic=True)
+    one.push()
+    one.join(folder, again=True)
+    one.push()
+    assert (one.status().wings, one.status().automatic) == (("team",), True)
+    assert not told_there(folder, b"blue token")
+    one.join(folder, wings=("team", "shop"))
+    one.push()
+    assert told_there(folder, b"blue token")
+
+
+def test_a_remote_that_was_removed_can_be_begun_again(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    with one.at() as context:
+        sync_remove(context, SyncRemoveRequest("default"))
+    one.say(WORDS)
+    one.join(folder)
+    with pytest.raises(DeviceCopied, match="--again"):
+        one.push()
+    with one.at() as context:
+        sync_remove(context, SyncRemoveRequest("default"))
+    one.join(folder, again=True)
+    exchange(one, other)
+    assert one.truth() == other.truth()
+
+
+def test_what_was_fetched_of_a_remote_goes_with_it(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "remote")], check=True)
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.join(tmp_path / "remote")
+    with pytest.raises(UsageError, match="another palace"):
+        other.join(tmp_path / "remote")
+    with one.at() as context:
+        sync_remove(context, SyncRemoveRequest("default"))
+    assert not list(tmp_path.glob("*/.cache/palazzo/sync/*"))
+
+
 @pytest.mark.slow
 def test_a_remote_of_some_wings_gets_nothing_of_others(tmp_path: Path, folder: Path) -> None:
     one = Machine(tmp_path / "one")
@@ -220,6 +281,23 @@ def test_a_remote_that_is_sealed_by_a_key_opens_with_its_file_alone(tmp_path: Pa
     assert other.join(folder, key=tmp_path / "key").joined
     other.pull()
     assert one.truth() == other.truth()
+
+
+def test_the_key_of_a_sealed_remote_is_saved_before_anything_is_sealed_with_it(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Machine(tmp_path / "one")
+    introduce = Folder.introduce
+
+    def and_is_killed(self: Folder, about: bytes) -> bytes:
+        introduce(self, about)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "introduce", and_is_killed)
+        with pytest.raises(KeyboardInterrupt):
+            one.join(folder, seal="key", save_key=tmp_path / "key")
+    assert one.join(folder, key=tmp_path / "key").sealing == "key"
 
 
 def test_a_device_needs_the_key_to_join(tmp_path: Path, folder: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -242,7 +242,7 @@ def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
     palace = context.writing()
     context.notice("Writing the palace's file anew, so that nothing stays in its free pages.")
     proofs = palace.finish_erasing()
-    syncing.clear_cache(context)
+    fetched = syncing.clear_cache(context)
     with palace.database.snapshot() as connection:
         known = tombstones.finder(connection)
     where = traces.Places(
@@ -252,7 +252,8 @@ def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
         config=paths.config_directory(context.variables),
         temporary=Path(tempfile.gettempdir()),
     )
-    return proofs, traces.clear(where, known), erased_backups.clear(context)
+    traced = traces.clear(where, known)
+    return proofs, replace(traced, left=(*traced.left, *fetched)), erased_backups.clear(context)
 
 
 def _write(target: Path, proofs: Sequence[object]) -> None:

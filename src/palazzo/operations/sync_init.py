@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -38,7 +40,11 @@ class SyncInitRequest:
     ]
     name: Annotated[str | None, About("What to call it, where there are several: 'default' if not said.")] = None
     wings: Annotated[
-        tuple[str, ...], About("Only this wing goes there; several times for several.", option="--wing")
+        tuple[str, ...],
+        About(
+            "Only this wing goes there; several times for several. A known remote keeps its own if none is said.",
+            option="--wing",
+        ),
     ] = ()
     seal: Annotated[
         Literal["no", "passphrase", "key"] | None,
@@ -100,19 +106,34 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
         before = _before(database, request, where.address)
         uid = os.urandom(16) if before is None else before.uid
         transport = opened(context, where, uid)
-        said = transport.look().about
-        if request.new_device:
-            _become_another(context, database, transport, before)
-        begun = said is None
-        if said is None:
-            about, key = _begin(database, transport, request, _passphrase(context, request))
-        else:
-            about, key = _found(context, said, transport, request, before)
-        joined = _join(database, about, key, request, transport.address)
-        name, saved = _keep(database, before, uid, where, about, key, request)
-        if request.again and before is not None:
-            _tell_all_anew(database, before, transport)
+        with _forgotten_unless_kept(context, uid, before):
+            said = transport.look().about
+            if request.new_device:
+                _become_another(context, database, transport, before)
+            begun = said is None
+            if said is None:
+                about, key = _begin(database, transport, request, _passphrase(context, request))
+            else:
+                about, key = _found(context, said, transport, request, before)
+            joined = _join(database, about, key, request, transport.address)
+            name = _keep(database, before, uid, where, about, key, request)
+        saved = _saved(database, key, request, is_saved=begun and key is not None)
+        if request.again:
+            _tell_all_anew(database, uid, transport)
     return _result(database, name, transport, about, begun, joined, request, saved)
+
+
+@contextlib.contextmanager
+def _forgotten_unless_kept(context: Context, uid: bytes, before: RemoteRow | None) -> Iterator[None]:
+    """Leave nothing of a remote on this machine that was looked at and then not taken: its words are another's."""
+    from palazzo.operations.syncing import forget_fetched
+
+    try:
+        yield
+    except BaseException:
+        if before is None:
+            forget_fetched(context, uid)
+        raise
 
 
 def _check(request: SyncInitRequest) -> None:
@@ -144,7 +165,7 @@ def _passphrase(context: Context, request: SyncInitRequest) -> str | None:
 def _begin(
     database: Database, transport: Remote, request: SyncInitRequest, passphrase: str | None
 ) -> tuple[AboutRemote, Key | None]:
-    from palazzo.exchange import joining, meeting
+    from palazzo.exchange import joining, meeting, sealing
     from palazzo.exchange.sealing import Key
 
     seal = request.seal or ("passphrase" if request.passphrase is not None else "no")
@@ -158,6 +179,8 @@ def _begin(
     key = None if seal == "no" else given or Key.new()
     with database.snapshot() as connection:
         shared = joining.shared(connection)
+    if key is not None and request.save_key is not None:  # what is sealed there opens with nothing else
+        sealing.save(key, request.save_key.absolute())
     about = meeting.about(shared, key, passphrase if seal == "passphrase" else None)
     there = meeting.load(transport.introduce(meeting.dump(about)), transport.address)
     if there != about:
@@ -251,37 +274,51 @@ def _keep(
     about: AboutRemote,
     key: Key | None,
     request: SyncInitRequest,
-) -> tuple[str, Path | None]:
-    from palazzo.exchange import joining, sealing
+) -> str:
+    """Remember the remote; return its name. What a known one is limited to stays, unless it is said anew."""
     from palazzo.operations.syncing import ONLY
     from palazzo.store import syncing
 
     secret, name = "" if key is None else key.text, request.name or (ONLY if before is None else before.name)
-    rest = (where.kind, where.address, request.wings, about.sealing, secret, request.automatic)
+    wings = request.wings or (() if before is None else before.wings)
+    automatic = request.automatic or (before is not None and before.automatic)
+    rest = (where.kind, where.address, wings, about.sealing, secret, automatic)
     with database.transaction() as connection:
         if before is None:
             syncing.add_remote(connection, uid, name, *rest)
         else:
             syncing.change_remote(connection, before.row, *rest)
-        shared = joining.shared(connection)
+    return name
+
+
+def _saved(database: Database, key: Key | None, request: SyncInitRequest, is_saved: bool) -> Path | None:
+    """Write the key that other devices join with, where that was asked for; return where it is."""
+    from palazzo.exchange import joining, sealing
+
     if request.save_key is None:
-        return name, None
+        return None
     path = request.save_key.absolute()
+    if is_saved:
+        return path
     if key is None:
+        with database.snapshot() as connection:
+            shared = joining.shared(connection)
         joining.save(shared, path)
     else:
         sealing.save(key, path)
-    return name, path
+    return path
 
 
-def _tell_all_anew(database: Database, remote: RemoteRow, transport: Remote) -> None:
+def _tell_all_anew(database: Database, uid: bytes, transport: Remote) -> None:
     """Take what stands there as this device's, whatever it is, and let the next push tell all in a new epoch."""
     from palazzo.exchange import joining
     from palazzo.store import syncing
 
+    heads = transport.look().heads
     with database.transaction() as connection:
         device = joining.device_id(connection)
-        head = transport.look().heads.get(device.hex())
+        head = heads.get(device.hex())
+        remote = next(one for one in syncing.remotes(connection) if one.uid == uid)
         syncing.begin_anew(connection, remote.row)
         syncing.note_erasure(connection, remote.row, -1)
         if head is not None:

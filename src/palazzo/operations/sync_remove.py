@@ -28,12 +28,14 @@ class SyncRemoveResult:
 
 def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResult:
     """Forget a remote. What is there stays there, and what came from it stays here."""
-    from palazzo.operations.syncing import chosen, one_at_a_time
+    from palazzo.operations.syncing import chosen, forget_fetched, one_at_a_time
     from palazzo.store import syncing
 
     (remote,) = chosen(context, request.remote)
-    with one_at_a_time(context), context.writing().database.transaction() as connection:
-        syncing.drop_remote(connection, remote.row)
+    with one_at_a_time(context):
+        with context.writing().database.transaction() as connection:
+            syncing.drop_remote(connection, remote.row)
+        forget_fetched(context, remote.uid)
     return SyncRemoveResult(remote.name, remote.address)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +24,8 @@ ONLY = "default"
 """What a remote is called that nobody gave a name."""
 _PATIENCE, _NAP = 30.0, 0.1
 """Seconds to wait for another sync of this palace, and between two looks."""
+_REMOVALS = 5
+"""How often the removal of a directory is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +117,30 @@ def meeting(context: Context, remote: RemoteRow) -> Meeting:
     return Meeting(database, remote, transport, sealing, palace, device, called)
 
 
-def clear_cache(context: Context) -> None:
-    """Remove what remotes were fetched into: it holds, compressed, what was erased since. It is fetched again."""
-    shutil.rmtree(_cache(context), ignore_errors=True)
+def clear_cache(context: Context) -> tuple[str, ...]:
+    """Remove what remotes were fetched into: it holds, compressed, what was erased since. It is fetched again.
+
+    Return what could not be removed.
+    """
+    return _removed(_cache(context))
+
+
+def forget_fetched(context: Context, uid: bytes) -> None:
+    """Remove what was fetched of one remote, as of one that is no longer known. Raises PalazzoError."""
+    for left in _removed(_cache(context) / uid.hex()):
+        raise PalazzoError(f"{left} holds what was fetched of a remote, and cannot be removed: delete it by hand.")
+
+
+def _removed(cache: Path) -> tuple[str, ...]:
+    """Remove a directory of ours; return it if that failed, also again: another process's git may be at work there."""
+    from palazzo.exchange.remotes import git_cache
+
+    for _ in range(_REMOVALS):
+        with contextlib.suppress(OSError):
+            git_cache.drop(cache)
+            return ()
+        time.sleep(_NAP)
+    return (str(cache),)
 
 
 def tell_of_erase(context: Context) -> None:

@@ -349,13 +349,19 @@ def make_public(connection: Connection, wing: int) -> None:
 
 
 def private_rooms(connection: Connection) -> set[int]:
-    """Return the rooms of private wings: those that stand in one now, and those that began in one.
+    """Return the rooms of private wings: those that stand in one now, that began in one, or that ever were moved there.
 
-    A private wing that was merged into another, or whose rooms were moved, keeps to itself what was said there.
+    A private wing that was merged into another, or whose rooms were moved, keeps to itself what was said there. So does
+    a room that was a part of such a room.
     """
     found = connection.execute(
-        "WITH named(name) AS (SELECT wing.name FROM private_wing JOIN wing ON wing.id = private_wing.wing)"
-        " SELECT room.id FROM room JOIN wing ON wing.id = room.wing"
-        " WHERE wing.name IN named OR room.first_wing IN (SELECT wing FROM private_wing)"
+        "WITH RECURSIVE named(name) AS (SELECT wing.name FROM private_wing JOIN wing ON wing.id = private_wing.wing),"
+        " hidden(wing) AS (SELECT wing FROM private_wing UNION SELECT id FROM wing WHERE name IN named),"
+        " own(room) AS ("
+        "  SELECT id FROM room WHERE wing IN hidden OR first_wing IN (SELECT wing FROM private_wing)"
+        "  UNION SELECT room FROM arrangement WHERE kind = 'move' AND target IN (SELECT wing FROM private_wing)"
+        "  UNION SELECT a.room FROM arrangement a JOIN own ON own.room = a.target"
+        "   WHERE a.kind = 'merge' AND a.room IS NOT NULL)"
+        " SELECT room FROM own"
     )
     return {int(row) for (row,) in found}

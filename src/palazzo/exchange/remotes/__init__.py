@@ -104,6 +104,12 @@ def refuse_other(address: str, device: str, there: Head | None, expected: Head |
             f"{address} was rewritten: it no longer holds what this palace has put there, so nothing was changed; "
             f"if that was on purpose, 'palazzo sync init {address} --again' tells it all anew."
         )
+    if expected is None:
+        raise DeviceCopied(
+            f"This device ({device[:8]}) has brought something to {address} that this palace does not know of: if the "
+            f"remote was removed here, 'palazzo sync init {address} --again' goes on; if this palace is a copy of "
+            f"another, 'palazzo sync init {address} --new-device' makes it a device of its own."
+        )
     raise DeviceCopied(
         f"Another palace writes to {address} as this device ({device[:8]}): one is a copy of the other, or was "
         f"restored from a backup. Run 'palazzo sync init {address} --new-device' in one of them."

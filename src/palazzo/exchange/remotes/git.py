@@ -125,7 +125,7 @@ class GitBranch:
             tree = self._looked()
             commit = self._commit(self._root(tree, about, None), tree.commit)
             if self._send(commit, tree.commit):
-                self.look()
+                self._pushed(commit)
                 return about
         raise self._overtaken()
 
