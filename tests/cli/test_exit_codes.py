@@ -31,6 +31,8 @@ WRONG_USAGE = [
     ["search", "port", "--wing", "nowhere"],
     ["search", "port", "--room", "nowhere"],
     ["mine"],
+    ["mine", ""],
+    ["backup", ""],
     ["mine", "no/such/file"],
     ["mine", "docs", "--mode", "music"],
     ["mine", "docs", "--wing", "///"],
@@ -80,6 +82,12 @@ def test_what_fails_exits_with_1(palazzo: Command) -> None:
     assert "There is no palace at" in ran.error
     assert "palazzo mine DIR" in ran.error
     assert ran.error.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["mine", "no/such/file"], ["watch", "no/such/file"], ["undo"]], ids=" ".join)
+def test_what_there_is_nothing_for_makes_no_palace(palazzo: Command, home: Path, arguments: list[str]) -> None:
+    assert palazzo(*arguments).code != 0
+    assert not (home / ".local").exists()
 
 
 def test_debug_shows_where_an_error_came_from(palazzo: Command) -> None:

@@ -41,6 +41,24 @@ def test_every_command_shows_its_help_and_every_option(
         assert shared in ran.out
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"), [(["serch"], "search"), (["kg", "ad"], "add"), (["diary", "raed"], "read")]
+)
+def test_a_command_that_is_mistyped_is_answered_with_what_is_near(
+    palazzo: Command, typed: list[str], meant: str
+) -> None:
+    ran = palazzo(*typed)
+    assert (ran.code, f"Did you mean '{meant}'" in ran.error) == (2, True)
+
+
+def test_help_breaks_lines_by_the_screen_alone(palazzo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = palazzo("install", "--help").out
+    assert "{TARGET} [DIR]" in shown
+    assert "MCP server, and a few lines in CLAUDE.md \n or AGENTS.md. What is there stays, in its order;" in shown
+    assert "--dry-run <bool>" not in " ".join(shown.split())
+
+
 def imported(home: Path, *arguments: str) -> set[str]:
     """The modules that a command imports."""
     program = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,17 @@ class Commands(TyperGroup):
             return _command(cmd_name, getattr(importlib.import_module(_OTHERS[cmd_name]), cmd_name))
         return None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that `args` begin with; Typer's own knows only those that were bound already."""
+        near = difflib.get_close_matches(args[0], self.list_commands(ctx)) if args else []
+        if near and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command '{args[0]}'. Did you mean {_either(near)}?")
+        return super().resolve_command(ctx, args)
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join(f"'{name}'" for name in names)
+
 
 def _command(name: str, callback: Callable[..., None]) -> Any:
     one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -89,8 +101,10 @@ def _application() -> typer.Typer:
 def _before_any_command(
     context: typer.Context,
     palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP)] = None,
-    debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP)] = False,
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP, metavar=binding.NO_VALUE)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", metavar=binding.NO_VALUE)
+    ] = False,
 ) -> None:
     """A memory for coding agents, on your own machine: exact words, found again in milliseconds."""
     context.obj = Common(palace=palace, debug=debug)
@@ -105,7 +119,7 @@ def _before_any_command(
 def _before_any_of_group(
     context: typer.Context,
     palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP)] = None,
-    debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP)] = False,
+    debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP, metavar=binding.NO_VALUE)] = False,
 ) -> None:
     before = context.obj if isinstance(context.obj, Common) else Common()
     context.obj = Common(palace=palace or before.palace, debug=debug or before.debug)

@@ -17,6 +17,8 @@ PALACE_HELP = "The palace to use instead of the configured one."
 DEBUG_HELP = "Show where an error came from."
 JSON_HELP = "Write one JSON document instead of text."
 YES_HELP = "Do not ask."
+NO_VALUE = ""
+"""What help shows of the value of an option that takes none; left to itself Typer says that it takes a `<bool>`."""
 UNNEEDED_HELP = "Taken from scripts that give it to another program; changes nothing."
 
 
@@ -40,11 +42,23 @@ def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
         *_shared(operation),
         *(_unneeded(option) for option in operation.unneeded),
     ]
-    command.__doc__ = operation.help
+    command.__doc__ = _unwrapped(operation.help)
     command.__name__ = operation.name
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
+
+
+def _unwrapped(text: str) -> str:
+    """A docstring with its lines joined to paragraphs, for a screen that breaks them by its own width."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
+
+
+def path(given: str) -> Path:
+    """Read a path. An empty one is a variable that is not set rather than the directory one is in."""
+    if not given:
+        raise typer.BadParameter("it is empty; '.' is the directory you are in.")
+    return Path(given)
 
 
 def _common(context: typer.Context, given: dict[str, Any]) -> Common:
@@ -85,14 +99,16 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 
 def _of_field(field: RequestField) -> inspect.Parameter:
     kind, default = _type_and_default(field)
+    parser = path if field.type is Path or get_args(field.type)[:1] == (Path,) else None
     if field.about.positional:
-        mark = typer.Argument(help=field.about.help, metavar=_metavar(field), show_default=False)
+        mark = typer.Argument(help=field.about.help, metavar=_metavar(field), show_default=False, parser=parser)
     else:
         names = [field.about.option] if field.about.option else []
         if default is False:
             names = [f"--{field.name.replace('_', '-')}"]  # left to itself Typer adds a --no- to it
         show = default not in (None, False)
-        mark = typer.Option(*names, help=field.about.help, metavar=field.about.metavar or None, show_default=show)
+        metavar = NO_VALUE if kind is bool else field.about.metavar or None
+        mark = typer.Option(*names, help=field.about.help, metavar=metavar, show_default=show, parser=parser)
     return _parameter(field.name, Annotated[kind, mark], default)
 
 
@@ -118,9 +134,8 @@ def _unneeded(option: str) -> inspect.Parameter:
     return _parameter(option.strip("-").replace("-", "_"), Annotated[bool, mark], False)
 
 
-def _metavar(field: RequestField) -> str | None:
-    name = field.about.option or field.name.upper()
-    return name if field.required or field.about.stdin else f"[{name}]"
+def _metavar(field: RequestField) -> str:
+    return field.about.option or field.name.upper()
 
 
 def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
@@ -128,9 +143,13 @@ def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
         _parameter(
             "palace", Annotated[Path | None, typer.Option("--palace", help=PALACE_HELP, show_default=False)], None
         ),
-        _parameter("as_json", Annotated[bool, typer.Option("--json", help=JSON_HELP)], False),
-        _parameter("debug", Annotated[bool, typer.Option("--debug", help=DEBUG_HELP)], False),
+        _parameter("as_json", Annotated[bool, typer.Option("--json", help=JSON_HELP, metavar=NO_VALUE)], False),
+        _parameter("debug", Annotated[bool, typer.Option("--debug", help=DEBUG_HELP, metavar=NO_VALUE)], False),
     ]
     if operation.destructive or operation.asks is not None:
-        found.append(_parameter("assume_yes", Annotated[bool, typer.Option("--yes", "-y", help=YES_HELP)], False))
+        found.append(
+            _parameter(
+                "assume_yes", Annotated[bool, typer.Option("--yes", "-y", help=YES_HELP, metavar=NO_VALUE)], False
+            )
+        )
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen, count, place
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.init import InitResult
 from palazzo.operations.mine import MineResult
@@ -71,11 +71,11 @@ def when_found(screen: Screen, result: MineResult) -> None:
 def left_out(screen: Screen, result: MineResult) -> None:
     """Show what failed, and why what was skipped was skipped: each reason once."""
     for failed in result.failed[:_MOST_LISTED]:
-        screen.say(("failed  ", "red"), f"{failed.uri}: {failed.error}")
+        screen.say(("failed  ", "red"), f"{place(failed.uri)}: {failed.error}")
     reasons = Counter(skipped.reason for skipped in result.skipped)
     for reason, number in reasons.most_common(_MOST_LISTED):
         first = next(skipped.uri for skipped in result.skipped if skipped.reason == reason)
-        screen.say(("skipped  ", "yellow"), f"{number:,} × {reason}", (f"  ({first})", "dim"))
+        screen.say(("skipped  ", "yellow"), f"{number:,} × {reason}", (f"  ({place(first)})", "dim"))
 
 
 def remember(screen: Screen, result: RememberResult) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from urllib.parse import unquote
 
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen, count, place
 from palazzo.model import Certificate
 from palazzo.operations.erase import LARGE_SHARE, EraseResult
 from palazzo.operations.restore_session import RestoreSessionResult
@@ -89,7 +88,7 @@ def watch_event(screen: Screen, event: WatchEvent) -> None:
 
 
 def _told(event: WatchEvent) -> tuple[str | tuple[str, str], ...]:
-    places = ", ".join(unquote(uri).removeprefix("file://") for uri in event.uris[:_MOST_NAMED])
+    places = ", ".join(place(uri) for uri in event.uris[:_MOST_NAMED])
     if len(event.uris) > _MOST_NAMED:
         places += f" and {len(event.uris) - _MOST_NAMED:,} more"
     taken = f"{count(event.items, 'item')}, {count(event.drawers, 'drawer')}"

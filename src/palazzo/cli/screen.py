@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import TextIO
+from urllib.parse import unquote
 
 from rich.console import Console
 from rich.text import Text
@@ -31,6 +32,11 @@ _MANY = {"entity": "entities"}
 def count(number: int, what: str) -> str:
     """Return how many there are of something: `1 drawer`, `2,000 drawers`."""
     return f"{number:,} {what if number == 1 else _MANY.get(what, f'{what}s')}"
+
+
+def place(uri: str) -> str:
+    """Return where something lies as a person would type it: a file's path, any other address as it is."""
+    return unquote(uri).removeprefix("file://") if uri.startswith("file:") else uri
 
 
 class _Console(Console):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from palazzo.cli.hits import day
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen, count, place
 from palazzo.operations.audit import AuditResult
 from palazzo.operations.cleanup import CleanupResult
 from palazzo.operations.dedup import DedupResult
@@ -33,7 +33,7 @@ def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
 
 
 def _document(screen: Screen, document: DocumentState) -> None:
-    screen.say((f"{document.state}  ", _STATES[document.state]), document.uri, hanging=len(INDENT))
+    screen.say((f"{document.state}  ", _STATES[document.state]), place(document.uri), hanging=len(INDENT))
     screen.say((f"{INDENT}{document.reason}", "dim"))
 
 

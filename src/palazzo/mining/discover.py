@@ -120,11 +120,12 @@ def discover(
 
     `rules` may differ by path. Raises NotFound at once if a path does not exist.
     """
-    tops = [_existing(path) for path in paths]
+    tops = [existing(path) for path in paths]
     return _each(tops, rules if callable(rules) else lambda top: rules or Rules(), readers or Readers())
 
 
-def _existing(path: Path) -> Path:
+def existing(path: Path) -> Path:
+    """Return `path` without links; NotFound when nothing is there."""
     try:
         return path.expanduser().resolve(strict=True)
     except (OSError, RuntimeError):  # RuntimeError: a link that leads to itself, before Python 3.13

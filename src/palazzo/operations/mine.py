@@ -97,6 +97,7 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     In a project that is its documentation, and transcripts wherever they lie. What was read can be found by
     its words at once, and by its meaning as soon as its vectors are made.
     """
+    from palazzo.mining.discover import existing
     from palazzo.mining.mine import mine as run
     from palazzo.scope.git_authors import commit_authors
 
@@ -108,6 +109,8 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     if request.dry_run:
         database = context.reading().database if context.has_palace else None
         return MineResult(**told(run(database, lambda: context.now, asked, relay(context))), dry_run=True)
+    for path in asked.paths:
+        existing(path)  # before a palace is made for what is not there
     palace = context.writing()
     try:
         report = run(palace.database, palace.clock, asked, relay(context))

@@ -56,6 +56,8 @@ def undo(context: Context, request: UndoRequest) -> UndoResult:
         if request.id is not None:
             raise UsageError("Give a change to take back, or --list to see the last ones; not both.")
         return UndoResult(None, _changes(context, request.limit))
+    if not context.has_palace:
+        context.reading()  # says so: none is made, since nothing can be taken back in it
     palace = context.writing()
     taken = palace.undo(
         "user", request.id, lambda done, size: context.report("undoing", done, size), context.interrupted_at
