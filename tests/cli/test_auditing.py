@@ -77,6 +77,14 @@ def test_wings_that_look_alike_are_named_unless_both_are_projects(palazzo: Comma
     assert audited(palazzo)["wings"]["ok"]
 
 
+def test_wings_that_differ_in_a_figure_are_two_for_a_reason(palazzo: Command, home: Path) -> None:
+    for wing in ("release-1", "release-2", "release-12", "releases"):
+        palazzo.json("remember", f"What was said of {wing}.", "--wing", wing)
+    assert audited(palazzo)["wings"]["ok"]
+    palazzo.json("remember", "What was said of another.", "--wing", "releases-2")
+    assert audited(palazzo)["wings"]["examples"] == ["release-2 and releases-2"]
+
+
 def test_each_of_several_lone_rooms_and_wings_has_its_command_whatever_they_are_called(
     palazzo: Command, home: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = 5
 _STALE = ("changed", "gone")
+_FIGURES = re.compile(r"\d+")
 _BY_THEMSELVES = frozenset({"general", "sessions", "conversations", "notes", "diary", "todos", "reminders"})
 """Rooms that every wing has by itself: one drawer in them says nothing about the room."""
 
@@ -118,7 +120,7 @@ def _lone(_context: Context, connection: Connection, _threshold: float) -> Itera
 
 
 def _alike(_context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
-    """Wings whose names look alike, unless each has a project of its own: those are two for a reason."""
+    """Wings whose names look alike, unless each has a project of its own, or they are numbered: two for a reason."""
     from palazzo.store import overview, places
     from palazzo.text.names import fold
 
@@ -126,7 +128,7 @@ def _alike(_context: Context, connection: Connection, threshold: float) -> Itera
     of_projects = places.names_of_projects(connection)
     pairs = []
     for one, other in combinations(sorted(sizes), 2):
-        if one in of_projects and other in of_projects:
+        if (one in of_projects and other in of_projects) or _FIGURES.findall(one) != _FIGURES.findall(other):
             continue
         matcher = SequenceMatcher(None, fold(one), fold(other), autojunk=False)
         if matcher.quick_ratio() >= threshold and matcher.ratio() >= threshold:
