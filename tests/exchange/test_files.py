@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import io
 import os
 import random
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -133,6 +136,25 @@ def _interrupted(path: Path) -> None:
     with written(path) as write:
         write(b"half of")
         raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_standard_output_that_takes_no_more_is_one_sentence(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    class Refusing(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, _: object) -> int:
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Refusing()), write_through=False))
+    with (
+        pytest.raises(PalazzoError, match=rf"Standard output cannot be written \({os.strerror(number)}\)"),
+        written(files.STDIN) as write,
+    ):
+        write(b"a line\n")
+    with suppress(OSError):
+        sys.stdout.close()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")

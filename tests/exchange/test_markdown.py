@@ -14,11 +14,12 @@ from tests.examples import examples
 from tests.exchange.homes import HOSTILE, Home, filled
 
 from palazzo.errors import NoSuchPlace, UsageError
-from palazzo.exchange import markdown
+from palazzo.exchange import markdown, trees
 from palazzo.exchange.markdown import day_of, fenced
 from palazzo.model import Micros, Place
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.remember import RememberRequest, remember
+from palazzo.store.listing import Listing
 
 FENCED = re.compile(r"^(`{3,})text\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
 
@@ -41,6 +42,19 @@ def test_every_word_stands_whole_on_the_page_of_its_place_and_day(home: Home) ->
     assert result.counts["pages"] == len(pages)
     assert result.counts["facts"] == 2
     assert result.counts["tasks"] == 2
+
+
+def test_each_page_of_a_wing_is_told_and_in_the_end_all_are(home: Home, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    with (
+        home.at() as context,
+        context.reading().database.snapshot() as connection,
+        trees.growing(tmp_path / "told") as tree,
+    ):
+        markdown.write(connection, markdown.Chosen(Listing()), tree, lambda done, total: told.append((done, total)))
+    pages = [name for name in tree.pages if name.count("/") == 2 or name.endswith("/to-dos.md")]
+    assert len(told) == len(pages) > len({name.split("/")[0] for name in pages})
+    assert told[-1][0] == told[-1][1] > 0
 
 
 def test_what_surrounds_the_words_does_nothing(home: Home) -> None:

@@ -123,6 +123,17 @@ def test_all_that_is_true_is_told_once_in_order_and_refers_to_what_came_before(
     checked(records, tmp_path)
 
 
+def test_how_many_lines_an_export_will_have_is_known_before_but_for_those_there_are_few_of(
+    context: Context, tmp_path: Path
+) -> None:
+    furnish(context)
+    with context.reading().database.snapshot() as connection:
+        expected = reading.count(connection)
+    counts = run(context, "export", out=tmp_path / "all.jsonl").counts
+    many = ("source", "item", "revision", "link", "repetition", "act", "fact", "fact_version", "member", "drawer")
+    assert expected == sum(counts.get(kind, 0) for kind in many)
+
+
 def test_two_readings_are_the_same_bytes(context: Context) -> None:
     furnish(context)
     one, other = ([to_line(record) for record in told(context)] for _ in range(2))

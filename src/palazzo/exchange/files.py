@@ -209,8 +209,15 @@ def written(path: Path) -> Iterator[Callable[[bytes], object]]:
     was there stays. It can be read by its owner alone. The same lines make the same bytes.
     """
     if path == STDIN:
-        yield sys.stdout.buffer.write
-        sys.stdout.buffer.flush()
+        try:
+            yield sys.stdout.buffer.write
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:  # whoever reads has enough
+            raise
+        except OSError as error:
+            raise PalazzoError(
+                f"Standard output cannot be written ({error.strerror}). Name a file elsewhere, or make room."
+            ) from error
         return
     try:
         handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-", suffix=".part")  # 0600

@@ -71,9 +71,9 @@ def write(connection: Connection, chosen: Chosen, tree: Tree, progress: Progress
     written = Written()
     items: set[str] = set()
     for wing, of_wing in groupby(found, key=lambda one: one.wing):
-        _wing(connection, names[wing], list(of_wing), tree, written, items)
-        if progress is not None:
-            progress(written.drawers + written.tasks, len(found))
+        for _ in _wing(connection, names[wing], list(of_wing), tree, written, items):
+            if progress is not None:
+                progress(written.drawers + written.tasks, len(found))
     for place, own in _facts(connection, chosen, items):
         tree.write(_FACTS if place is None else f"{names[place]}/{_FACTS}", _fact_page(place, own))
         written.facts += len(own)
@@ -84,7 +84,8 @@ def write(connection: Connection, chosen: Chosen, tree: Tree, progress: Progress
 
 def _wing(
     connection: Connection, name: str, found: Sequence[Shelved], tree: Tree, written: Written, items: set[str]
-) -> None:
+) -> Iterator[None]:
+    """Write the pages of a wing; yield after each."""
     rooms = safe_names(places.room_names(connection, found[0].wing), [_FACTS, _TO_DOS])
     days = sorted(found, key=lambda one: (one.room, day_of(one.created_at)))
     for (room, day), of_day in groupby(
@@ -94,11 +95,13 @@ def _wing(
         tree.write(f"{name}/{rooms[room]}/{day}.md", _page(connection, shown, day, items))
         written.drawers += len(shown)
         written.rooms[shown[0].wing, room] += len(shown)
+        yield
     own = _tasks(connection, [one for one in found if one.kind in _TASKS])
     if own:
         items.update(one.uid for one in own)
         tree.write(f"{name}/{_TO_DOS}", _to_dos(own, found[0].wing))
         written.tasks += len(own)
+        yield
 
 
 def day_of(moment: Micros) -> str:

@@ -34,6 +34,7 @@ from palazzo.exchange.records import (
     Wing,
 )
 from palazzo.exchange.selecting import Selected
+from palazzo.store import drawers
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
 from palazzo.store.listing import Listing
@@ -90,10 +91,10 @@ def items(connection: Connection, ids: Sequence[str]) -> Iterator[Item]:
 
 
 def count(connection: Connection) -> int:
-    """Return about how many records there are: those that there are many of."""
-    return sum(
-        int(next(connection.execute(f"SELECT count(*) FROM {table}"))[0])
-        for table in ("source", "item", "link", "repetition", "act", "fact", "fact_version", "group_member")
+    """Return about how many lines there are, drawers among them: those that there are many of."""
+    counted = ("source", "item", "revision", "link", "repetition", "act", "fact", "fact_version", "group_member")
+    return drawers.count_drawers(connection) + sum(
+        int(next(connection.execute(f"SELECT count(*) FROM {table}"))[0]) for table in counted
     )
 
 
