@@ -300,6 +300,37 @@ def test_the_key_of_a_sealed_remote_is_saved_before_anything_is_sealed_with_it(
     assert one.join(folder, key=tmp_path / "key").sealing == "key"
 
 
+def test_what_seals_is_not_left_unused(tmp_path: Path, folder: Path) -> None:
+    pytest.importorskip("pyrage")
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.join(folder, seal="key", save_key=tmp_path / "key")
+    open_place, sealed_place = tmp_path / "open", tmp_path / "sealed"
+    open_place.mkdir()
+    sealed_place.mkdir()
+    one.join(open_place, name="open", save_key=tmp_path / "of the palace")
+    assert one.join(sealed_place, name="sealed", key=tmp_path / "key").sealing == "key"
+    for given in ({"passphrase": PHRASE}, {"key": tmp_path / "key"}):
+        with pytest.raises(UsageError, match="is not sealed"):
+            other.join(open_place, **given)
+
+
+@pytest.mark.slow  # a key is made from a passphrase slowly, on purpose
+def test_a_passphrase_in_the_environment_seals_what_is_begun(tmp_path: Path, folder: Path) -> None:
+    pytest.importorskip("pyrage")
+    one = Machine(tmp_path / "one")
+    one.variables["PALAZZO_SYNC_PASSPHRASE"] = PHRASE
+    assert one.join(folder).sealing == "passphrase"
+
+
+def test_a_key_with_which_nobody_meets_there_begins_nothing(tmp_path: Path, folder: Path) -> None:
+    one, other, empty = Machine(tmp_path / "one"), Machine(tmp_path / "other"), tmp_path / "empty"
+    one.join(folder, save_key=tmp_path / "key")
+    empty.mkdir()
+    with pytest.raises(UsageError, match="check the address"):
+        other.join(empty, key=tmp_path / "key")
+    assert list(empty.iterdir()) == []
+
+
 def test_a_device_needs_the_key_to_join(tmp_path: Path, folder: Path) -> None:
     one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
     one.say(WORDS)

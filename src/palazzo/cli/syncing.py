@@ -29,7 +29,8 @@ def sync_init(screen: Screen, result: SyncInitResult) -> None:
     if result.key_file is not None:
         screen.say(f"The key for the other devices is in {result.key_file}; carry it over as you would a password.")
     elif result.begun and result.key_needed:
-        screen.say(("Other devices need the palace's key: 'palazzo sync key FILE' saves it.", "dim"))
+        what, how = ("the remote's", f" --remote {result.name}") if result.sealing else ("the palace's", "")
+        screen.say((f"Other devices need {what} key: 'palazzo sync key FILE{how}' saves it.", "dim"))
 
 
 def sync_now(screen: Screen, result: SyncNowResult) -> None:

@@ -158,7 +158,7 @@ def _before(database: Database, request: SyncInitRequest, address: str) -> Remot
 
 
 def _passphrase(context: Context, request: SyncInitRequest) -> str | None:
-    given = request.passphrase if request.passphrase is not None else context.variables.get(PASSPHRASE)
+    given = request.passphrase if request.passphrase is not None else context.variables.get(PASSPHRASE) or None
     return None if given is None else given.rstrip("\r\n")
 
 
@@ -168,17 +168,23 @@ def _begin(
     from palazzo.exchange import joining, meeting, sealing
     from palazzo.exchange.sealing import Key
 
-    seal = request.seal or ("passphrase" if request.passphrase is not None else "no")
+    with database.snapshot() as connection:
+        shared = joining.shared(connection)
+    given = None if request.key is None else _age_key(request.key)
+    if request.key is not None and given is None and joining.read(request.key).palace != shared.palace:
+        raise UsageError(
+            f"No palace meets at {transport.address} yet, so there is none to join with that key: check the address, "
+            "or run 'palazzo sync init' on the first device before."
+        )
+    # Whoever gives what seals means it to be sealed, also without --seal: else words would lie there in the clear.
+    seal = request.seal or ("passphrase" if passphrase is not None else "no" if given is None else "key")
     if seal == "passphrase" and passphrase is None:
         raise UsageError(f"Give the passphrase: --passphrase-file FILE, or in {PASSPHRASE}.")
-    given = None if request.key is None else _age_key(request.key)
     if seal == "key" and given is None and request.save_key is None:
         raise UsageError(
             "A remote that is sealed by a key needs its file: --save-key FILE makes one, --key FILE takes one."
         )
     key = None if seal == "no" else given or Key.new()
-    with database.snapshot() as connection:
-        shared = joining.shared(connection)
     if key is not None and request.save_key is not None:  # what is sealed there opens with nothing else
         sealing.save(key, request.save_key.absolute())
     about = meeting.about(shared, key, passphrase if seal == "passphrase" else None)
@@ -196,14 +202,15 @@ def _found(
     from palazzo.exchange.sealing import Key
 
     about = meeting.load(said, transport.address)
-    if request.seal is not None and (request.seal == "no") != (not about.sealing):
+    given = None if request.key is None else _age_key(request.key)
+    wants_sealed = request.seal not in (None, "no") or request.passphrase is not None or given is not None
+    if (wants_sealed and not about.sealing) or (request.seal == "no" and about.sealing):
         raise UsageError(
             f"{transport.address} is {'sealed' if about.sealing else 'not sealed'}, as the first device decided; "
-            "leave --seal out, or begin another remote."
+            f"leave out {'--seal' if about.sealing else 'what would seal it'}, or begin another remote."
         )
     if not about.sealing:
         return about, None
-    given = None if request.key is None else _age_key(request.key)
     passphrase = _passphrase(context, request)
     if given is None and about.closed and passphrase is not None:
         given = sealing.open_with(passphrase, about.closed)
