@@ -74,7 +74,6 @@ def merge_entity_link(work: Work, one: EntityLink) -> Outcome:
     where = "kind = ?1 AND CASE ?1 WHEN 'alias' THEN name ELSE other END = (SELECT"
     where += " CASE ?1 WHEN 'alias' THEN name ELSE other END FROM entity_link WHERE id = ?2)"
     changed = settle_versions(work.connection, "entity_link", where, (one.type, row), told, "0")
-    work.stated = work.stated or is_new or changed or bool(told)
     return "added" if is_new else "changed" if changed or told else "same"
 
 
@@ -85,7 +84,6 @@ def merge_predicate_rule(work: Work, one: PredicateRule) -> Outcome:
         told = ended_by(work, "predicate_rule", row, one.retired_at)
         for end in told.values():
             work.connection.execute("UPDATE predicate_rule SET retired_at = ? WHERE id = ?", (end, row))
-        work.stated = work.stated or bool(told)
         return "changed" if told else "same"
     work.connection.execute(
         "INSERT INTO predicate_rule(uid, predicate, functional, recorded_at, retired_at) VALUES(?,?,?,?,?)",
@@ -94,7 +92,6 @@ def merge_predicate_rule(work: Work, one: PredicateRule) -> Outcome:
             one.retired_at,
         ),
     )  # fmt: skip
-    work.stated = True
     return "added"
 
 
@@ -144,7 +141,6 @@ def merge_fact_version(work: Work, one: FactVersion) -> Outcome:
     if not (is_new or changed or told):
         return "same"
     changes.append(work.connection, "fact", [fact])
-    work.stated = True
     return "added" if is_new else "changed"
 
 

@@ -87,8 +87,6 @@ class Work:
         self._led = led
         self.arranged = False
         """Whether wings or rooms may stand otherwise now."""
-        self.stated = False
-        """Whether facts may contradict each other that did not."""
         self.documents: set[int] = set()
         """Documents (row ids of their sources) of which more than the last versions may have changed."""
         self.reader = PackReader(connection)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import islice
 
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
@@ -63,7 +63,17 @@ def _pairs(beliefs: Beliefs, predicate: int) -> Iterator[tuple[Version, Version]
     for version in facts.versions_with(beliefs.connection, predicate, beliefs.known_at):
         of_subject[beliefs.root(version.subject), version.wing].append(version)
     for there in of_subject.values():
-        yield from (pair for pair in combinations(there, 2) if _conflict(beliefs, *pair))
+        yield from (pair for pair in _at_once(there) if _conflict(beliefs, *pair))
+
+
+def _at_once(versions: list[Version]) -> Iterator[tuple[Version, Version]]:
+    """The pairs that may overlap: a value that changed a thousand times has a thousand versions, and few that do."""
+    began = sorted(versions, key=lambda one: (one.valid_from is not None, one.valid_from or 0))
+    for n, one in enumerate(began, 1):
+        for other in islice(began, n, None):
+            if one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from:
+                break  # nor does any behind it
+            yield one, other
 
 
 def _in_order(connection: Connection, one: Version, other: Version) -> tuple[Claim, Claim]:
