@@ -353,6 +353,8 @@ def test_passwords_are_blotted_out_wherever_an_address_is_shown() -> None:
     said = "fatal: unable to access 'https://me:s3cr3t@h.invalid/x/': no"
     assert git_calls.without_password(said) == "fatal: unable to access 'https://me:***@h.invalid/x/': no"
     assert git_calls.without_password("git@h.invalid:x") == "git@h.invalid:x"
+    assert git_calls.without_password(f"https://{'t0ken' * 8}@h.invalid/x") == "https://***@h.invalid/x"
+    assert git_calls.without_password("https://me@h.invalid/x") == "https://me@h.invalid/x"
 
 
 def test_a_repository_of_another_hash_is_one_sentence(place: Place) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -214,6 +215,28 @@ def test_a_remote_that_was_removed_can_be_begun_again(tmp_path: Path, folder: Pa
     one.join(folder, again=True)
     exchange(one, other)
     assert one.truth() == other.truth()
+
+
+def test_no_password_of_an_address_is_shown(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "there" / "x.git")], check=True)
+    (tmp_path / "git").write_text(
+        f'[url "{(tmp_path / "there").as_uri()}/"]\n  insteadOf = https://me:s3cr3t@h.invalid/\n'
+    )
+    one = Machine(tmp_path / "one")
+    one.variables["GIT_CONFIG_GLOBAL"] = str(tmp_path / "git")
+    one.variables["PATH"] = os.environ["PATH"]
+    shown = [one.join("https://me:s3cr3t@h.invalid/x.git").address]
+    one.say("anything")
+    one.push()
+    shown.append(one.status().address)
+    shutil.rmtree(tmp_path / "there" / "x.git")
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "there" / "x.git")], check=True)
+    with pytest.raises(RemoteUnusable) as refused:
+        one.push()
+    shown.append(str(refused.value))
+    with one.at() as context:
+        shown.append(sync_remove(context, SyncRemoveRequest("default")).address)
+    assert all("https://me:***@h.invalid/x.git" in text and "s3cr3t" not in text for text in shown)
 
 
 def test_what_was_fetched_of_a_remote_goes_with_it(tmp_path: Path) -> None:

@@ -89,9 +89,9 @@ def pull(
     `wall` is the machine's own clock. Raises RemoteUnusable, RemoteRewritten, WrongKey, and then nothing was taken in.
     """
     there = transport.look()
-    own_head(database, remote, device, there)
+    own_head(database, remote, device, there, transport.address)
     known = _known(database, remote, device)
-    _refuse_emptied(remote, there, known)
+    _refuse_emptied(transport.address, there, known)
     heads = [head for uid, head in sorted(there.heads.items()) if uid != device.hex()]
     total = _count(there, heads, known)
     done = Pulled(behind=dict(there.damaged))
@@ -128,12 +128,12 @@ def _known(database: Database, remote: RemoteRow, device: bytes) -> dict[str, Se
     return {one.hex(): SegmentName(seen[one].epoch, seen[one].n, seen[one].hash) for one in others}
 
 
-def _refuse_emptied(remote: RemoteRow, there: There, known: Mapping[str, SegmentName]) -> None:
+def _refuse_emptied(address: str, there: There, known: Mapping[str, SegmentName]) -> None:
     gone = [one for one in known if one not in there.heads and one not in there.damaged]
     if gone:
         raise RemoteRewritten(
-            f"{remote.address} no longer holds what device {gone[0][:8]} had told, so nothing was taken in; if that "
-            f"was on purpose, 'palazzo sync init {remote.address} --again' begins anew."
+            f"{address} no longer holds what device {gone[0][:8]} had told, so nothing was taken in; if that "
+            f"was on purpose, 'palazzo sync init {address} --again' begins anew."
         )
 
 

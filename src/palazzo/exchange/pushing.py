@@ -83,7 +83,7 @@ def push(
     Raises RemoteUnusable, RemoteRewritten, DeviceCopied. What is interrupted is brought by the next push.
     """
     there = transport.look()
-    known = own_head(database, remote, device, there)
+    known = own_head(database, remote, device, there, transport.address)
     done, notes = Pushed(), _Bookkeeping()
     with contextlib.closing(Database(database.path, "read")) as reader, reader.snapshot() as connection:
         notes.erasure = tombstones.newest_erasure(connection)
@@ -107,7 +107,7 @@ def push(
     return done
 
 
-def own_head(database: Database, remote: RemoteRow, device: bytes, there: There) -> Head | None:
+def own_head(database: Database, remote: RemoteRow, device: bytes, there: There, address: str) -> Head | None:
     """This device's head on a remote, which this palace put there; None where it never put one."""
     with database.snapshot() as connection:
         seen = syncing.seen(connection, remote.row)
@@ -121,7 +121,7 @@ def own_head(database: Database, remote: RemoteRow, device: bytes, there: There)
         return head
     expected = None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
     if device.hex() not in there.damaged:  # a damaged one is written anew
-        refuse_other(remote.address, device.hex(), head, expected)
+        refuse_other(address, device.hex(), head, expected)
     return expected
 
 

@@ -28,6 +28,7 @@ class SyncRemoveResult:
 
 def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResult:
     """Forget a remote. What is there stays there, and what came from it stays here."""
+    from palazzo.exchange.remotes.git_calls import without_password
     from palazzo.operations.syncing import chosen, forget_fetched, one_at_a_time
     from palazzo.store import syncing
 
@@ -36,7 +37,7 @@ def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResul
         with context.writing().database.transaction() as connection:
             syncing.drop_remote(connection, remote.row)
         forget_fetched(context, remote.uid)
-    return SyncRemoveResult(remote.name, remote.address)
+    return SyncRemoveResult(remote.name, without_password(remote.address))
 
 
 OPERATION = Operation("sync_remove", SyncRemoveRequest, SyncRemoveResult, sync_remove, writes=True)

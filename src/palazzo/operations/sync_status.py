@@ -114,6 +114,7 @@ def _new(at: object) -> int:
 
 
 def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteStatus:
+    from palazzo.exchange.remotes.git_calls import without_password
     from palazzo.store import syncing, tombstones
     from palazzo.store.items import last_link
 
@@ -126,7 +127,7 @@ def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteSt
     others = [uid for uid in sorted(seen) if uid not in (own, b"")]
     return RemoteStatus(
         one.name,
-        one.address,
+        without_password(one.address),
         one.sealing,
         one.wings,
         one.automatic,

@@ -103,7 +103,7 @@ def meeting(context: Context, remote: RemoteRow) -> Meeting:
     if said is None:
         raise RemoteUnusable(
             f"{transport.address} is no remote of Palazzo any more; if it was emptied on purpose, "
-            f"'palazzo sync init {remote.address} --again' begins anew."
+            f"'palazzo sync init {transport.address} --again' begins anew."
         )
     about = meetings.load(said, transport.address)
     if about.palace != palace:

@@ -206,8 +206,9 @@ _SENTENCES = (
 
 
 def without_password(text: str) -> str:
-    """Return text with the passwords of URLs blotted out."""
-    return re.sub(r"(\w{2,20}://[^/@:\s]*):[^/@\s]*@", r"\1:***@", text)
+    """Return text with the passwords of URLs blotted out, and the tokens that stand there in the place of a name."""
+    named = re.sub(r"(\w{2,20}://[^/@:\s]*):[^/@\s]*@", r"\1:***@", text)
+    return re.sub(r"(https?://)[^/@:\s]{20,}(:\*\*\*)?@", r"\1***@", named, flags=re.IGNORECASE)
 
 
 @contextlib.contextmanager
