@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import random
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -163,6 +164,23 @@ def test_what_is_written_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
     with written(path) as write:
         write(b"{}\n")
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows brings names to the disk by itself")
+def test_a_network_drive_that_cannot_bring_names_to_its_disk_is_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def of_files_alone(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", of_files_alone)
+    with written(tmp_path / "export.jsonl") as write:
+        write(b"one\n")
+    assert texts(tmp_path / "export.jsonl") == [b"one"]
 
 
 def test_a_directory_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

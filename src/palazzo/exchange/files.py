@@ -7,6 +7,7 @@ a file than one line and one unpacked block.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -245,6 +246,9 @@ def sync_directory(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # network drives know no such thing
+            raise
     finally:
         os.close(handle)
 

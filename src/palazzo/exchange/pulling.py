@@ -86,7 +86,8 @@ def pull(
 ) -> Pulled:
     """Take in what other devices have told. A `dry_run` says what would come, as far as each segment tells by itself.
 
-    `wall` is the machine's own clock. Raises RemoteUnusable, RemoteRewritten, WrongKey, and then nothing was taken in.
+    `wall` is the machine's own clock. Raises RemoteUnusable, RemoteRewritten, WrongKey; segments that were taken in
+    before that stay, and are noted.
     """
     there = transport.look()
     own_head(database, remote, device, there, transport.address)

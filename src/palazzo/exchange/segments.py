@@ -284,7 +284,7 @@ def is_device(name: str) -> bool:
 
 def _rewritten(device: str, how: str) -> str:
     return (
-        f"The remote was rewritten: what device {device[:8]} told there {how}, so nothing of it was taken in; "
+        f"The remote was rewritten: what device {device[:8]} told there {how}, so nothing more of it is taken in; "
         "if somebody restored it on purpose, 'palazzo sync init ADDRESS --again' reads it anew."
     )
 
