@@ -9,9 +9,11 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.derive.state import complaints
+from tests.exchange.machines import Machine
 from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
@@ -20,8 +22,10 @@ from palazzo.derive.verify import verify
 from palazzo.model import Place
 from palazzo.operations.backup import BackupRequest, backup
 from palazzo.operations.context import Context
+from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.restore import RestoreRequest, restore
 from palazzo.palace import Palace
+from palazzo.store import backup as copying
 from palazzo.store import items
 
 ROUNDS = 1_000
@@ -179,3 +183,29 @@ def test_a_restore_that_was_killed_at_any_moment_leaves_the_old_palace_or_the_ne
     two: tuple[Path, Path], tmp_path: Path
 ) -> None:
     assert killed_restores(two, tmp_path, scaled(KILLS)) == {"old", "new"}
+
+
+# --- an erase at the same time ------------------------------------------------------------------------------
+
+
+def test_what_is_erased_while_a_restore_is_made_ready_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Machine(tmp_path / "home")
+    home.say("the first note")
+    said = home.say("the walrus sleeps")
+    with home.at() as context:
+        made = backup(context, BackupRequest())
+    put_in_place = copying.put_in_place
+
+    def after_an_erase(*given: Any) -> bool:
+        with home.at() as context:
+            erase(context, EraseRequest(ids=(said,)))
+        return put_in_place(*given)
+
+    monkeypatch.setattr(copying, "put_in_place", after_an_erase)
+    with home.at() as context:
+        assert restore(context, RestoreRequest(Path(str(made.file)))).erased == 1
+    assert [text for _, _, text in home.finds("walrus note")] == ["the first note"]
+    assert b"walrus" not in (home.place / "palace.db").read_bytes()
+    assert home.wrong() == []

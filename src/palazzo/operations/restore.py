@@ -87,9 +87,11 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
         finally:
             if not kept.exists():
                 backups.forget(palace, [kept])
+        if replaced is not None and kept.exists():  # what was erased while the copy was made ready
+            erased += _erase_again(context, palace, kept)
     written = _write_beside(context, file)
     _make_vectors(context)
-    return replace(result, kept=str(kept) if kept.exists() else None, settings=written)
+    return replace(result, kept=str(kept) if kept.exists() else None, erased=erased, settings=written)
 
 
 def _refuse_foreign(file: Path) -> None:
@@ -171,7 +173,7 @@ def _held(palace: Path) -> Held:
 
 
 def _erase_again(context: Context, staged: Path, palace: Path) -> int:
-    """Erase in the copy what was erased since it was made, also from its free pages; return how many erasures."""
+    """Erase in `staged` what `palace` has erased since, also from its free pages; return how many erasures."""
     from palazzo.archive import erased_since
     from palazzo.palace import Palace
     from palazzo.store.database import Database
