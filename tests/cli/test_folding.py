@@ -142,6 +142,7 @@ def noted(palazzo: Command, home: Path) -> dict[str, str]:
         "short": drawer(palazzo, "ok then"),
         "short decision": drawer(palazzo, "use tabs", "--kind", "decision"),
         "short and tagged": drawer(palazzo, "port 8443", "--tag", "ports"),
+        "few letters, many words": drawer(palazzo, "部署用八四四三端口,别改"),
         "long": drawer(palazzo, WORDS),
         "unimportant": drawer(palazzo, f"{WORDS} Or so.", "--importance", "0.1"),
         "important": drawer(palazzo, "herons!", "--importance", "0.9"),

@@ -75,7 +75,7 @@ def _little(context: Context, connection: Connection, _threshold: float) -> Iter
 
     limits = CleanupRequest()
     found = [one.id for one in candidates(context, connection, limits.threshold, limits.min_length)]
-    yield _finding("noise", "notes say little", found, "palazzo cleanup")
+    yield _finding("noise", ("note says little", "notes say little"), found, "palazzo cleanup")
 
 
 def _same(context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
@@ -83,7 +83,12 @@ def _same(context: Context, connection: Connection, threshold: float) -> Iterato
 
     found = clusters(context, connection, threshold)
     copies = [copy.drawers[0].id for cluster in found for copy in cluster.copies]
-    yield _finding("copies", "notes say what another says", copies, f"palazzo dedup --threshold {threshold:g}")
+    yield _finding(
+        "copies",
+        ("note says what another says", "notes say what another says"),
+        copies,
+        f"palazzo dedup --threshold {threshold:g}",
+    )
 
 
 def _gone(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
@@ -99,9 +104,14 @@ def _gone(context: Context, connection: Connection, _threshold: float) -> Iterat
         if not told.issuperset(gone):
             told.update(gone)
             mend = _command("sync-sources", str(root), "--apply")
-            yield _finding("sources", f"documents of {root} are gone or left out", gone, mend)
+            yield _finding(
+                "sources",
+                (f"document of {root} is gone or left out", f"documents of {root} are gone or left out"),
+                gone,
+                mend,
+            )
     if not told:
-        yield _finding("sources", "", [])
+        yield _finding("sources", ("", ""), [])
 
 
 def _lone(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
@@ -116,7 +126,7 @@ def _lone(_context: Context, connection: Connection, _threshold: float) -> Itera
             found |= {
                 f"{wing}/{room}": _command("room", "merge", f"{wing}/{room}", f"{wing}/{largest}") for room in lone
             }
-    yield _finding("lone rooms", "rooms hold one drawer", [*found], *found.values())
+    yield _finding("lone rooms", ("room holds one drawer", "rooms hold one drawer"), [*found], *found.values())
 
 
 def _alike(_context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
@@ -135,14 +145,24 @@ def _alike(_context: Context, connection: Connection, threshold: float) -> Itera
             smaller, larger = sorted((one, other), key=lambda wing: (sizes[wing], wing in of_projects, wing))
             pairs.append((smaller, larger))
     mends = [_command("wing", "merge", smaller, larger) for smaller, larger in pairs]
-    yield _finding("wings", "pairs of wings look alike", [f"{one} and {other}" for one, other in pairs], *mends)
+    yield _finding(
+        "wings",
+        ("pair of wings looks alike", "pairs of wings look alike"),
+        [f"{one} and {other}" for one, other in pairs],
+        *mends,
+    )
 
 
 def _conflicting(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     from palazzo.graph import conflicting
 
     found = [conflict.uid for conflict, stands in conflicting.standing(connection) if stands]
-    yield _finding("conflicts", "facts or statements contradict another", found, "palazzo kg conflicts")
+    yield _finding(
+        "conflicts",
+        ("fact or statement contradicts another", "facts or statements contradict another"),
+        found,
+        "palazzo kg conflicts",
+    )
 
 
 def _stale(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
@@ -162,7 +182,12 @@ def _stale(context: Context, connection: Connection, _threshold: float) -> Itera
             if stale:
                 mend = _command("update-drawer", uid, "--still-holds") if uid in notes else _ending(connection, uid)
                 found[f"{uid} cites {', '.join(map(anchors.name_of, stale))}"] = mend
-    yield _finding("anchors", "notes and facts cite files that are not as they were", [*found], *found.values())
+    yield _finding(
+        "anchors",
+        ("note or fact cites a file that is not as it was", "notes and facts cite files that are not as they were"),
+        [*found],
+        *found.values(),
+    )
 
 
 def _ending(connection: Connection, uid: str) -> str:
@@ -189,11 +214,11 @@ _LOOKS: tuple[Callable[[Context, Connection, float], Iterator[AuditFinding]], ..
 )
 
 
-def _finding(name: str, what: str, found: Sequence[str], *mends: str) -> AuditFinding:
-    """What was found, with one command for all of it, or one for each."""
+def _finding(name: str, what: tuple[str, str], found: Sequence[str], *mends: str) -> AuditFinding:
+    """What was found, by what is said of one and of several, with one command for all of it, or one for each."""
     if not found:
         return AuditFinding(name, True, 0, "nothing to do", (), "")
-    detail = f"{len(found):,} {what}"
+    detail = f"{len(found):,} {what[len(found) > 1]}"
     return AuditFinding(name, False, len(found), detail, tuple(found[:EXAMPLES]), mends[0], mends[:EXAMPLES])
 
 

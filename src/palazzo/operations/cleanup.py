@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -26,7 +27,9 @@ class CleanupRequest:
     """What is too little, where to look, and whether to forget it."""
 
     threshold: Annotated[float, About("Importance below which a note is a candidate, from 0 to 1.")] = 0.2
-    min_length: Annotated[int, About("Characters below which a note is a candidate.")] = 20
+    min_length: Annotated[
+        int, About("Characters below which a note is a candidate; one of Chinese, Japanese or Korean counts as two.")
+    ] = 20
     wing: InWing = None
     dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
 
@@ -92,7 +95,7 @@ def candidates(
         drawer, label = read[row], said.get(row, labels.NO_LABEL)
         own = weight[known[bytes.fromhex(drawer.spans[0].item)]]
         unimportant = label.importance is not None and label.importance < threshold
-        short = len(drawer.text.strip()) < min_length and not (label.filed_as or label.importance)
+        short = _width(drawer.text.strip()) < min_length and not (label.filed_as or label.importance)
         if own.references or not (unimportant or (short and not own.marks)):
             continue
         found.append(
@@ -108,6 +111,11 @@ def candidates(
             )
         )
     return found
+
+
+def _width(text: str) -> int:
+    """How long a text is, by what its letters say: a wide one is mostly a word or half of one."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _forget(context: Context, ids: Sequence[str]) -> str:
