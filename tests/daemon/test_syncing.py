@@ -82,6 +82,23 @@ def test_what_went_wrong_is_told_by_status_and_doctor_until_it_is_mended(tmp_pat
         assert status(context, StatusRequest()).sync_failed == {}
 
 
+def test_what_one_device_told_badly_is_told_too_and_keeps_nothing_back(tmp_path: Path) -> None:
+    remote = tmp_path / "remote"
+    remote.mkdir()
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.join(remote, automatic=True, save_key=tmp_path / "key")
+    other.join(remote, key=tmp_path / "key")
+    other.say("the other machine speaks")
+    other.push()
+    (segment,) = remote.rglob("*.seg")
+    segment.write_bytes(segment.read_bytes()[:50])
+    one.say("the first machine speaks")
+    with one.at() as context:
+        assert syncing_alone.sync(context, syncing_alone.automatic(context))
+    now = one.status()
+    assert (now.waiting, "damaged or has not wholly arrived" in (now.failure or "")) == (0, True)
+
+
 def test_a_remote_that_did_not_ask_for_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "remote").mkdir()
     one = Machine(tmp_path / "one")

@@ -17,6 +17,7 @@ from palazzo.model import Micros
 from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
+from palazzo.operations.kg_dismiss import KgDismissRequest, kg_dismiss
 from palazzo.operations.kg_predicate import KgPredicateRequest, kg_predicate
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.room_move import RoomMoveRequest, room_move
@@ -102,6 +103,21 @@ def test_facts_that_disagree_are_a_conflict_on_both(tmp_path: Path, folder: Path
             found.append([conflict.id for conflict in kg_conflicts(context, KgConflictsRequest()).conflicts])
     assert found[0] == found[1]
     assert len(found[0]) == 1
+
+
+def test_a_conflict_that_came_dismissed_is_not_announced(tmp_path: Path, folder: Path) -> None:
+    one = Machine(tmp_path / "one")
+    one.join(folder, save_key=tmp_path / "key")
+    with one.at() as context:
+        kg_predicate(context, KgPredicateRequest("lives in", functional=True))
+        kg_add(context, KgAddRequest("Anna", "lives in", "Rome"))
+        kg_add(context, KgAddRequest("Anna", "lives in", "Milan"))
+        (found,) = kg_conflicts(context, KgConflictsRequest()).conflicts
+        kg_dismiss(context, KgDismissRequest((found.id,)))
+    one.push()
+    other = Machine(tmp_path / "other")
+    other.join(folder, key=tmp_path / "key")
+    assert other.pull().conflicts == ()
 
 
 # --- what is erased ----------------------------------------------------------------------------------------

@@ -56,7 +56,12 @@ def _pushed(screen: Screen, one: PushedView, dry_run: bool) -> None:
         size = "" if dry_run else f" ({count(one.segments, 'segment')}, {one.bytes / 1000:,.0f} kB)"
         screen.say((one.remote, "bold"), f": {would} {_records(one.records)}{size}")
     if one.anew:
-        screen.say(("All was told anew; what stood there before is removed.", "dim"))
+        told = (
+            "would be told anew, and what stands there removed"
+            if dry_run
+            else "was told anew; what stood there before is removed"
+        )
+        screen.say((f"All {told}.", "dim"))
     if one.withheld:
         stays = ", ".join(f"{n:,} {_WHY[why]}" for why, n in one.withheld.items())
         screen.say((f"Stays here: {stays}. 'palazzo sync status --json' lists them.", "yellow"))

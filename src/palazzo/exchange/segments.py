@@ -37,6 +37,8 @@ _WINDOW = 128 * 1024 * 1024
 _MOST = 10**12
 """No epoch, number or device's clock (in micros: the year 33,658) is as great as a million times this."""
 
+_STAYS_SO = "If it stays so, 'palazzo sync init ADDRESS --again' and a push on that device tell all anew."
+
 _NAME = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})-([0-9a-f]{40})\.seg")
 _DEVICE = re.compile(r"[0-9a-f]{32}")
 _HASH = re.compile(r"[0-9a-f]{40}")
@@ -186,7 +188,7 @@ def read(content: bytes, name: SegmentName, device: str, palace: str, sealing: S
     if digest(content) != name.hash:
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or has not wholly arrived; "
-            "wait until it is copied and pull again."
+            f"wait until it is copied and pull again. {_STAYS_SO}"
         )
     packed = content if sealing is None else sealing.open(content)
     header_line, *lines = _unpacked(packed, name, device).removesuffix(b"\n").split(b"\n")
@@ -252,7 +254,7 @@ def follow(
         if name is None:
             raise SegmentUnreadable(
                 f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
-                "wait until it is copied and pull again."
+                f"wait until it is copied and pull again. {_STAYS_SO}"
             )
         opened = read(fetch(name), name, head.device, palace, sealing)
         if opened.header.previous != (before.hash if before else ""):
@@ -333,7 +335,9 @@ def _dump(told: Header | Head) -> bytes:
 
 def _load(line: bytes, kind: type[Told], what: str) -> Told:
     """Read a header or a head strictly; SegmentUnreadable names `what` for all else."""
-    damaged = SegmentUnreadable(f"{what[0].upper()}{what[1:]} is damaged; that device's next push may mend it.")
+    damaged = SegmentUnreadable(
+        f"{what[0].upper()}{what[1:]} is damaged; that device's next push of something new may mend it."
+    )
     try:
         content = json.loads(line) if len(line) <= LARGEST_HEAD else None
     except (ValueError, RecursionError):

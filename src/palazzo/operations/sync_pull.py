@@ -71,6 +71,7 @@ def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
 def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> PulledView:
     """Take in what stands at one remote; the caller holds the right to sync, and calls `finish` at last."""
     from palazzo.exchange import pulling
+    from palazzo.graph import conflicting
     from palazzo.operations.syncing import meeting
 
     at = meeting(context, remote)
@@ -87,11 +88,15 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
         dry_run=dry_run,
         progress=context.report,
     )
+    if done.conflicts and not dry_run:  # what dismisses one may have come with it
+        with at.database.snapshot() as connection:
+            stand = {one.uid for one, stands in conflicting.standing(connection) if stands}
+        done.conflicts = [one for one in done.conflicts if one in stand]
     names = pulling.names_of(at.database)
     skews = [skew.sentence(names.get(device, "")) for device, skew in sorted(done.skews.items())]
     forks = [
         f"Two palaces have written to the chain of device {names.get(one) or one[:8]}: one is a copy of the other; run "
-        "'palazzo sync init --new-device' in one of them."
+        f"'palazzo sync init {at.transport.address} --new-device' in one of them."
         for one in sorted(done.forked)
     ]
     return PulledView(

@@ -50,11 +50,15 @@ def sync(context: Context, remotes: list[RemoteRow]) -> bool:
     with one_at_a_time(context, patience=0):
         for one in remotes:
             try:
-                pull_from(context, one)
-                finish(context)
+                told = list(pull_from(context, one).notes)
+                _, left = finish(context)
+                told += [f"Still holds what was erased; mend it: {path}" for path in left]
                 with context.reading().database.snapshot() as connection:
                     now_known = syncing.remote(connection, one.row)
                 push_to(context, now_known)
+                if told:  # the rest went well, so nothing has to wait for what is wrong with one device
+                    with context.writing().database.transaction() as connection:
+                        syncing.note_failure(connection, one.row, " ".join(told), context.now)
             except PalazzoError as error:
                 well = False
                 with context.writing().database.transaction() as connection:

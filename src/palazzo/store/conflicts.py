@@ -64,7 +64,7 @@ def record(connection: Connection, kind: str, earlier: Claim, later: Claim, at: 
 
 def all_conflicts(connection: Connection) -> list[Conflict]:
     """Return every conflict, newest first, dismissed ones too."""
-    return [_conflict(row) for row in connection.execute(f"{_COLUMNS} ORDER BY found_at DESC, id DESC")]
+    return [_conflict(row) for row in connection.execute(f"{_COLUMNS} ORDER BY found_at DESC, uid DESC")]
 
 
 def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:

@@ -194,9 +194,14 @@ _SENTENCES = (
         "{} cannot be reached: check the network, and run it again.",
     ),
     (
-        r"protected branch|non-fast-forward|denynonfastforwards|denying|pre-receive hook declined|hook declined",
+        r"protected branch|non-fast-forward|denynonfastforwards|denying",
         "{} refuses to have the branch palazzo/v1 replaced: allow its owner to force-push to that one branch, "
         "and run it again.",
+    ),
+    (
+        r"hook declined",
+        "{} refused the push by a hook or a rule of its own: let it take the branch palazzo/v1, also when that is "
+        "replaced, and run it again.",
     ),
     (
         r"directory file conflict|cannot lock ref .{0,300}exists; cannot create",
