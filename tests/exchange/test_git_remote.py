@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -347,6 +348,23 @@ def test_a_remote_on_a_machine_without_git_says_so(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RemoteUnusable, match="git is not on PATH"):
         open_remote(Where("git", str(tmp_path)), tmp_path / "cache")
+
+
+def test_whoever_waits_for_a_remote_that_does_not_answer_can_stop(tmp_path: Path) -> None:
+    class EnoughError(Exception):
+        pass
+
+    asked = []
+
+    def heed() -> None:
+        asked.append(1)
+        raise EnoughError
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"git://127.0.0.1:{silent.getsockname()[1]}/x"
+        with pytest.raises(EnoughError):
+            open_remote(Where("git", url), tmp_path / "cache", heed=heed).look()
+    assert asked == [1]
 
 
 def test_passwords_are_blotted_out_wherever_an_address_is_shown() -> None:

@@ -82,9 +82,13 @@ def opened(context: Context, where: Where, uid: bytes) -> Remote:
 
     from palazzo.exchange.remotes.opening import open_remote
 
-    return open_remote(
-        where, _cache(context) / uid.hex(), context.variables, asks=sys.stdin is not None and sys.stdin.isatty()
-    )
+    asks = sys.stdin is not None and sys.stdin.isatty()
+
+    def heed() -> None:
+        if not asks:  # no bar is drawn over git's question
+            context.report("waiting for git", 0, 0)
+
+    return open_remote(where, _cache(context) / uid.hex(), context.variables, asks=asks, heed=heed)
 
 
 def meeting(context: Context, remote: RemoteRow) -> Meeting:

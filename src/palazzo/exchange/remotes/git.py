@@ -19,7 +19,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,14 +75,25 @@ class _Tree:
 
 
 class GitBranch:
-    """A remote in a git repository; see `Remote`. `url` is anything that git accepts, `cache` a directory of ours."""
+    """A remote in a git repository; see `Remote`. `url` is anything that git accepts, `cache` a directory of ours.
+
+    `asks` and `heed` are as of `Git`.
+    """
 
     kind: Kind = "git"
 
-    def __init__(self, url: str, cache: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        cache: Path,
+        variables: Mapping[str, str] = os.environ,
+        *,
+        asks: bool = False,
+        heed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._url = url
         self.address = without_password(url)
-        self._cache = Cache(cache, variables, asks=asks)
+        self._cache = Cache(cache, variables, asks=asks, heed=heed)
         self._git = self._cache.git
         self._tree: _Tree | None = None
 

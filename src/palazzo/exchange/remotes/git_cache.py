@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from palazzo.errors import RemoteUnusable
@@ -26,9 +26,9 @@ _CLEARED = "palazzo-cleared"
 class Cache:
     """See the module. What fails in it raises BrokenCache."""
 
-    def __init__(self, path: Path, variables: Mapping[str, str], *, asks: bool) -> None:
+    def __init__(self, path: Path, variables: Mapping[str, str], *, asks: bool, heed: Callable[[], None]) -> None:
         self.path = path
-        self.git = Git(path, variables, asks=asks)
+        self.git = Git(path, variables, asks=asks, heed=heed)
         self._is_adding = False
 
     def make(self) -> None:

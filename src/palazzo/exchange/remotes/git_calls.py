@@ -15,7 +15,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +30,8 @@ LOOK_WITHIN = 60.0
 """Seconds in which a remote says which branches it has."""
 TRANSFER_WITHIN = 900.0
 """Seconds for one push or fetch: 100 MB at 1 Mbit/s. A line that stands still ends it sooner (`_STILL`)."""
+_HEED_EVERY = 0.5
+"""Seconds after which whoever waits for git is asked whether to go on."""
 _STILL = 30
 """Seconds in which fewer than 100 bytes a second came over HTTP."""
 
@@ -74,10 +77,20 @@ class Answer:
 
 
 class Git:
-    """Calls git in one bare repository. `asks` lets it ask the person at the terminal for a password."""
+    """Calls git in one bare repository. `asks` lets it ask the person at the terminal for a password.
 
-    def __init__(self, repository: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> None:
-        self.repository, self._asks = repository, asks
+    `heed` is called now and then while git is waited for; what it raises ends git.
+    """
+
+    def __init__(
+        self,
+        repository: Path,
+        variables: Mapping[str, str] = os.environ,
+        *,
+        asks: bool = False,
+        heed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.repository, self._asks, self._heed = repository, asks, heed
         program = find_program()
         if program is None:
             raise RemoteUnusable("git is not on PATH: install it, or use a folder as the remote.")
@@ -108,7 +121,7 @@ class Git:
             )
             with process:
                 try:
-                    out, _ = process.communicate(timeout=within)
+                    out = self._out(process, within)
                 except subprocess.TimeoutExpired:
                     self._end(process)
                     raise RemoteUnusable(
@@ -126,6 +139,17 @@ class Git:
         if answer.code:
             raise BrokenCache(answer.said)
         return answer.out
+
+    def _out(self, process: subprocess.Popen[bytes], within: float) -> bytes:
+        """Wait for it to end; return what it printed. Raises TimeoutExpired, and what `heed` raises."""
+        until = time.monotonic() + within
+        while True:
+            try:
+                return process.communicate(timeout=max(0.0, min(_HEED_EVERY, until - time.monotonic())))[0]
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= until:
+                    raise
+            self._heed()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End it with what it started: ssh, remote helpers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,14 +62,22 @@ def known(address: str) -> Where:
     return Where("git" if _is_repository(Path(address)) else "folder", address)
 
 
-def open_remote(where: Where, cache: Path, variables: Mapping[str, str] = os.environ, *, asks: bool = False) -> Remote:
+def open_remote(
+    where: Where,
+    cache: Path,
+    variables: Mapping[str, str] = os.environ,
+    *,
+    asks: bool = False,
+    heed: Callable[[], None] = lambda: None,
+) -> Remote:
     """Return the remote; nothing is read or written yet. `cache` is a directory of ours for it, which git needs.
 
-    `asks` says that a person sits at the terminal, whom git may ask for a password.
+    `asks` says that a person sits at the terminal, whom git may ask for a password; what `heed` raises ends a git that
+    is waited for.
     """
     if where.kind == "folder":
         return Folder(Path(where.address))
-    return GitBranch(where.address, cache, variables, asks=asks)
+    return GitBranch(where.address, cache, variables, asks=asks, heed=heed)
 
 
 def _is_directory(path: Path) -> bool:
