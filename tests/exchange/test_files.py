@@ -9,6 +9,7 @@ import os
 import random
 import stat
 import sys
+import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -98,6 +99,26 @@ def test_a_bomb_is_left_after_so_much(tmp_path: Path, monkeypatch: pytest.Monkey
         for _ in range(20):
             write(b"\n" * (1 << 20))
     with pytest.raises(SourceUnreadable, match="unpacks to more than 200 times its size"):
+        texts(path)
+
+
+def test_a_piece_of_nothing_but_ends_of_lines_takes_no_more_memory_than_another(tmp_path: Path) -> None:
+    path = tmp_path / "ends.jsonl.zst"
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"\n" * (1 << 18) + b"{}"))
+    tracemalloc.start()
+    try:
+        assert [line.number for line in lines(path)] == [(1 << 18) + 1]
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 5 << 19
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files there")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    os.mkfifo(path)
+    with pytest.raises(SourceUnreadable, match="is a pipe"):
         texts(path)
 
 

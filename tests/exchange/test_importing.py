@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
@@ -26,6 +29,7 @@ from palazzo.operations.restore_session import RestoreSessionRequest, restore_se
 from palazzo.operations.search import SearchRequest, search
 from palazzo.operations.undo import UndoRequest, undo
 from palazzo.operations.verify import VerifyRequest, verify
+from palazzo.operations.wake_up import WakeUpRequest, wake_up
 from palazzo.store.database import Database
 
 Lines = list[Any]
@@ -328,6 +332,74 @@ def test_a_million_facts_in_one_line_are_not_read(other: Home, path: Path, made:
     refused(other, path, "values")
     path.write_bytes(head + b'\n{"kind":"item","parts":' + b"[" * 100_000)
     refused(other, path, "nested too deeply")
+
+
+@pytest.mark.parametrize("ending", [b"", b'"', b"\\"])
+def test_a_long_line_that_is_cut_off_within_quotes_is_looked_at_once(
+    other: Home, path: Path, made: tuple[Home, bytes], ending: bytes
+) -> None:
+    """Looked at from each quote in it, it would take hours."""
+    path.write_bytes(made[1].splitlines()[0] + b'\n{"kind":"item","text":"' + b'x\\"' * 400_000 + ending)
+    refused(other, path, "cut off")
+
+
+@pytest.mark.parametrize("cut", [2, 11, 200])
+@pytest.mark.parametrize("packed", [gzip.compress, zstandard.compress])
+def test_a_packed_export_of_which_only_the_beginning_is_left_is_told_from_another_file(
+    other: Home, path: Path, made: tuple[Home, bytes], packed: Callable[[bytes], bytes], cut: int
+) -> None:
+    path.write_bytes(packed(made[1])[: max(cut, 4) if packed is zstandard.compress else cut])
+    with pytest.raises(SourceUnreadable, match="ends in the middle"):
+        other.take(path)
+
+
+@pytest.mark.parametrize("text", [b"", b"\n \n"])
+def test_a_file_without_a_word_is_said_to_be_empty(other: Home, path: Path, text: bytes) -> None:
+    path.write_bytes(text)
+    with pytest.raises(UsageError, match="is empty"):
+        other.take(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files there")
+def test_what_is_no_file_is_not_waited_for(other: Home, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    for path in (tmp_path / "pipe", tmp_path / "dangling", Path("/dev/zero")):
+        for store in (None, "palazzo", "shodh", "claude-mem"):
+            with pytest.raises(UsageError, match="no file and no directory"):
+                other.take(path, store=store)
+
+
+@pytest.mark.parametrize("at", [-62_135_596_800_000_000, 253_402_300_799_999_999])
+def test_what_was_said_at_an_end_of_the_calendar_is_imported_and_shown(
+    other: Home, path: Path, made: tuple[Home, bytes], at: int
+) -> None:
+    lines = [line for line in read(made[1]) if line["kind"] not in ("link", "drawer")]
+    lines = [{**line, "created_at": at, "recorded_at": at} if line["kind"] == "item" else line for line in lines]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines).replace('{"kind": ', '{"kind":'))
+    other.take(path, store="palazzo")
+    for zone in ("UTC", "Pacific/Auckland", "America/Los_Angeles"):
+        other.variables["TZ"] = zone
+        with other.at() as context:
+            assert "cat" in search(context, SearchRequest("grey cat")).hits[0].text
+            wake_up(context, WakeUpRequest(wing="shop"))
+    with other.at() as context:
+        assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
+
+
+@pytest.mark.parametrize(("field", "value"), [("author", "Kim"), ("role", "tool"), ("meta", {})])
+def test_of_an_item_that_two_tell_otherwise_the_drawer_tells_what_is_kept(
+    other: Home, path: Path, made: tuple[Home, bytes], field: str, value: object
+) -> None:
+    lines = [line for line in read(made[1]) if line["kind"] not in ("link", "drawer")]
+    notes = [line for line in lines if line["kind"] == "item" and line["type"] == "note"]
+    for told in ({}, {field: value}):
+        changed = [{**line, **told} if line in notes else line for line in lines]
+        path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in changed))
+        taken = other.take(path)
+    assert {one.what: one.changed for one in taken.counts}["item"]
+    with other.at() as context:
+        assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
 
 
 def test_a_bomb_is_not_unpacked(other: Home, path: Path) -> None:

@@ -122,9 +122,11 @@ class Comparison:
         moved = (known.room, known.title) != (row.room, row.title)
         if moved:
             drawers.refile(self._connection, known.row, row.room, row.title)
-        moved = moved or tagged
-        if known.retired_why is not None:
+        told = (known.kind, known.role, known.author) != (row.kind, row.role, row.author)
+        if told or known.retired_why is not None:
             drawers.tell_anew(self._connection, known.row, row)
+        moved = moved or tagged or told
+        if known.retired_why is not None:
             drawers.revive(self._connection, known.row)
             self._show(known.row)
             changes.append(self._connection, "drawer+", [known.row])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import tempfile
 import zlib
@@ -64,6 +65,8 @@ def pieces(path: Path) -> Iterator[bytes]:
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
+        if stat.S_ISFIFO(path.stat().st_mode):
+            raise SourceUnreadable(f"{path} is a pipe, and nobody may ever write into it. Name a file.")
         with path.open("rb") as file:
             yield file
     except OSError as error:
@@ -181,20 +184,21 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
             if piece.startswith(_UTF16):
                 raise SourceUnreadable(f"{path} was saved as UTF-16, and is read as UTF-8. Save it as that, or anew.")
             piece = piece.removeprefix(_BOM)
-        first, *others = piece.split(b"\n")
-        parts.append(first)
-        size += len(first)
-        for other in others:
-            number += 1
-            text = b"".join(parts)
-            if text.strip():
-                yield Line(number, text, read)
-            parts, size = [other], len(other)
-        if size > LARGEST_LINE:
-            raise SourceUnreadable(
-                f"{path}: line {number + 1:,} has more than {LARGEST_LINE >> 20} MiB, and was not read. It is no"
-                " export, or a damaged one."
-            )
+        for start in range(0, len(piece), _BLOCK):  # all lines of a piece at once could be as many as it has bytes
+            first, *others = piece[start : start + _BLOCK].split(b"\n")
+            parts.append(first)
+            size += len(first)
+            for other in others:
+                number += 1
+                text = b"".join(parts)
+                if text.strip():
+                    yield Line(number, text, read)
+                parts, size = [other], len(other)
+            if size > LARGEST_LINE:
+                raise SourceUnreadable(
+                    f"{path}: line {number + 1:,} has more than {LARGEST_LINE >> 20} MiB, and was not read. It is no"
+                    " export, or a damaged one."
+                )
     if (text := b"".join(parts)).strip():
         yield Line(number + 1, text, read)
 

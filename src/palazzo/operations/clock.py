@@ -87,4 +87,7 @@ def day_and_time(at: Micros, there: tzinfo) -> str:
 
 
 def _shown(at: Micros, there: tzinfo) -> datetime:
-    return datetime.fromtimestamp(at // 1_000_000, there)
+    try:
+        return datetime.fromtimestamp(at // 1_000_000, there)
+    except (ValueError, OverflowError):  # the first or last hours of the calendar, which have no other day there
+        return datetime.fromtimestamp(at // 1_000_000, UTC)

@@ -154,6 +154,10 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
         path = context.cwd / request.path.expanduser()
         if not os.path.lexists(path):
             raise UsageError(f"{path} does not exist. Name an export, or a directory of another memory.")
+        if not (path.is_file() or path.is_dir()):
+            raise UsageError(
+                f"{path} leads to no file and no directory. Name one, or let it come by standard input (-)."
+            )
         yield path
         return
     if context.trust != "user":
@@ -168,7 +172,7 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
 
 def _reader(path: Path, named: str | None) -> StoreReader | None:
     """The reader of whose store it is; None for an export of our own."""
-    from palazzo.exchange import checking, trees
+    from palazzo.exchange import checking, files, trees
     from palazzo.exchange.stores import registry
 
     if named is not None:
@@ -180,6 +184,8 @@ def _reader(path: Path, named: str | None) -> StoreReader | None:
         return None
     found = registry.recognised(path)
     if found is None:
+        if path.is_file() and next(files.lines(path), None) is None:
+            raise UsageError(f"{path} is empty. Export anew where it is from.")
         there = ", ".join([OWN, *(reader.name for reader in registry.READERS)])
         raise UsageError(f"{path} is nothing that can be told by its looks. Say whose it is with --from: {there}.")
     return found

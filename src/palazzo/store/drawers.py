@@ -60,6 +60,9 @@ class Known:
     trust: str
     retired_at: int | None
     retired_why: str | None
+    kind: str
+    role: str
+    author: str
     tags: tuple[str, ...]
 
 
@@ -101,13 +104,15 @@ def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, Kn
     found = {}
     for row in rows:
         columns = connection.execute(
-            "SELECT uid, room, title, turn, locator, trust, retired_at, retired_why FROM drawer WHERE id = ?",
+            "SELECT uid, room, title, turn, locator, trust, retired_at, retired_why, kind, role, author FROM drawer"
+            " WHERE id = ?",
             (row,),
         )
-        for uid, room, title, turn, locator, trust, ended, why in columns:
+        for uid, room, title, turn, locator, trust, ended, why, kind, role, author in columns:
             found[bytes(uid)] = Known(
-                row, int(room), title, int(turn), locator, trust, ended, why, tags.tags_of(connection, row)
-            )
+                row, int(room), title, int(turn), locator, trust, ended, why, kind, role, author,
+                tags.tags_of(connection, row),
+            )  # fmt: skip
     return found
 
 
@@ -197,7 +202,7 @@ def retire(connection: Connection, row: int, at: int, why: str) -> None:
 
 
 def tell_anew(connection: Connection, drawer: int, row: DrawerRow) -> None:
-    """Give a drawer that comes back what it takes from its items: it may have been known as forgotten alone."""
+    """Give a drawer what it takes from its items: it was known as forgotten alone, or another's of them is kept."""
     connection.execute(
         "UPDATE drawer SET kind = ?, thread = ?, ordinal = ?, role = ?, author = ?, created_at = ?, branch = ?,"
         " commit_id = ?, size = ?, marks = ? WHERE id = ?",

@@ -214,5 +214,5 @@ def _spoken_date(micros: int) -> str:
     """Return a date the ways people ask for it; '' for the epoch, which stands for "not known"."""
     if not micros:
         return ""
-    moment = datetime.fromtimestamp(micros / 1e6, UTC)
+    moment = datetime.fromtimestamp(micros // 1_000_000, UTC)  # rounded up, the last moment of 9999 would be none
     return f"{moment:%Y-%m-%d} {moment.day} {moment:%B} {moment.year} {moment:%A}"
