@@ -132,6 +132,14 @@ def _stopped(top: Path) -> None:
         raise KeyboardInterrupt
 
 
+def test_a_repository_that_was_just_made_is_grown_into(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    grown(tmp_path, api_auth="words")
+    assert pages_of(tmp_path) == {str(Path("api/auth.md")): "words"}
+    assert (tmp_path / ".git" / "HEAD").is_file()
+
+
 def test_a_directory_of_somebody_elses_and_a_file_are_not_written_into(tmp_path: Path) -> None:
     top = tmp_path / "project"
     top.mkdir()

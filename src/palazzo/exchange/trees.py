@@ -101,7 +101,8 @@ class Tree:
 def growing(top: Path) -> Iterator[Tree]:
     """Give a tree to write pages into, and put it in place at the end.
 
-    Raises UsageError where `top` is something else than a directory of ours or an empty one, PalazzoError where it
+    Raises UsageError where `top` is something else than a directory of ours or an empty one (a repository that was just
+    made is one), PalazzoError where it
     cannot be written.
     """
     before = _pages_before(top)
@@ -172,7 +173,7 @@ def _pages_before(top: Path) -> list[str]:
     if not top.is_dir():
         raise UsageError(f"{top} is there and no directory. Markdown is a tree of pages: name a directory.")
     if not is_tree(top):
-        if any(top.iterdir()):
+        if any(one.name != ".git" for one in top.iterdir()):  # a repository that nothing is in yet
             raise UsageError(
                 f"{top} holds something else than an export, and is not written into. Name a new directory."
             )
