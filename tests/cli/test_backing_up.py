@@ -396,3 +396,13 @@ def test_people_are_told_what_was_done(palazzo: Command, made: Path, home: Path)
     assert "restored  4 items" in told
     assert "in place of  4 items" in told
     assert json.loads(palazzo("restore", str(made), "--dry-run", "--json").out)["dry_run"] is True
+
+
+@pytest.mark.parametrize(
+    "line", ["backup {}/x", "restore {}/x --yes", "import {}/x", "sync init {}/x", "sync key {}/x"], ids=str.split
+)
+def test_the_home_of_nobody_is_a_place_that_is_not_there(palazzo: Command, shop: Path, line: str) -> None:
+    done = palazzo(*line.format("~nobody-of-that-name").split())
+    assert done.code
+    assert "bug" not in done.error
+    assert "nobody-of-that-name" in done.error

@@ -96,7 +96,7 @@ def backup(context: Context, request: BackupRequest) -> BackupResult:
 def _target(context: Context, request: BackupRequest, device: str, at: Micros) -> tuple[Path | None, Path]:
     """The directory if one was named, and the file to write."""
     palace = context.palace_path
-    chosen = None if request.target is None else context.cwd / request.target.expanduser()
+    chosen = None if request.target is None else context.led_to(request.target)
     try:
         if chosen is None or chosen.is_dir() or request.keep is not None:
             directory = chosen or backups.default_directory(palace)

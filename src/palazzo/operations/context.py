@@ -85,6 +85,10 @@ class Context:
             self._palace.close()
         self._palace = None
 
+    def led_to(self, path: Path) -> Path:
+        """Return where a path leads that somebody named. `~` of a user whom nobody knows is a name as any other."""
+        return self.cwd / os.path.expanduser(path)  # noqa: PTH111 - the other one raises RuntimeError then
+
     # --- the palace ----------------------------------------------------------------------------------------
 
     @cached_property

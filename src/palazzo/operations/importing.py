@@ -151,7 +151,7 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
     from palazzo.exchange.files import STDIN
 
     if request.path != STDIN:
-        path = context.cwd / request.path.expanduser()
+        path = context.led_to(request.path)
         if not os.path.lexists(path):
             raise UsageError(f"{path} does not exist. Name an export, or a directory of another memory.")
         if not (path.is_file() or path.is_dir()):

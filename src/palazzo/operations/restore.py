@@ -64,7 +64,7 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     from palazzo.store import backup as copying
     from palazzo.store import filesystem
 
-    file, palace = context.cwd / request.file.expanduser(), context.palace_path
+    file, palace = context.led_to(request.file), context.palace_path
     _refuse_foreign(file)
     if palace.exists() and file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name a backup of it: 'palazzo backup --list' says which.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -99,6 +99,11 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
     from palazzo.exchange.remotes.opening import resolve
     from palazzo.operations.syncing import one_at_a_time, opened
 
+    request = replace(
+        request,
+        key=None if request.key is None else context.led_to(request.key),
+        save_key=None if request.save_key is None else context.led_to(request.save_key),
+    )
     _check(request)
     where = resolve(request.address, context.cwd, context.variables)
     database = context.writing().database

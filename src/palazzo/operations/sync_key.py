@@ -37,7 +37,7 @@ def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
     from palazzo.exchange import joining, sealing
     from palazzo.operations.syncing import chosen
 
-    target = (context.cwd / request.file.expanduser()).absolute()
+    target = context.led_to(request.file).absolute()
     if request.remote is not None:
         (remote,) = chosen(context, request.remote)
         if not remote.secret:

@@ -36,7 +36,7 @@ def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) 
     """
     if not address.strip() or address.startswith("-") or not address.isprintable():
         raise UsageError("Name a remote: a directory, the URL of a git repository, or a remote of the one you are in.")
-    path = cwd / Path(address).expanduser()
+    path = cwd / os.path.expanduser(address)  # noqa: PTH111 - the other one raises RuntimeError for no user's `~`
     if _is_directory(path):
         path = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were given
         return Where("git" if _is_repository(path) else "folder", str(path))
