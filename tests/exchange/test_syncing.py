@@ -106,18 +106,20 @@ def test_facts_that_disagree_are_a_conflict_on_both(tmp_path: Path, folder: Path
 
 
 def test_a_conflict_that_came_dismissed_is_not_announced(tmp_path: Path, folder: Path) -> None:
-    one = Machine(tmp_path / "one")
-    one.join(folder, save_key=tmp_path / "key")
+    one, other = two(tmp_path, folder)
+    for machine, city in ((one, "Rome"), (other, "Milan")):
+        with machine.at() as context:
+            kg_predicate(context, KgPredicateRequest("lives in", functional=True))
+            kg_add(context, KgAddRequest("Anna", "lives in", city))
+        machine.push()
+    assert len(one.pull().conflicts) == 1
     with one.at() as context:
-        kg_predicate(context, KgPredicateRequest("lives in", functional=True))
-        kg_add(context, KgAddRequest("Anna", "lives in", "Rome"))
-        kg_add(context, KgAddRequest("Anna", "lives in", "Milan"))
         (found,) = kg_conflicts(context, KgConflictsRequest()).conflicts
         kg_dismiss(context, KgDismissRequest((found.id,)))
     one.push()
-    other = Machine(tmp_path / "other")
-    other.join(folder, key=tmp_path / "key")
-    assert other.pull().conflicts == ()
+    third = Machine(tmp_path / "third")
+    third.join(folder, key=tmp_path / "key")
+    assert third.pull().conflicts == ()
 
 
 # --- what is erased ----------------------------------------------------------------------------------------
