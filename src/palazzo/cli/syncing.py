@@ -125,7 +125,8 @@ def _remote(screen: Screen, one: RemoteStatus) -> None:
     pushed = f"pushed {to_iso(one.pushed_at)}" if one.pushed_at else "never pushed"
     pulled = f"pulled {to_iso(one.pulled_at)}" if one.pulled_at else "never pulled"
     there = "" if one.to_pull is None else f"; {count(one.to_pull, 'segment')} to pull"
-    screen.say(f"  {pushed}, {pulled}; {count(one.waiting, 'item')} to push{there}")
+    screen.say(f"  {pushed}, {pulled}")
+    screen.say(f"  {count(one.waiting, 'item')} to push{there}")
     for device in one.devices:
         screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}", "dim"))
     if one.erased_there:

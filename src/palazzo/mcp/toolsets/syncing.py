@@ -32,26 +32,28 @@ def pulled(one: PulledView) -> dict[str, Any]:
     }
 
 
-def pushed_line(one: PushedView) -> str:
-    """Return what went to a remote, as a line."""
+def pushed_line(one: PushedView, dry_run: bool = False) -> str:
+    """Return what went to a remote, or would, as a line."""
     stays = f"; {counted(sum(one.withheld.values()), 'item')} withheld" if one.withheld else ""
-    return f"{one.remote}: {counted(sum(one.records.values()), 'record')} pushed{stays}"
+    done = "would be pushed" if dry_run else "pushed"
+    return f"{one.remote}: {counted(sum(one.records.values()), 'record')} {done}{stays}"
 
 
-def pulled_line(one: PulledView) -> str:
-    """Return what came from a remote, as lines."""
+def pulled_line(one: PulledView, dry_run: bool = False) -> str:
+    """Return what came from a remote, or would, as lines."""
     found = f"; {counted(len(one.conflicts), 'new conflict')}, see kg_conflicts" if one.conflicts else ""
-    return "\n".join([f"{one.remote}: {counted(sum(one.added.values()), 'record')} pulled{found}", *one.notes])
+    done = "would be pulled" if dry_run else "pulled"
+    return "\n".join([f"{one.remote}: {counted(sum(one.added.values()), 'record')} {done}{found}", *one.notes])
 
 
 def _push(result: SyncPushResult, given: Given) -> Answer:
     told = {"dry_run": result.dry_run, "remotes": [pushed(one) for one in result.remotes]}
-    return Answer(told, "\n".join(map(pushed_line, result.remotes)))
+    return Answer(told, "\n".join(pushed_line(one, result.dry_run) for one in result.remotes))
 
 
 def _pull(result: SyncPullResult, given: Given) -> Answer:
     told = {"dry_run": result.dry_run, "remotes": [pulled(one) for one in result.remotes]}
-    return Answer(told, "\n".join(map(pulled_line, result.remotes)))
+    return Answer(told, "\n".join(pulled_line(one, result.dry_run) for one in result.remotes))
 
 
 def _status(result: SyncStatusResult, given: Given) -> Answer:
