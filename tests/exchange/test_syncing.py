@@ -6,14 +6,18 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from tests.exchange.machines import Machine, exchange
 
-from palazzo.errors import DeviceCopied, PalazzoError, RemoteRewritten, RemoteUnusable, UsageError, WrongKey
+from palazzo.errors import DeviceCopied, NotFound, PalazzoError, RemoteRewritten, RemoteUnusable, UsageError, WrongKey
 from palazzo.exchange.remotes.folder import Folder
 from palazzo.model import Micros
+from palazzo.operations import syncing
+from palazzo.operations.context import Context
 from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
@@ -233,6 +237,27 @@ def test_a_remote_that_was_removed_can_be_begun_again(tmp_path: Path, folder: Pa
     one.join(folder, again=True)
     exchange(one, other)
     assert one.truth() == other.truth()
+
+
+@pytest.mark.parametrize("call", [Machine.push, Machine.pull])
+def test_a_remote_is_as_it_stands_when_its_turn_comes(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[Machine], object]
+) -> None:
+    one = Machine(tmp_path / "one")
+    one.say(WORDS)
+    one.join(folder)
+    one_at_a_time = syncing.one_at_a_time
+
+    def behind_one_that_removes_it(context: Context) -> AbstractContextManager[None]:
+        monkeypatch.undo()
+        with one.at() as other:
+            sync_remove(other, SyncRemoveRequest("default"))
+        return one_at_a_time(context)
+
+    monkeypatch.setattr(syncing, "one_at_a_time", behind_one_that_removes_it)
+    with pytest.raises(NotFound, match="has no remote"):
+        call(one)
+    assert not list(folder.rglob("*.seg"))
 
 
 def test_no_password_of_an_address_is_shown(tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ def sync_now(context: Context, request: SyncNowRequest) -> SyncNowResult:
     from palazzo.operations.sync_push import push_to
     from palazzo.operations.syncing import chosen, one_at_a_time
 
-    remotes = chosen(context, request.remote)
+    chosen(context, request.remote)
     with one_at_a_time(context):
-        pulled = tuple(pull_from(context, one) for one in remotes)
+        pulled = tuple(pull_from(context, one) for one in chosen(context, request.remote))
         removed, mend = finish(context)
         pushed = tuple(push_to(context, one) for one in chosen(context, request.remote))
     return SyncNowResult(pulled, pushed, removed, mend)

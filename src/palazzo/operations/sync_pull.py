@@ -61,8 +61,9 @@ def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
     """
     from palazzo.operations.syncing import chosen, one_at_a_time
 
-    remotes = chosen(context, request.remote)
+    chosen(context, request.remote)
     with one_at_a_time(context):
+        remotes = chosen(context, request.remote)  # as they are by now: whoever was waited for may have changed them
         views = tuple(pull_from(context, one, request.dry_run) for one in remotes)
         removed, mend = ((), ()) if request.dry_run else finish(context)
     return SyncPullResult(request.dry_run, views, removed, mend)

@@ -54,8 +54,9 @@ def sync_push(context: Context, request: SyncPushRequest) -> SyncPushResult:
     """
     from palazzo.operations.syncing import chosen, one_at_a_time
 
-    remotes = chosen(context, request.remote)
+    chosen(context, request.remote)
     with one_at_a_time(context):
+        remotes = chosen(context, request.remote)  # as they are by now: whoever was waited for may have changed them
         return SyncPushResult(request.dry_run, tuple(push_to(context, one, request.dry_run) for one in remotes))
 
 
