@@ -108,6 +108,8 @@ def test_filters_are_those_of_search(home: Home) -> None:
     assert home.pages(filed_as=("decision",), out="e")[0].counts["drawers"] == 2
     assert home.pages(branch="main", out="f")[0].counts["drawers"] > 0
     assert home.pages(source="s1", out="g")[0].filter == {"source": "s1"}
+    assert 'filter: {"source": "s1"}' in home.pages(source="s1", out="g")[1]["README.md"]
+    assert "filter" not in home.pages(out="whole")[1]["README.md"]
     with pytest.raises(NoSuchPlace, match="no wing 'ap'"):
         home.pages(wing="ap", out="h")
     with pytest.raises(UsageError, match="inverted"):

@@ -19,6 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
+from typing import Any
 
 from palazzo.archive.reading import SPAN_SEPARATOR, read_drawers
 from palazzo.exchange.trees import Tree, safe_names
@@ -57,11 +58,23 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is written: drawers, and of facts all, or those of a `wing` and what those drawers state."""
+    """What is written: drawers, and of facts all, or those of a `wing` and what those drawers state.
+
+    `filter` is what it was limited to, by option; empty where it is everything.
+    """
 
     drawers: Listing
-    all_facts: bool = True
-    wing: str | None = None
+    filter: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def all_facts(self) -> bool:
+        """Whether facts count that are written in no drawer."""
+        return not self.filter
+
+    @property
+    def wing(self) -> str | None:
+        """The wing that all of it is limited to, and by nothing else."""
+        return self.filter["wing"] if [*self.filter] == ["wing"] else None
 
 
 def write(connection: Connection, chosen: Chosen, tree: Tree, progress: Progress | None = None) -> Written:
@@ -77,7 +90,7 @@ def write(connection: Connection, chosen: Chosen, tree: Tree, progress: Progress
     for place, own in _facts(connection, chosen, items):
         tree.write(_FACTS if place is None else f"{names[place]}/{_FACTS}", _fact_page(place, own))
         written.facts += len(own)
-    tree.write(_README, _readme(written, names))
+    tree.write(_README, _readme(written, names, chosen.filter))
     written.pages = len(tree.pages)
     return written
 
@@ -262,13 +275,16 @@ def _cell(words: str) -> str:
 # --- the page before all -----------------------------------------------------------------------------------
 
 
-def _readme(written: Written, wings: Mapping[str, str]) -> str:
+def _readme(written: Written, wings: Mapping[str, str], limited: Mapping[str, Any]) -> str:
+    counts = {"drawers": written.drawers, "facts": written.facts, "tasks": written.tasks}
     parts = [
-        _front_matter(drawers=written.drawers, facts=written.facts, tasks=written.tasks),
+        _front_matter(**counts, **({"filter": limited} if limited else {})),
         "# Palace\n",
         "Made by `palazzo export --format markdown`, to be read: words stand whole in fences, times are UTC. What can"
         " be imported again is an export as jsonl.\n",
     ]
+    if limited:
+        parts.append("This is a part of a palace: what the options let through that `filter` names above.\n")
     for wing, of_wing in groupby(sorted(written.rooms), key=lambda one: one[0]):
         rooms = [room for _, room in of_wing]
         parts.append(f"## {_line(wing)}\n")

@@ -158,7 +158,7 @@ def _markdown(
 ) -> dict[str, int]:
     from palazzo.exchange import markdown, trees
 
-    wanted = markdown.Chosen(chosen, not narrowed, narrowed["wing"] if [*narrowed] == ["wing"] else None)
+    wanted = markdown.Chosen(chosen, narrowed)
     with trees.growing(out) as tree:
         told = markdown.write(connection, wanted, tree, lambda done, total: context.report("exporting", done, total))
     return {"drawers": told.drawers, "facts": told.facts, "tasks": told.tasks, "pages": told.pages}
