@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
 from tests.daemon.conftest import User, wait_until
@@ -11,7 +12,8 @@ from tests.daemon.conftest import User, wait_until
 from palazzo import locks
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.operations.watch import lock_file
+from palazzo.operations.watch import WatchRequest, lock_file, watch
+from palazzo.operations.watching import WatchEvent
 
 
 def session(home: Path, host: Path, name: str, words: str) -> None:
@@ -78,3 +80,23 @@ def test_it_reads_nobodys_history_unasked_and_leaves_watching_to_a_watcher(user:
         hits = caller.call("search", {"query": "private words"})["result"]["hits"]
         assert [hit["text"] for hit in hits if "private words" in hit["text"]] == []
         assert caller.call("status", {})["result"]["items"] == 1
+
+
+def test_it_gives_way_to_a_person_who_watches(user: User) -> None:
+    user.variables["PALAZZO_WATCH_BACKGROUND"] = "on"
+    notes = user.home / "notes"
+    notes.mkdir()
+    with user.caller() as caller:
+        caller.call("remember", {"text": "so that there is a palace"})
+        wait_until(lambda: user.greet("state")["state"]["watching"])
+        told: list[object] = []
+        stop = threading.Event()
+        with Context(user.palace, user.home, {**user.variables, "PALAZZO_SERVICE": "off"}, on_event=told.append) as own:
+            watching = threading.Thread(target=watch, args=(own, WatchRequest((notes,)), stop))
+            watching.start()
+            try:
+                wait_until(lambda: "caught-up" in [one.event for one in told if isinstance(one, WatchEvent)])
+                assert not user.greet("state")["state"]["watching"]
+            finally:
+                stop.set()
+                watching.join()

@@ -1,11 +1,13 @@
 """Takes in what changes while the service runs: histories of hosts that were fed before, documents that were mined.
 
-Nobody's history is read unasked. Where a `palazzo watch` runs, it is left to that; where one ends, this goes on.
+Nobody's history is read unasked. Where a `palazzo watch` runs or begins, it is left to that; where one ends, this goes
+on.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,12 +15,18 @@ from palazzo import locks
 from palazzo.daemon.pool import Pool
 from palazzo.daemon.repeating import Repeating
 from palazzo.operations.context import Context
-from palazzo.operations.watch import lock_file
+from palazzo.operations.watch import claim_file, lock_file
 from palazzo.operations.watching import WatchEvent, Watching
 
 _log = logging.getLogger("palazzo.service")
 _LOOK_AGAIN = 15.0
 """Seconds until it is looked again whether there is a palace to watch for, and nobody else who does."""
+_GIVE_WAY = 0.5
+"""Seconds after which a person's watcher that began meanwhile is noticed."""
+
+
+class _LeftToOthers(BaseException):
+    """A person watches, or wants none to. No Exception, as `Watching` asks of what is to end it."""
 
 
 class Following:
@@ -29,10 +37,13 @@ class Following:
         self._thread = Repeating("watching", self._look, _LOOK_AGAIN)
         self.begin, self.end = self._thread.begin, self._thread.end
         self.is_watching = False
+        self._gave_way = self._read_settings = 0.0
 
     def _look(self) -> None:
         try:
             self._watch()
+        except _LeftToOthers:
+            _log.info("watch: left to others")
         finally:
             self.is_watching = False
 
@@ -44,13 +55,29 @@ class Following:
             settings = context.settings
             if not context.has_palace or context.is_off or not settings.flag("watch.background"):
                 return
+            if locks.is_held(claim_file(self._palace)):
+                return
             context.writing()
             lock = locks.try_lock(lock_file(self._palace))
             if lock is None:
                 return
             with lock:
                 self.is_watching = True
-                Watching(context, _note, only_known=True, heed=self._thread.heed).run(self._thread.stop)
+                Watching(context, _note, only_known=True, heed=self._heed).run(self._thread.stop)
+
+    def _heed(self) -> None:
+        """End it where the service ends, a person watches, or the settings have come to say no."""
+        self._thread.heed()
+        now = time.monotonic()
+        if now - self._gave_way >= _GIVE_WAY:
+            self._gave_way = now
+            if locks.is_held(claim_file(self._palace)):
+                raise _LeftToOthers
+        if now - self._read_settings >= _LOOK_AGAIN:
+            self._read_settings = now
+            with Context(self._palace, self._palace.parent, self._variables) as context:
+                if not context.settings.flag("watch.background"):
+                    raise _LeftToOthers
 
 
 def _note(event: WatchEvent) -> None:

@@ -73,7 +73,7 @@ class Watching:
     """Watches, reads and tells. One palace has one watcher; its caller holds the lock.
 
     One that nobody asked for keeps to what is known (`only_known`): it takes in no host's history of its own accord.
-    `heed` is called while sources are read, and may raise what is no Exception to end it there.
+    `heed` is called while sources are read and between changes, and may raise what is no Exception to end it there.
     """
 
     def __init__(
@@ -106,6 +106,7 @@ class Watching:
     def _go_on(self, stop: threading.Event) -> None:
         looked = caught_up = time.monotonic()
         while not stop.is_set():
+            self._heed()
             changed = self._changed(_HEED_STOP)
             self._context.renew()
             if changed:
