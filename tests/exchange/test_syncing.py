@@ -193,6 +193,20 @@ def test_nothing_of_a_private_wing_leaves_but_the_links(tmp_path: Path, folder: 
     assert one.truth() == other.truth()
 
 
+def test_a_fact_that_only_a_private_note_states_stays_with_its_names(tmp_path: Path, folder: Path) -> None:
+    one = Machine(tmp_path / "one")
+    one.say("A public start.")
+    said = one.say("My dentist is Walrus.", wing="own")
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("own",)))
+        kg_add(context, KgAddRequest("dentist", "is_called", "Walrus", sources=(said,)))
+        kg_add(context, KgAddRequest("shop", "opened_in", "Rome"))
+    one.join(folder)
+    one.push()
+    assert not told_there(folder, b"alrus")
+    assert told_there(folder, b"Rome")
+
+
 def test_a_room_that_was_moved_through_a_private_wing_stays(tmp_path: Path, folder: Path) -> None:
     one = Machine(tmp_path / "one")
     with one.at() as context:

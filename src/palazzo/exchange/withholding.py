@@ -217,11 +217,19 @@ class Sieve:
         """Nothing goes that is a part of what stays; and of what serves others, what serves something."""
         for name in self.stays:
             found.pop(name, None)
-        while lost := [name for name, one in found.items() if not self.stays.isdisjoint(_told_by(one))]:
+        while lost := self._lost(found):
             for name in lost:
                 del found[name]
             self.stays.update(lost)
         return _serving(found) if self.limits else found
+
+    def _lost(self, found: dict[Name, Record]) -> list[Name]:
+        """What tells of what stays; and facts of which no version goes: whoever states them is among what stays."""
+        lost = [name for name, one in found.items() if not self.stays.isdisjoint(_told_by(one))]
+        if lost:
+            return lost
+        told = {one.fact for one in found.values() if isinstance(one, FactVersion)}
+        return [name for name, one in found.items() if isinstance(one, Fact) and one.id not in told]
 
 
 def _serving(found: dict[Name, Record]) -> dict[Name, Record]:

@@ -98,7 +98,7 @@ def sources_at(context: Context, connection: Connection, source: str) -> list[in
     """Return the sources that a file, a directory, an address or a session names; NotFound where it names none."""
     from palazzo.store import overview
 
-    path = (context.cwd / Path(source).expanduser()).absolute()
+    path = context.led_to(Path(source)).absolute()
     for uri in (source, path.as_uri(), f"{path.as_uri()}/", path.resolve().as_uri(), f"{path.resolve().as_uri()}/"):
         found = overview.sources_at(connection, uri)
         if found:

@@ -100,7 +100,7 @@ def _out(context: Context, request: ExportRequest) -> Path:
         if context.trust != "user":
             raise UsageError("Only a command line has a standard output: name a file.")
         return STDIN
-    out = context.cwd / request.out.expanduser()
+    out = context.led_to(request.out)
     if request.format == "markdown":
         return out
     if out.is_dir():

@@ -51,7 +51,7 @@ def init(context: Context, request: InitRequest) -> InitResult:
 
     Nothing is written into the project unless asked for.
     """
-    directory = context.cwd / request.directory.expanduser()
+    directory = context.led_to(request.directory)
     if not directory.is_dir():
         raise NotFound(f"{directory} is not a directory.")
     created = not context.has_palace

@@ -78,7 +78,7 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     """Say what is to be written into the directory; UsageError where something of these names is not ours."""
     if request.directory is None:
         raise UsageError("Say where: palazzo install mempalace-compat DIR, a directory that is on PATH.")
-    directory = (context.cwd / request.directory.expanduser()).absolute()
+    directory = context.led_to(request.directory).absolute()
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is not a directory.")
     script = Path(palazzo.__file__).absolute().parent / "cli" / "mempalace.py"

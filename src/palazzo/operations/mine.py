@@ -140,7 +140,7 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
 
     own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
     return MineRequest(
-        paths=tuple(context.cwd / path.expanduser() for path in request.paths),
+        paths=tuple(context.led_to(path) for path in request.paths),
         mode=request.mode,
         wing=wing_named(context, request.wing),
         room=None if request.room is None else place_name("--room", request.room),

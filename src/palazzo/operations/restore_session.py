@@ -74,7 +74,7 @@ def restore_session(context: Context, request: RestoreSessionRequest) -> Restore
     """
     from palazzo.archive import restoring
 
-    directory = context.cwd / request.directory.expanduser()
+    directory = context.led_to(request.directory)
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is no directory. Name the directory to write into.")
     with context.reading().database.snapshot() as connection:

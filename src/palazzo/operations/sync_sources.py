@@ -108,7 +108,7 @@ def _tops(context: Context, connection: Connection, request: SyncSourcesRequest)
     from palazzo.store import places
 
     if request.path is not None:
-        return [(context.cwd / request.path.expanduser()).resolve()]
+        return [context.led_to(request.path).resolve()]
     if request.wing is None:
         return [context.project_root.resolve()]
     wing, _ = check_place(connection, request.wing, None, context.notice)

@@ -179,4 +179,4 @@ def absolute(context: Context, said: str) -> Path:
     """Return the path that is meant by one that a person types: without `..`, but no link is followed."""
     import os.path
 
-    return Path(os.path.normpath(context.cwd / Path(said).expanduser()))
+    return Path(os.path.normpath(context.led_to(Path(said))))

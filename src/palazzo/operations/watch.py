@@ -53,7 +53,7 @@ def watch(context: Context, request: WatchRequest, stop: threading.Event | None 
 
     if context.settings.flag("off"):
         raise PalazzoError("PALAZZO_OFF is set, so nothing is captured. Take it out of the environment, then watch.")
-    paths = tuple(context.cwd / path.expanduser() for path in request.paths)
+    paths = tuple(context.led_to(path) for path in request.paths)
     for path in paths:
         existing(path)
     context.writing()
