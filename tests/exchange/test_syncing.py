@@ -83,6 +83,17 @@ def test_two_devices_that_worked_apart_end_with_the_same_truth_and_find_the_same
     assert (one.wrong(), other.wrong()) == ([], [])
 
 
+def test_equals_are_found_in_one_order_on_each_device(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    for n in range(4):
+        one.say(f"The walrus sleeps on the beach, says one {n}.")
+        other.say(f"The walrus sleeps on the beach, says two {n}.")
+    exchange(one, other)
+    found = one.finds("walrus sleeps beach")
+    assert len(found) == 8
+    assert found == other.finds("walrus sleeps beach")
+
+
 def test_what_is_there_is_brought_once(tmp_path: Path, folder: Path) -> None:
     one, other = two(tmp_path, folder)
     exchange(one, other)

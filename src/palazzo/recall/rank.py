@@ -198,11 +198,16 @@ def rank(
         looked_at.append(Ranked(candidate, signals, total(signals, weights), weights, is_talk))
     if around.partners:
         looked_at = _lifted(looked_at, around)
-    looked_at.sort(key=lambda one: (-one.rank, -one.candidate.row))
+    looked_at.sort(key=lambda one: (-one.rank, *_newest(around.placed[one.candidate.row])))
     seen = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
     rest = [Ranked(one, _NOTHING, least - 1 + one.rank_score / 2, work) for one in candidates if one.row not in seen]
     return looked_at + rest
+
+
+def _newest(placed: Placed) -> tuple[int, bytes, int]:
+    """What decides between equals: when it was said, and its id. Row ids alone would be another on each machine."""
+    return -placed.created_at, placed.uid, -placed.row
 
 
 def _lifted(ranked: Sequence[Ranked], around: Around) -> list[Ranked]:
