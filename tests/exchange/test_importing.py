@@ -60,6 +60,14 @@ def read(whole: bytes) -> Lines:
     return [json.loads(line) for line in whole.splitlines()]
 
 
+def write(path: Path, lines: Lines) -> None:
+    """Write these and the end that belongs to them; of none nothing."""
+    told = [line for line in lines if "kind" not in line or line["kind"] != "end"]
+    if told:
+        told.append({"kind": "end", "lines": len(told)})
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in told))
+
+
 def test_an_export_in_an_empty_palace_is_exported_to_the_byte(other: Home, path: Path) -> None:
     taken = other.take(path)
     assert taken.store == "palazzo"
@@ -117,7 +125,7 @@ def test_two_exports_are_the_same_but_for_what_changed(other: Home, path: Path) 
     with other.at() as context:
         remember(context, RememberRequest("One more.", wing="shop", room="notes"))
     before, after = set(path.read_bytes().splitlines()), set(other.bytes().splitlines())
-    assert not before - after
+    assert {json.loads(line)["kind"] for line in before - after} == {"end"}  # which says how many lines there are
     assert {json.loads(line)["kind"] for line in after - before} >= {"item", "link", "drawer"}
 
 
@@ -161,7 +169,7 @@ def test_whatever_a_filter_lets_through_is_whole(
     with made[0].at() as context:
         export(context, ExportRequest(path, **chosen))
     assert other.take(path).left_out == ()
-    assert set(path.read_bytes().splitlines()[1:]) <= set(made[1].splitlines())
+    assert set(path.read_bytes().splitlines()[1:-1]) <= set(made[1].splitlines())
 
 
 def test_a_dry_run_writes_nothing(other: Home, path: Path) -> None:
@@ -249,7 +257,7 @@ def test_secrets_are_taken_out_of_what_is_imported(other: Home, path: Path, made
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
     path.write_bytes(made[1].replace(b"The grey cat sleeps.", f"The key is {token}".encode()))
     lines = [line for line in read(path.read_bytes()) if line["kind"] not in ("drawer", "link")]
-    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    write(path, lines)
     other.take(path)
     assert token.encode() not in other.bytes()
     assert token.encode() not in (other.place / "palace.db").read_bytes()
@@ -273,7 +281,7 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "a later version": (_with("header", version=2), "upgrade"),
     "another format": (_with("header", format="memory"), "no export of Palazzo"),
     "another order": (lambda lines: [lines[0], *reversed(lines[1:])], "order"),
-    "drawers first": (lambda lines: [lines[-1], *lines[:-1]], "no header"),
+    "drawers first": (lambda lines: [lines[-2], *lines[:-1]], "no header"),
     "no rooms": (_without("room"), "that no line before it"),
     "no sources": (_without("source"), "that no line before it"),
     "no entities": (_without("entity"), "that no line before it"),
@@ -310,7 +318,7 @@ def test_what_is_not_as_an_export_has_it_is_one_sentence_and_nothing_of_it_is_ta
     other: Home, path: Path, made: tuple[Home, bytes], name: str
 ) -> None:
     change, why = BAD[name]
-    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in change(read(made[1]))))
+    write(path, change(read(made[1])))
     refused(other, path, why)
 
 
@@ -318,6 +326,14 @@ def test_an_export_that_was_cut_off_is_not_taken(other: Home, path: Path) -> Non
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     refused(other, path, "cut off")
+    lines = whole.splitlines(keepends=True)
+    for many in (1, 5, -1):
+        path.write_bytes(b"".join(lines[:many]))
+        refused(other, path, "ends in the middle")
+    path.write_bytes(b"".join([*lines[:-2], lines[-1]]))
+    refused(other, path, "lines stand before its end")
+    path.write_bytes(whole + lines[-2])
+    refused(other, path, "stands behind the end")
     packed = gzip.compress(whole)
     path.write_bytes(packed[: len(packed) // 2])
     refused(other, path, "ends in the middle")
@@ -376,7 +392,7 @@ def test_what_was_said_at_an_end_of_the_calendar_is_imported_and_shown(
 ) -> None:
     lines = [line for line in read(made[1]) if line["kind"] not in ("link", "drawer")]
     lines = [{**line, "created_at": at, "recorded_at": at} if line["kind"] == "item" else line for line in lines]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines).replace('{"kind": ', '{"kind":'))
+    write(path, lines)
     other.take(path, store="palazzo")
     for zone in ("UTC", "Pacific/Auckland", "America/Los_Angeles"):
         other.variables["TZ"] = zone
@@ -395,7 +411,7 @@ def test_of_an_item_that_two_tell_otherwise_the_drawer_tells_what_is_kept(
     notes = [line for line in lines if line["kind"] == "item" and line["type"] == "note"]
     for told in ({}, {field: value}):
         changed = [{**line, **told} if line in notes else line for line in lines]
-        path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in changed))
+        write(path, changed)
         taken = other.take(path)
     assert {one.what: one.changed for one in taken.counts}["item"]
     with other.at() as context:
@@ -419,7 +435,7 @@ def test_a_session_whose_name_is_a_path_is_restored_in_the_directory_that_was_na
     for line in lines:
         if line["kind"] == "source" and line.get("session"):
             line |= {"type": kind, "session": session, "uri": "file:///sessions/../../%2e%2e/x/.."}
-    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    write(path, lines)
     other.take(path)
     for name in ("projects", "sessions", "tmp", "session-state", "anywhere"):
         top = path.parent / "restored" / name

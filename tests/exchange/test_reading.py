@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.archive.conversations import Ticking
 
-from palazzo.exchange import checking, reading
+from palazzo.exchange import checking, derived, reading
 from palazzo.exchange.reading import Scope
 from palazzo.exchange.records import (
     Act,
@@ -99,7 +99,7 @@ def of(records: list[Record], kind: type) -> list[Any]:
 def checked(records: list[Record], tmp_path: Path) -> None:
     """What is told refers to what was told before, in the order of the kinds."""
     path = tmp_path / "export.jsonl"
-    path.write_bytes(b"".join(map(to_line, records)))
+    path.write_bytes(b"".join(map(to_line, records)) + derived.to_line(derived.End(len(records))))
     checking.check(path)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from palazzo.archive import chain
 from palazzo.errors import SourceUnreadable
 from palazzo.exchange import derived, files, wire
-from palazzo.exchange.derived import Drawer
+from palazzo.exchange.derived import Drawer, End
 from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.records import Act, Header, Item, Link, Record, Task
 from palazzo.exchange.references import Name, given, parts_of
@@ -24,7 +24,7 @@ from palazzo.store import items
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of the file were read, of how many."""
-_ORDER = {kind: n for n, kind in enumerate([*wire.KINDS, derived.KIND])}
+_ORDER = {kind: n for n, kind in enumerate([*wire.KINDS, *derived.KINDS])}
 _REFERRED = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
 """Kinds whose ids are kept while a file is checked: what something later is a part of."""
 _BEGINNING = b'{"kind":"header"'
@@ -46,6 +46,7 @@ class _Seen:
     kind: str = "header"
     chains: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     """By device the last link's number and hash."""
+    end: End | None = None
 
 
 def is_export(path: Path) -> bool:
@@ -72,10 +73,15 @@ def check(path: Path, progress: Progress | None = None) -> Checked:
             header = record
         elif header is None:
             raise SourceUnreadable(f"{path} is no export of Palazzo: it begins with no header.")
+        elif seen.end is not None:
+            raise _bad(path, line, "stands behind the end")
+        elif isinstance(record, End):
+            seen.end = record
         else:
             _see(path, line, record, seen)
     if header is None:
         raise SourceUnreadable(f"{path} is empty, and no export of Palazzo.")
+    _refuse_parted(path, seen)
     return Checked(header, seen.counts, stamp)
 
 
@@ -84,16 +90,16 @@ def records(path: Path, checked: Checked, progress: Progress | None = None) -> I
     if _stamp(path) != checked.stamp:
         raise SourceUnreadable(f"{path} was changed while it was read; nothing of it was taken. Import it again.")
     for _, record in _records(path, progress, checked.stamp[1]):
-        if isinstance(record, Drawer):
-            return  # they stand last, and are cut anew
+        if isinstance(record, Drawer | End):
+            return  # drawers stand last, and are cut anew
         if not isinstance(record, Header):
             yield record
 
 
-def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple[int, Record | Drawer]]:
+def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple[int, Record | Drawer | End]]:
     for line in files.lines(path):
         try:
-            told = derived.from_line if derived.is_drawer(line.text) else wire.from_line
+            told = derived.from_line if derived.is_derived(line.text) else wire.from_line
             record = told(line.text)
         except wire.NewerFormat as error:
             raise SourceUnreadable(f"{path} {error}.") from error
@@ -123,6 +129,18 @@ def _see(path: Path, line: int, record: Record | Drawer, seen: _Seen) -> None:
     for to, uid in _references(record):
         if bytes.fromhex(uid) not in seen.ids[to]:
             raise _bad(path, line, f"is of a {to} ({uid}) that no line before it is about")
+
+
+def _refuse_parted(path: Path, seen: _Seen) -> None:
+    """Refuse a file without its end, or without all that it says stands before that."""
+    if seen.end is None:
+        raise SourceUnreadable(f"{path} ends in the middle: a part of it is missing. Copy or export it anew.")
+    lines = seen.counts.total() + 1
+    if seen.end.lines != lines:
+        raise SourceUnreadable(
+            f"{path} says that {seen.end.lines:,} lines stand before its end, and has {lines:,}. Nothing of it was "
+            "taken; export it anew where it is from."
+        )
 
 
 def _follows(link: Link, chains: dict[str, tuple[int, bytes]]) -> bool:

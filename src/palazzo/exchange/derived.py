@@ -1,11 +1,11 @@
-"""What an export tells besides the truth: its drawers, for programs that read it.
+"""What an export tells besides the truth: its drawers, for programs that read it, and where it ends.
 
-They follow from the items and acts before them, so an import checks these lines, and cuts its drawers itself.
+Drawers follow from the items and acts before them, so an import checks these lines, and cuts its drawers itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from palazzo.exchange import wire
@@ -46,9 +46,17 @@ class Drawer:
     spans: tuple[Stretch, ...] = ()
 
 
-KIND = "drawer"
-FIELDS = fields_of(Drawer)
-_BEGINNING = b'{"kind":"drawer",'
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last line. `lines` is how many stand before it: what was cut off at a line's end would look whole."""
+
+    lines: Whole
+
+
+KIND, END = "drawer", "end"
+KINDS: Mapping[str, type[Drawer | End]] = {KIND: Drawer, END: End}
+_FIELDS = {kind: fields_of(form) for kind, form in KINDS.items()}
+_BEGINNINGS = tuple(b'{"kind":"%s",' % kind.encode() for kind in KINDS)
 
 
 def drawers(connection: Connection, listing: Listing) -> Iterator[Drawer]:
@@ -83,22 +91,28 @@ def _read(connection: Connection, rows: Sequence[int]) -> dict[int, Drawer]:
     }
 
 
-def to_line(drawer: Drawer) -> bytes:
-    """Return a drawer as its line, with the line's end."""
-    return wire.line_of(KIND, written(FIELDS, drawer))
+def to_line(told: Drawer | End) -> bytes:
+    """Return one of these as its line, with the line's end."""
+    kind = kind_of(told)
+    return wire.line_of(kind, written(_FIELDS[kind], told))
 
 
-def is_drawer(line: bytes) -> bool:
-    """Whether a line tells a drawer."""
-    return line.startswith(_BEGINNING)
+def kind_of(told: Drawer | End) -> str:
+    """Return what a line calls its kind."""
+    return KIND if isinstance(told, Drawer) else END
 
 
-def from_line(line: bytes) -> Drawer:
-    """Return the drawer that a line tells; BadRecord as `wire.from_line` raises it."""
+def is_derived(line: bytes) -> bool:
+    """Whether a line tells one of these."""
+    return line.startswith(_BEGINNINGS)
+
+
+def from_line(line: bytes) -> Drawer | End:
+    """Return what a line tells; BadRecord as `wire.from_line` raises it."""
     kind, value = wire.parsed(line)
-    if kind != KIND:
+    if kind not in KINDS:
         raise BadRecord(f"is no {KIND}")
     try:
-        return read(Drawer, FIELDS, value)
+        return read(KINDS[kind], _FIELDS[kind], value)
     except BadRecord as error:
-        raise BadRecord(f"{KIND}: {error}") from None
+        raise BadRecord(f"{kind}: {error}") from None

@@ -16,7 +16,7 @@ _ABOUT = (
     "count code points and are half-open."
 )
 
-_LINES: dict[str, type] = {**KINDS, derived.KIND: derived.Drawer}
+_LINES: dict[str, type] = {**KINDS, **derived.KINDS}
 
 
 def schema() -> dict[str, Any]:

@@ -185,6 +185,7 @@ def _jsonl(
         for drawer in derived.drawers(connection, chosen):
             write(derived.to_line(drawer))
             count(derived.KIND)
+        write(derived.to_line(derived.End(counts.total())))
     return dict(counts)
 
 
