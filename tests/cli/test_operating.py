@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
+
+from palazzo.store import unfinished
+from palazzo.store.database import Database
+from palazzo.store.unfinished import Import
 
 
 def test_status_says_what_there_is(palazzo: Command, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +53,17 @@ def test_verify_finds_what_was_damaged_and_exits_with_1(palazzo: Command, shop: 
     ran = palazzo("verify", "--json")
     assert ran.code == 1
     assert check in [one["name"] for one in ran.json["checks"] if not one["ok"]]
+
+
+def test_of_an_interrupted_import_nobody_says_that_the_archive_is_damaged(palazzo: Command, shop: Path) -> None:
+    with contextlib.closing(Database(shop)) as database, database.transaction() as connection:
+        unfinished.begin(connection, Import("/tmp/all.jsonl", "ab"))
+        connection.execute("DELETE FROM link WHERE seq = (SELECT max(seq) FROM link)")
+    ran = palazzo("verify")
+    assert ran.code == 1
+    assert "the import of /tmp/all.jsonl was interrupted" in " ".join(ran.out.split())
+    assert "backup" not in ran.out
+    assert "The import of /tmp/all.jsonl was interrupted" in " ".join(palazzo("status").out.split())
 
 
 @pytest.mark.parametrize(

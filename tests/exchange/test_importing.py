@@ -22,11 +22,13 @@ from tests.exchange.replicas import Replica
 
 from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
 from palazzo.exchange import merging
+from palazzo.operations.doctor import DoctorRequest, doctor
 from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.export import ExportRequest, export
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.restore_session import RestoreSessionRequest, restore_session
 from palazzo.operations.search import SearchRequest, search
+from palazzo.operations.status import StatusRequest, status
 from palazzo.operations.undo import UndoRequest, undo
 from palazzo.operations.verify import VerifyRequest, verify
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
@@ -198,8 +200,41 @@ def test_an_import_that_was_stopped_is_finished_by_the_next(
             patched.setattr(Database, "step", step)
             with pytest.raises(KeyboardInterrupt):
                 other.take(path)
+            with other.at() as context:
+                wrong = [one for one in verify(context, VerifyRequest()).checks if not one.ok]
+                assert [(one.name, str(path) in one.detail) for one in wrong] == [("imports", True)]
+                assert status(context, StatusRequest()).unfinished_imports == (str(path),)
     other.take(path)
     assert other.bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("again", ["the same file", "a copy", "another in its place"])
+def test_an_import_that_was_stopped_is_told_of_until_its_file_is_imported_again(
+    other: Home, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    def stop(self: Database) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Database, "step", stop)
+        with pytest.raises(KeyboardInterrupt):
+            other.take(path)
+    unrelated = tmp_path / "unrelated.jsonl"
+    (tmp_path / "copy.jsonl").write_bytes(path.read_bytes())
+    with Home(tmp_path / "empty").at() as context:
+        remember(context, RememberRequest("Mine.", wing="own"))
+        export(context, ExportRequest(unrelated))
+    other.take(unrelated)
+    other.take(path, dry_run=True)
+    with other.at() as context:
+        (told,) = [one for one in doctor(context, DoctorRequest(canaries=False)).findings if one.name == "import"]
+        assert (told.ok, told.mend) == (False, f"palazzo import '{path}'")
+    if again == "another in its place":
+        path.write_bytes(path.read_bytes() + b"\n")
+    other.take(tmp_path / "copy.jsonl" if again == "a copy" else path)
+    with other.at() as context:
+        assert status(context, StatusRequest()).unfinished_imports == ()
+        assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_taken(

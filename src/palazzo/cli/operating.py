@@ -11,7 +11,7 @@ from palazzo.operations.doctor import DoctorResult
 from palazzo.operations.repair import RepairResult
 from palazzo.operations.settings import SettingsResult
 from palazzo.operations.status import InjectedStatus, StatusResult
-from palazzo.operations.verify import CheckView, VerifyResult
+from palazzo.operations.verify import IMPORTS, CheckView, VerifyResult
 from palazzo.text.times import to_iso
 
 _OK: Part = ("ok", "green")
@@ -49,6 +49,10 @@ def status(screen: Screen, result: StatusResult) -> None:
     if result.paused:
         until = "" if result.paused_until is None else f" until {to_iso(result.paused_until)}"
         screen.say((f"Paused{until}: nothing is captured or injected. 'palazzo resume' ends it.", "yellow"))
+    for file in result.unfinished_imports:
+        screen.say(
+            (f"The import of {_at_home(file)} was interrupted, unless it still runs: import it again.", "yellow")
+        )
     for name, why in result.sync_failed.items():
         screen.say((f"Syncing with '{name}' came to nothing: {why}", "yellow"))
     if result.wings:
@@ -133,7 +137,7 @@ def _at_home(words: str) -> str:
 def verify(screen: Screen, result: VerifyResult) -> None:
     """Show every check."""
     _checks(screen, result.checks)
-    if not result.ok:
+    if any(not one.ok and one.name != IMPORTS for one in result.checks):
         screen.say("What is derived is mended by ", ("palazzo repair", "bold"), "; a damaged archive by a backup.")
 
 

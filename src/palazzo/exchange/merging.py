@@ -50,8 +50,9 @@ from palazzo.exchange.records import (
 )
 from palazzo.graph import conflicting
 from palazzo.model import Micros
-from palazzo.store import arrangement
+from palazzo.store import arrangement, unfinished
 from palazzo.store.database import Connection, Database
+from palazzo.store.unfinished import Import
 
 __all__ = ["Progress", "Report", "merge", "merge_into"]
 
@@ -101,15 +102,17 @@ def merge(
     progress: Progress | None = None,
     dry_run: bool = False,
     vouch: bool = False,
+    imported: Import | None = None,
 ) -> Report:
     """Merge records into a palace, in the order in which they come, in transactions of bounded size.
 
     The caller has checked them whole. What was interrupted is finished by merging the same again. A `dry_run` changes
     nothing and tells what would have been done. With `vouch` what no link tells of in the end gets one of this device.
+    While a file is `imported`, the palace knows that it is, until all of it is here.
     """
     told = progress or (lambda done: None)
     if not dry_run:
-        return _merge(database, records, clock, told, vouch)
+        return _merge(database, records, clock, told, vouch, imported)
     found: list[Report] = []
     with contextlib.suppress(_TakeBack), database.transaction() as connection:
         found.append(_merge_within(connection, records, Guard.at(connection, database.redacts), clock(), told))
@@ -133,6 +136,7 @@ def _merge(
     clock: Callable[[], Micros],
     told: Progress,
     vouch: bool,
+    imported: Import | None,
 ) -> Report:
     report, done = Report(), 0
     led: dict[tuple[str, str], int] = {}
@@ -141,6 +145,8 @@ def _merge(
         guard = Guard.of(database)
         prepared = _prepared(database, batch, guard)
         with database.transaction() as connection:
+            if imported is not None and not done:
+                unfinished.begin(connection, imported)
             later += _merge_batch(Work(connection, guard, clock(), report, led), batch, prepared)
         database.step()
         done += len(batch)
@@ -150,6 +156,8 @@ def _merge(
         _finish(Work(connection, guard, clock(), report, led), later)
         if vouch:
             merging_items.link_unlinked(connection)
+        if imported is not None:
+            unfinished.end(connection, imported)
     return report
 
 

@@ -101,7 +101,7 @@ def _palace(context: Context) -> Iterator[Finding]:
         from palazzo.archive.relooking import wants_look
         from palazzo.derive import is_outdated
         from palazzo.derive.cut import Cutter
-        from palazzo.store import schema, tainted, tombstones
+        from palazzo.store import schema, tainted, tombstones, unfinished
 
         with context.reading().database.snapshot() as connection:
             yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
@@ -117,6 +117,10 @@ def _palace(context: Context) -> Iterator[Finding]:
             if tombstones.unfinished(connection):
                 told = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
                 yield Finding("erase", False, told, "palazzo erase")
+            for file in unfinished.paths(connection):
+                told = f"the import of {file} was interrupted, unless it still runs"
+                named = "-" if file == unfinished.STANDARD_INPUT else f"'{file}'"
+                yield Finding("import", False, told, f"palazzo import {named}")
     except PalaceMissing as error:
         yield Finding("palace", False, str(error))
     except PalazzoError as error:

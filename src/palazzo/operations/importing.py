@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from palazzo.exchange.stores import Brought, StoreReader
     from palazzo.operations.context import Context
     from palazzo.palace import Palace
+    from palazzo.store.unfinished import Import
 
 OWN = "palazzo"
 """What --from calls our own format."""
@@ -214,9 +216,24 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
 
     with _palace(context, request.dry_run, True) as palace:
         report = merging.merge(
-            palace.database, records, palace.clock, progress=merged, dry_run=request.dry_run, vouch=True
+            palace.database,
+            records,
+            palace.clock,
+            progress=merged,
+            dry_run=request.dry_run,
+            vouch=True,
+            imported=None if request.dry_run else _imported(path, request),
         )
     return _of_report(_written_by(checked), report)
+
+
+def _imported(path: Path, request: ImportRequest) -> Import:
+    from palazzo.exchange.files import STDIN
+    from palazzo.store.unfinished import STANDARD_INPUT, Import
+
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Import(STANDARD_INPUT if request.path == STDIN else str(path), digest)
 
 
 def _written_by(checked: Checked) -> str:

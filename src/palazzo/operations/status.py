@@ -114,6 +114,8 @@ class StatusResult:
     """Null also where the pause is until 'palazzo resume'."""
     backup_at: Micros | None
     """When the last backup was made; null where none is known."""
+    unfinished_imports: tuple[str, ...] = ()
+    """Files whose import was interrupted, or still runs: importing them again brings the rest."""
     sync_failed: dict[str, str] = field(default_factory=dict)
     """Remotes with which the service's last attempt to sync came to nothing, and why."""
     pending: Annotated[int, PERSON_ONLY] = 0
@@ -130,7 +132,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     from palazzo.operations import backups, syncing_alone
     from palazzo.operations.background import lock_file
     from palazzo.operations.pausing import pause_of
-    from palazzo.store import entities, facts, mentions, overview, schema, tainted, tasks, tunnels, vectors
+    from palazzo.store import entities, facts, mentions, overview, schema, tainted, tasks, tunnels, unfinished, vectors
 
     pause = pause_of(context)
     when = past.as_of(request.as_of, context.now)
@@ -163,6 +165,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             paused=pause is not None,
             paused_until=None if pause is None else pause.until,
             backup_at=None if (made_last := backups.newest(context.palace_path)) is None else made_last.at,
+            unfinished_imports=tuple(unfinished.paths(connection)),
             sync_failed={one.name: one.failure for one in syncing_alone.failed(context)},
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
