@@ -327,6 +327,7 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "an id that is none": (_with("item", id="../../etc/passwd"), "'id' must be an id"),
     "a time out of range": (_with("item", recorded_at=10**18), "years 1 to 9999"),
     "a number out of range": (_with("item", ordinal=2**63), "out of range"),
+    "a place before the first": (_with("item", ordinal=-(2**63 - 1)), "'ordinal' of a message counts from 0"),
     "a share out of range": (_with("fact_version", confidence=7), "0 to 1"),
     "a link that was changed": (_with("link", digest="00" * 32), "does not follow in the chain"),
     "links in another order": (_with("link", seq=3), "does not follow in the chain"),

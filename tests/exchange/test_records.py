@@ -147,6 +147,7 @@ def test_a_record_is_known_by_its_id_or_by_what_stands_for_one() -> None:
         (line(**{**ITEM, "recorded_at": 1.5}), "'recorded_at' must be a whole number"),
         (line(**{**ITEM, "recorded_at": 10**18}), "years 1 to 9999"),
         (line(**ITEM, ordinal=1 << 63), "'ordinal' is out of range"),
+        (line(**{**ITEM, "type": "message"}, ordinal=-1), "'ordinal' of a message counts from 0"),
         (line(**ITEM, created_at=None), "'created_at' must be a whole number"),
         (b'{"kind":"wing","id":' + b"9" * 5_000 + b"}", "no JSON"),
         (line(**ITEM, raw={"base64": "###"}), "'raw' is no base64"),

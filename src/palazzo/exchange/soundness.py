@@ -16,6 +16,7 @@ from palazzo.exchange.records import (
     EntityLink,
     Erasure,
     FactVersion,
+    Item,
     Link,
     Member,
     Record,
@@ -39,6 +40,8 @@ def check(record: Record) -> None:
     match record:
         case Source():
             _must(bool(record.key), "'key' names nothing")
+        case Item(type="message"):  # a note stands at its time, which may be before 1970
+            _must(record.ordinal >= 0, "'ordinal' of a message counts from 0")
         case Link():
             _must(len(record.digest) == len(record.hash) == _CHAINED, "'digest' and 'hash' have 32 bytes")
             _must(record.seq > 0, "'seq' counts from 1")
