@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from tests.daemon.conftest import User, wait_until
 
 from palazzo import locks
+from palazzo.daemon import following
+from palazzo.daemon.following import Following
+from palazzo.daemon.pool import Pool
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.operations.watch import WatchRequest, lock_file, watch
+from palazzo.operations.watch import WatchRequest, claim_file, lock_file, watch
 from palazzo.operations.watching import WatchEvent
 
 
@@ -100,3 +107,49 @@ def test_it_gives_way_to_a_person_who_watches(user: User) -> None:
             finally:
                 stop.set()
                 watching.join()
+
+
+@pytest.fixture
+def quick(user: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[Following]:
+    """What the service follows with, in this process, which looks again at once."""
+    monkeypatch.setattr(following, "_LOOK_AGAIN", 0.02)
+    monkeypatch.setattr(following, "_GIVE_WAY", 0.02)
+    user.variables |= {"PALAZZO_SERVICE": "off"}
+    del user.variables["PALAZZO_WATCH_BACKGROUND"]
+    remember = operation("remember")
+    with Context(user.palace, user.home, user.variables) as context:
+        remember.run(context, remember.request(text="so that there is a palace"))
+    pool = Pool()
+    one = Following(user.palace, user.variables, pool)
+    one.begin()
+    try:
+        yield one
+    finally:
+        one.end()
+        pool.close()
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the lock at `path`, also where somebody just looks whether it is held."""
+    while (lock := locks.try_lock(path)) is None:
+        time.sleep(0.001)
+    with lock:
+        yield
+
+
+def test_it_goes_on_when_the_person_watches_no_longer(user: User, quick: Following) -> None:
+    wait_until(lambda: quick.is_watching)
+    with held(claim_file(user.palace)):
+        wait_until(lambda: not quick.is_watching)
+    wait_until(lambda: quick.is_watching)
+
+
+def test_it_ends_and_begins_as_the_setting_comes_to_say(user: User, quick: Following) -> None:
+    settings = operation("settings")
+    wait_until(lambda: quick.is_watching)
+    with Context(user.palace, user.home, user.variables) as context:
+        settings.run(context, settings.request(action="set", key="watch.background", value="false"))
+        wait_until(lambda: not quick.is_watching)
+        settings.run(context, settings.request(action="set", key="watch.background", value="true"))
+        wait_until(lambda: quick.is_watching)

@@ -1,7 +1,7 @@
-"""Takes in what changes while the service runs: histories of hosts that were fed before, documents that were mined.
+"""Takes in what changes while the service runs: histories of hosts that were fed before.
 
-Nobody's history is read unasked. Where a `palazzo watch` runs or begins, it is left to that; where one ends, this goes
-on.
+Nobody's history is read unasked, and documents not at all. Where a `palazzo watch` runs or begins, it is left to that;
+where one ends, this goes on.
 """
 
 from __future__ import annotations
