@@ -160,3 +160,8 @@ def test_a_reader_that_goes_away_is_no_error(shop: Path) -> None:
     assert running.stderr.read() == b""
     running.stderr.close()
     assert running.wait(60) == 0
+
+
+def test_a_wrong_choice_is_told_as_a_person_would(palazzo: Command, shop: Path) -> None:
+    said = " ".join(palazzo("search", "port", "--kind", "song").error.replace("│", " ").split())
+    assert "Invalid value for '--kind': 'song' is not one of 'exchange', 'message'" in said

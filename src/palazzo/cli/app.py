@@ -61,6 +61,14 @@ class Commands(TyperGroup):
             return _command(cmd_name, getattr(importlib.import_module(_OTHERS[cmd_name]), cmd_name))
         return None
 
+    def invoke(self, ctx: Any) -> Any:
+        """Invoke the command; what is wrong with a value is said without the name that validation has for it."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that `args` begin with; Typer's own knows only those that were bound already."""
         near = difflib.get_close_matches(args[0], self.list_commands(ctx)) if args else []
