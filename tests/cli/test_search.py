@@ -154,12 +154,15 @@ def test_a_terminal_breaks_long_lines_between_words_and_a_pipe_does_not(monkeypa
     Screen(piped).read(f"  {words}", "user")
     assert piped.getvalue() == f"    user ›   {words}\n"
     shown = Terminal()
-    Screen(shown).read(f"  {words}\nnext\x1b[2J")
+    Screen(shown).read(f"  {words}\nnext\x1b[2J \u202egnp.exe\u2069")
     lines = shown.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert all(line.startswith("      word") for line in lines[:-1])
     assert " ".join(lines[:-1]).split() == words.split()
-    assert lines[-1] == "    next␛[2J"
+    assert lines[-1] == "    next␛[2J \\u202egnp.exe\\u2069"
+    exact = Terminal()
+    Screen(exact).exact("a\u2066b")
+    assert exact.getvalue() == "    a\\u2066b\n"
 
 
 class Terminal(io.StringIO):

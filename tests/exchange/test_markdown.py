@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -70,6 +71,22 @@ def test_what_surrounds_the_words_does_nothing(home: Home) -> None:
         assert "![p](" not in outside
         assert not re.search(r"(?<!`)@everyone", outside)
         assert "\n# room" not in outside
+
+
+def test_nothing_around_the_words_drives_a_terminal_or_turns_a_line(home: Home) -> None:
+    name, title = "a\x9b31m\u202eb", "\x1b]0;owned\x07 \u2066report\u2069\x7f"
+    with home.at() as context:
+        source = conversations.SESSION.__class__(("session", "s9"), "test", "file:///s9.jsonl", "s9", title)
+        rows = [said(9, "user", "hello \x1b", author=name), said(10, "assistant", "here", author=name)]
+        conversations.file_rows(context.writing(), rows, source=source, place=Place(name, name))
+    _, pages = home.pages()
+    around = {path: FENCED.sub("", text) for path, text in pages.items()}
+    for path, text in around.items():
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", path + text)
+    page = next(text for text in around.values() if "owned" in text)
+    head = [line for line in page.splitlines() if line.startswith("wing: ")]
+    assert json.loads(head[0].removeprefix("wing: ")) == name
+    assert "␛]0;owned␇ \\u2066report\\u2069␡" in page
 
 
 def test_to_dos_and_facts_have_pages_of_their_own(home: Home) -> None:

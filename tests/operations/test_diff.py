@@ -179,6 +179,7 @@ def test_sessions_are_told_with_what_they_decided_and_left_open_but_not_what_str
         ("![x](http://t.example/p.png)", "!\\[x]\\(`http://t.example/p.png`)"),
         ("<img src=x> <!-- hidden", "&lt;img src=x> &lt;!-- hidden"),
         ("a lone ` and #5", "a lone ' and `#5`"),
+        ("\x1b]8;;x\x07 `\x1b[2J` \u202egnp.exe", "␛]8;;x␇ `␛[2J` \\u202egnp.exe"),
     ],
 )
 def test_recorded_words_do_nothing_in_a_pull_request(words: str, shown: str) -> None:

@@ -11,15 +11,11 @@ from urllib.parse import unquote
 from rich.console import Console
 from rich.text import Text
 
+from palazzo.text.visible import visible
+
 INDENT = "    "
 _PIPED_WIDTH = 200
 """Columns where there is no terminal: nothing is cut off that `grep` could look for."""
-_CONTROLS = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)} | {
-    0x7F: 0x2421,
-    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-}
-"""Control characters as pictures: archived words must not drive the terminal."""
-
 _NARROWEST, _DEEPEST = 20, 16
 """Columns that words get at least, and that a broken line's own indentation is repeated at most."""
 
@@ -80,8 +76,8 @@ class Screen:
             self.console.print(Text(" " * hanging).append_text(line), soft_wrap=True)
 
     def exact(self, text: str, indent: str = INDENT) -> None:
-        """Write archived words as they are, each line indented. On a terminal, control characters are made visible."""
-        shown = text.translate(_CONTROLS) if self._terminal else text
+        """Write archived words as they are, each line indented. A terminal is not driven by them: see `visible`."""
+        shown = visible(text) if self._terminal else text
         self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in shown.split("\n")))
 
     def read(self, text: str, label: str = "", style: str = "", indent: str = INDENT) -> None:
@@ -92,7 +88,7 @@ class Screen:
         if not self._terminal:
             self.exact(f"{label} › {text}" if label else text, indent)
             return
-        for n, line in enumerate(text.translate(_CONTROLS).split("\n")):
+        for n, line in enumerate(visible(text).split("\n")):
             head = Text(f"{label} › ", f"{style} cyan") if label and n == 0 else Text()
             own = line[: len(line) - len(line.lstrip())][:_DEEPEST]
             whole = head.append(line.expandtabs(), style)

@@ -34,6 +34,7 @@ from palazzo.store.neighbours import Speaker
 from palazzo.store.tasks import Task
 from palazzo.text.inert import inert
 from palazzo.text.times import to_iso
+from palazzo.text.visible import escaped
 
 _AT_ONCE = 200
 """Drawers that are read at once."""
@@ -140,7 +141,7 @@ def _page(connection: Connection, shown: Sequence[Shelved], day: str, items: set
 
 def _front_matter(**told: object) -> str:
     """YAML, of which JSON's strings and numbers are a part."""
-    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in told.items()]
+    lines = [f"{name}: {escaped(json.dumps(value, ensure_ascii=False))}" for name, value in told.items()]
     return "\n".join(["---", "palazzo: 1", *lines, "---", ""])
 
 

@@ -1,12 +1,14 @@
 """Words on one line of Markdown that say the same and do nothing where it is shown.
 
 There a text draws in somebody by `@name`, refers to `#12`, closes what `fixes #12` names, loads an image. Recorded
-words were not written for that, so whatever would do so is quoted as code.
+words were not written for that, so whatever would do so is quoted as code. Nor do they drive a terminal or turn a line.
 """
 
 from __future__ import annotations
 
 import re
+
+from palazzo.text.visible import visible
 
 _CODE = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)")
 _ACTS = re.compile(r"(?<![\w`])(?:@[\w][\w/-]*|(?:[\w.-]+/[\w.-]+)?#\d+|GH-\d+)")
@@ -15,6 +17,7 @@ _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*[^\s.,;:!?)\]}'\"]|\bwww\.\S*[^
 
 def inert(words: str) -> str:
     """Return words on one line that mean the same and do nothing where Markdown is shown."""
+    words = visible(words)
     parts, at = [], 0
     for code in _CODE.finditer(words):
         parts += [_plain(words[at : code.start()]), code.group()]
