@@ -406,3 +406,13 @@ def test_the_home_of_nobody_is_a_place_that_is_not_there(palazzo: Command, shop:
     assert done.code
     assert "bug" not in done.error
     assert "nobody-of-that-name" in done.error
+
+
+def test_a_listed_path_is_whole_however_narrow_the_screen(
+    palazzo: Command, shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    file = home / ("a directory with a long name " * 3).strip() / "palace.db"
+    file.parent.mkdir()
+    palazzo.json("backup", str(file))
+    assert palazzo("backup", "--list").out.endswith(f"  {file}\n")

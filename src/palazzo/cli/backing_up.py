@@ -25,15 +25,14 @@ def backup(screen: Screen, result: BackupResult) -> None:
 
 
 def _list(screen: Screen, result: BackupResult) -> None:
-    rows = [
-        (to_iso(one.at), size(one.size_bytes) if one.size_bytes is not None else ("not to be seen now", "yellow"),
-         one.file)
-        for one in result.known[:_SHOWN]
-    ]  # fmt: skip
-    if rows:
-        screen.table(("made", "size", "file"), rows)
-    else:
+    """Show each on a line of its own, which is not broken: its path is to be copied."""
+    if not result.known:
         screen.say("None was made of this palace yet: 'palazzo backup' makes one.")
+    shown = result.known[:_SHOWN]
+    sizes = [size(one.size_bytes) if one.size_bytes is not None else "not to be seen now" for one in shown]
+    for one, told in zip(shown, sizes, strict=True):
+        style = "yellow" if one.size_bytes is None else ""
+        screen.say((to_iso(one.at), "dim"), "  ", (told.rjust(max(map(len, sizes))), style), f"  {one.file}")
     if len(result.known) > _SHOWN:
         screen.say((f"{INDENT}and {len(result.known) - _SHOWN:,} older", "dim"))
 
