@@ -18,3 +18,28 @@ def test_a_dry_run_says_would_and_a_status_fits_a_terminal(palazzo: Command, tmp
     lines = palazzo("sync", "status").out.splitlines()
     assert any(line.strip().startswith("pushed 2") for line in lines)
     assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
+
+
+def test_a_wing_that_was_merged_while_private_is_listed_and_let_go_by_either_name(palazzo: Command) -> None:
+    for freed in ("own", "shop"):
+        palazzo("remember", "The walrus sleeps.", "--wing", "own", "--room", "notes")
+        palazzo("remember", "The shop opens at seven.", "--wing", "shop", "--room", "notes")
+        palazzo("sync", "private", "own")
+        assert "Nothing of 'shop' is synced from now on" in palazzo("wing", "merge", "own", "shop").out
+        told = palazzo("sync", "private").out
+        assert "a part of 'shop' now" in told
+        assert "No wing is private" not in told
+        assert palazzo.json("sync", "status")["merged_private"] == [{"wing": "own", "into": "shop"}]
+        assert "No wing is private" in palazzo("sync", "private", "--public", freed).out
+        palazzo("undo")
+
+
+def test_of_several_private_wings_in_one_the_one_to_let_go_is_named(palazzo: Command) -> None:
+    for wing in ("own", "diary", "shop"):
+        palazzo("remember", f"Said in {wing}.", "--wing", wing)
+    palazzo("sync", "private", "own", "diary")
+    palazzo("wing", "merge", "own", "shop")
+    palazzo("wing", "merge", "diary", "shop")
+    assert "'diary', 'own'; name the one" in palazzo("sync", "private", "--public", "shop").error
+    palazzo("sync", "private", "--public", "own")
+    assert palazzo.json("sync", "private")["merged"] == [{"wing": "diary", "into": "shop"}]

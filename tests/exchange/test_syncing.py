@@ -27,6 +27,7 @@ from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.room_move import RoomMoveRequest, room_move
 from palazzo.operations.sync_private import SyncPrivateRequest, sync_private
 from palazzo.operations.sync_remove import SyncRemoveRequest, sync_remove
+from palazzo.operations.wing_merge import WingMergeRequest, wing_merge
 
 WORDS = "the vault door opens at seven with the blue token"
 PHRASE = "a long enough passphrase"
@@ -232,6 +233,25 @@ def test_a_room_that_was_moved_through_a_private_wing_stays(tmp_path: Path, fold
     one.push()
     assert told_there(folder, b"said to all")
     assert not told_there(folder, b"blue token")
+
+
+def test_a_public_wing_stays_as_long_as_a_private_one_is_part_of_it(tmp_path: Path, folder: Path) -> None:
+    one = Machine(tmp_path / "one")
+    one.say("said to all before", wing="shop")
+    one.say(WORDS, wing="own")
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("own",)))
+        wing_merge(context, WingMergeRequest("own", "shop"))
+    one.say("the walrus sleeps", wing="own")  # by the old name: it leads to the public wing
+    one.say("a note elsewhere", wing="other")
+    one.join(folder)
+    one.push()
+    assert told_there(folder, b"a note elsewhere")
+    assert not any(told_there(folder, word) for word in (b"blue token", b"walrus", b"said to all"))
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("shop",), public=True))
+    one.push()
+    assert all(told_there(folder, word) for word in (b"blue token", b"walrus", b"said to all"))
 
 
 def test_a_remote_that_is_begun_again_keeps_what_it_was_limited_to(tmp_path: Path, folder: Path) -> None:

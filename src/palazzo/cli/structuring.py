@@ -55,6 +55,16 @@ def wing_merge(screen: Screen, result: WingMergeResult) -> None:
         more = len(result.rooms) - _MOST_LISTED
         listed = f"{', '.join(result.rooms[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
         screen.say(f"{count(len(result.rooms), 'room')} that both had {_is(len(result.rooms))} one now: {listed}")
+    if result.private:
+        be = "is" if len(result.private) == 1 else "are"
+        screen.say(
+            (
+                f"Nothing of '{result.wing}' is synced from now on, also what was public and what is said later: "
+                f"{', '.join(result.private)} {be} private. 'palazzo sync private --public {result.private[0]}' lets "
+                "all of it leave.",
+                "yellow",
+            )
+        )
 
 
 def room_list(screen: Screen, result: RoomListResult) -> None:

@@ -8,7 +8,7 @@ from palazzo.cli.screen import Screen, count
 from palazzo.operations.sync_init import SyncInitResult
 from palazzo.operations.sync_key import SyncKeyResult
 from palazzo.operations.sync_now import SyncNowResult
-from palazzo.operations.sync_private import SyncPrivateResult
+from palazzo.operations.sync_private import MergedPrivate, SyncPrivateResult
 from palazzo.operations.sync_pull import PulledView, SyncPullResult
 from palazzo.operations.sync_push import PushedView, SyncPushResult
 from palazzo.operations.sync_remove import SyncRemoveResult
@@ -111,6 +111,7 @@ def sync_status(screen: Screen, result: SyncStatusResult) -> None:
         _remote(screen, one)
     if result.private_wings:
         screen.say(f"Private wings: {', '.join(result.private_wings)}")
+    _merged(screen, result.merged_private)
     if result.conflicts:
         screen.say(
             (f"{count(result.conflicts, 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold", "yellow")
@@ -142,9 +143,19 @@ def _remote(screen: Screen, one: RemoteStatus) -> None:
 
 def sync_private(screen: Screen, result: SyncPrivateResult) -> None:
     """List the wings of which nothing leaves."""
-    screen.say(f"Private: {', '.join(result.private)}" if result.private else ("No wing is private.", "dim"))
+    if result.private or not result.merged:
+        screen.say(f"Private: {', '.join(result.private)}" if result.private else ("No wing is private.", "dim"))
+    _merged(screen, result.merged)
     for name in result.left_already:
         screen.say((f"Of '{name}' something went to a remote before; 'palazzo erase' reaches it there.", "yellow"))
+
+
+def _merged(screen: Screen, merged: Sequence[MergedPrivate]) -> None:
+    for one in merged:
+        screen.say(
+            f"Private: {one.wing}, a part of '{one.into}' now, so nothing of '{one.into}' leaves, either; "
+            f"'palazzo sync private --public {one.wing}' lets both."
+        )
 
 
 def sync_key(screen: Screen, result: SyncKeyResult) -> None:

@@ -5,7 +5,7 @@ what is nothing without it: a room of a private wing, the facts that hold there,
 serves others alone (a source, an entity, a group) goes where something goes that it serves.
 
 A thing was private if it ever was in a private wing: moving it out of one, or merging the wing into another, does not
-publish it.
+publish it. As long as a private wing is part of a public one all of both stays: the names of both lead to one place.
 """
 
 from __future__ import annotations

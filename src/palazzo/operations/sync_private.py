@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from palazzo.errors import NoSuchPlace
+from palazzo.errors import NoSuchPlace, UsageError
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +25,29 @@ class SyncPrivateRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class MergedPrivate:
+    """A private wing that is part of another: so nothing of that leaves, either."""
+
+    wing: str
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
 class SyncPrivateResult:
     """The wings of which nothing leaves, and those that have left already."""
 
     private: tuple[str, ...]
     left_already: tuple[str, ...] = ()
     """Of the wings named: those of which something went to a remote before."""
+    merged: tuple[MergedPrivate, ...] = ()
+    """Those that are part of another; `private` has the others."""
 
 
 def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateResult:
     """Keep wings on this machine: nothing of them goes to any remote, and what ever stood in one stays here.
 
-    What went to a remote before is there, and on the devices that pulled it; 'palazzo erase' reaches it.
+    What went to a remote before is there, and on the devices that pulled it; 'palazzo erase' reaches it. A wing that
+    was merged while it was private keeps the other here, too, until either is made --public.
     """
     from palazzo.store import places, syncing
 
@@ -48,14 +60,38 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
                 if wing is None:
                     raise NoSuchPlace(f"There is no wing '{name}'; 'palazzo wing list' shows those that there are.")
                 if request.public:
-                    syncing.make_public(connection, wing)
+                    syncing.make_public(connection, _meant(connection, name, wing))
                 else:
                     syncing.make_private(connection, wing, palace.clock())
                     left += [name] if syncing.has_left(connection, wing) else []
     with palace.database.snapshot() as connection:
-        names = places.wings(connection)
-        private = sorted(names[row] for row in syncing.private_wings(connection) if row in names)
-    return SyncPrivateResult(tuple(private), tuple(left))
+        private, merged = told(connection)
+    return SyncPrivateResult(private, tuple(left), merged)
+
+
+def told(connection: Connection) -> tuple[tuple[str, ...], tuple[MergedPrivate, ...]]:
+    """Return the private wings by name, and those that are part of another."""
+    from palazzo.store import places, syncing
+
+    names = places.wings(connection)
+    found = syncing.listed_private(connection)
+    merged = (MergedPrivate(one.name, names[one.part_of]) for one in found if one.part_of is not None)
+    return tuple(one.name for one in found if one.part_of is None), tuple(merged)
+
+
+def _meant(connection: Connection, name: str, wing: int) -> int:
+    """Return which wing is to leave: the one called so if it is private, else a private one that is part of it."""
+    from palazzo.store import syncing
+
+    found = syncing.listed_private(connection)
+    if any(one.row == wing for one in found):
+        return wing
+    own = [one for one in found if one.part_of is not None and one.name == name]
+    parts = own or [one for one in found if one.part_of == wing]
+    if len(parts) > 1:
+        listed = ", ".join(f"'{one.name}'" for one in parts)
+        raise UsageError(f"'{name}' has several private wings merged into it: {listed}; name the one that may leave.")
+    return parts[0].row if parts else wing
 
 
 OPERATION = Operation("sync_private", SyncPrivateRequest, SyncPrivateResult, sync_private, writes=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.sync_private import MergedPrivate, told
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -76,6 +77,8 @@ class SyncStatusResult:
     remotes: tuple[RemoteStatus, ...]
     private_wings: tuple[str, ...]
     conflicts: int
+    merged_private: tuple[MergedPrivate, ...] = ()
+    """Private wings that are part of another, of which nothing leaves, either."""
 
 
 def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResult:
@@ -86,22 +89,22 @@ def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResul
     from palazzo.exchange import joining
     from palazzo.graph import conflicting
     from palazzo.operations.syncing import chosen, meeting
-    from palazzo.store import places, syncing
+    from palazzo.store import syncing
 
     with context.reading().database.snapshot() as connection:
         any_remotes = bool(syncing.remotes(connection))
     remotes = chosen(context, request.remote) if any_remotes or request.remote else []
     new = {one.row: _new(meeting(context, one)) for one in remotes} if request.look else {}
     with context.reading().database.snapshot() as connection:
-        names = places.wings(connection)
-        private = sorted(names[row] for row in syncing.private_wings(connection) if row in names)
+        private, merged = told(connection)
         return SyncStatusResult(
             joining.palace_id(connection),
             joining.device_id(connection).hex(),
             joining.device_name(connection),
             tuple(_status(connection, one, new.get(one.row)) for one in remotes),
-            tuple(private),
+            private,
             sum(stands for _, stands in conflicting.standing(connection)),
+            merged,
         )
 
 

@@ -21,20 +21,26 @@ class WingMergeRequest:
 
 @dataclass(frozen=True, slots=True)
 class WingMergeResult:
-    """Which wing went into which. `rooms` are those that both had, and that are one now."""
+    """Which wing went into which. `rooms` are those that both had, and that are one now.
+
+    `private` are those of the wings that are one now that are private: they keep the others on this machine, too.
+    """
 
     wing: str
     was: str
     rooms: tuple[str, ...]
+    private: tuple[str, ...] = ()
 
 
 def wing_merge(context: Context, request: WingMergeRequest) -> WingMergeResult:
     """Make a wing a part of another, with its rooms; rooms of one name become one.
 
-    Nothing is rewritten, and 'palazzo undo' takes the two apart again.
+    Nothing is rewritten, and 'palazzo undo' takes the two apart again. Where either is private, nothing of them both is
+    synced as long as they are one.
     """
     from palazzo.graph import arranging, whereabouts
     from palazzo.operations.structure import changing
+    from palazzo.store import syncing
 
     context.reading()  # a palace that is missing is not made
     with context.writing().database.transaction() as connection:
@@ -42,7 +48,8 @@ def wing_merge(context: Context, request: WingMergeRequest) -> WingMergeResult:
         change = changing(context, connection, "wing merge", f"{wing.name} into {into.name}")
         rooms = arranging.merge_wings(change, wing, into)
         change.count(1)
-    return WingMergeResult(into.name, wing.name, rooms)
+        private = [one.name for one in syncing.listed_private(connection) if into.row in (one.row, one.part_of)]
+    return WingMergeResult(into.name, wing.name, rooms, tuple(private))
 
 
 OPERATION = Operation("wing_merge", WingMergeRequest, WingMergeResult, wing_merge, writes=True)

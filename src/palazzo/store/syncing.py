@@ -329,10 +329,30 @@ def make_private(connection: Connection, wing: int, at: Micros) -> None:
     connection.execute("INSERT OR IGNORE INTO private_wing(wing, at) VALUES(?,?)", (wing, at))
 
 
+@dataclass(frozen=True, slots=True)
+class PrivateWing:
+    """A wing of which nothing leaves: what it was last called itself, and the wing (a row id) that it is part of."""
+
+    row: int
+    uid: bytes
+    name: str
+    part_of: int | None
+
+
+def listed_private(connection: Connection) -> list[PrivateWing]:
+    """Return the wings of which nothing leaves, also those that are part of another, by name."""
+    rows = connection.execute(
+        "SELECT id, uid, CASE WHEN merged_into IS NULL THEN name ELSE coalesce((SELECT a.name FROM arrangement a"
+        " WHERE a.wing = wing.id AND a.kind = 'name' AND a.retired_at IS NULL ORDER BY a.recorded_at DESC, a.uid DESC"
+        " LIMIT 1), first_name) END AS own, merged_into FROM wing WHERE id IN (SELECT wing FROM private_wing)"
+        " ORDER BY own, uid"
+    )
+    return [PrivateWing(int(row), bytes(uid), str(name), into) for row, uid, name, into in rows]
+
+
 def private_ids(connection: Connection) -> list[tuple[bytes, str]]:
     """Return the wings (id, name) of which nothing leaves."""
-    rows = connection.execute("SELECT uid, name FROM wing WHERE id IN (SELECT wing FROM private_wing) ORDER BY name")
-    return [(bytes(uid), str(name)) for uid, name in rows]
+    return [(one.uid, one.name) for one in listed_private(connection)]
 
 
 def keep_private(connection: Connection, wings: Iterable[tuple[bytes, str]], at: Micros) -> None:
@@ -352,7 +372,8 @@ def private_rooms(connection: Connection) -> set[int]:
     """Return the rooms of private wings: those that stand in one now, that began in one, or that ever were moved there.
 
     A private wing that was merged into another, or whose rooms were moved, keeps to itself what was said there. So does
-    a room that was a part of such a room.
+    a room that was a part of such a room. As long as a private wing is part of another, so does all of that: its name
+    leads there, and nobody can tell what was said since by which name.
     """
     found = connection.execute(
         "WITH RECURSIVE named(name) AS (SELECT wing.name FROM private_wing JOIN wing ON wing.id = private_wing.wing),"

@@ -71,7 +71,7 @@ def _status(result: SyncStatusResult, given: Given) -> Answer:
     told = {
         "device": result.device,
         "remotes": remotes,
-        "private_wings": list(result.private_wings),
+        "private_wings": [*result.private_wings, *(one.wing for one in result.merged_private)],
         "conflicts": result.conflicts,
     }
     lines = [
