@@ -43,3 +43,24 @@ def test_of_several_private_wings_in_one_the_one_to_let_go_is_named(palazzo: Com
     assert "'diary', 'own'; name the one" in palazzo("sync", "private", "--public", "shop").error
     palazzo("sync", "private", "--public", "own")
     assert palazzo.json("sync", "private")["merged"] == [{"wing": "diary", "into": "shop"}]
+
+
+def test_a_status_counts_what_a_push_would_bring(palazzo: Command, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    palazzo("remember", "The vault opens at seven.", "--wing", "shop")
+    palazzo("remember", "The walrus sleeps.", "--wing", "own")
+    palazzo("sync", "private", "own")
+    palazzo("sync", "init", str(tmp_path / "there"))
+    for change, items in (
+        (("kg", "add", "shop", "opens_in", "Rome"), 1),
+        (("kg", "end", "shop", "opens_in", "Rome"), 0),
+        (("sync", "private", "--public", "own"), 1),
+    ):
+        palazzo(*change)
+        (status,) = palazzo.json("sync", "status")["remotes"]
+        (would,) = palazzo.json("sync", "push", "--dry-run")["remotes"]
+        brought = would["records"]
+        assert (status["waiting"], status["waiting"] * 2 + status["other_news"]) == (items, sum(brought.values()))
+        assert status["other_news"] > 0
+        palazzo("sync", "push")
+    assert "  0 items to push" in palazzo("sync", "status").out

@@ -31,6 +31,8 @@ from palazzo.store.syncing import RemoteRow, Seen
 _ITEMS_AT_ONCE = 200
 """Items that are read, and looked at by the guard, together."""
 _HASH = 16
+_LINKS_LOOKED_AT, _OTHERS_LOOKED_AT = 500, 20_000
+"""Links beyond those that are there, and other records, that somebody waits for who asks what a push would bring."""
 PENDING = b""
 """Stands in `sync_seen` for the device whose head is about to be seen: this one."""
 Progress = Callable[[str, int, int], None]
@@ -105,6 +107,33 @@ def push(
         )
     _note_done(database, remote, device, head, notes, done, clock())
     return done
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What the next push would bring: items, and other records; None for these where counting them takes long."""
+
+    items: int
+    others: int | None
+
+
+def waiting(connection: Connection, remote: RemoteRow, device: bytes) -> Waiting:
+    """Count what a push would bring, as far as this palace knows what is there, and as far as that is soon done.
+
+    What is too much to be looked at is counted by its links, so that items that will stay are among it.
+    """
+    seen = syncing.seen(connection, remote.row)
+    done, notes = Pushed(), _Bookkeeping()
+    done.anew = device in seen and tombstones.newest_erasure(connection) > remote.erasure
+    others = frozenset(seen) - {device, PENDING}
+    telling = _Telling(connection, remote, others, done, notes, lambda what, done, total: None)
+    links = telling.links()
+    if links > _LINKS_LOOKED_AT or reading.count_small(connection) > _OTHERS_LOOKED_AT:
+        return Waiting(links, None)
+    for _ in telling.told():
+        pass
+    items = done.records["item"]
+    return Waiting(items, done.records.total() - 2 * items)  # each item comes with its link
 
 
 def own_head(database: Database, remote: RemoteRow, device: bytes, there: There, address: str) -> Head | None:
@@ -207,6 +236,11 @@ class _Telling:
         self._chains = chains
         self._sent = {} if done.anew else syncing.sent(connection, remote.row)
         self._before = {} if done.anew else syncing.withheld(connection, remote.row)
+
+    def links(self) -> int:
+        """Return how many links are not there yet."""
+        known = syncing.devices(self._connection)
+        return sum(last_link(self._connection, row)[0] - self._chains.get(uid, 0) for row, uid, _ in known)
 
     def told(self) -> Iterator[list[bytes]]:
         """Yield lines that belong together: what items refer to, items with their links, all the rest."""

@@ -92,10 +92,16 @@ def items(connection: Connection, ids: Sequence[str]) -> Iterator[Item]:
 
 def count(connection: Connection) -> int:
     """Return about how many lines there are, drawers among them: those that there are many of."""
-    counted = ("source", "item", "revision", "link", "repetition", "act", "fact", "fact_version", "group_member")
-    return drawers.count_drawers(connection) + sum(
-        int(next(connection.execute(f"SELECT count(*) FROM {table}"))[0]) for table in counted
-    )
+    return drawers.count_drawers(connection) + _rows(connection, "item", "link") + count_small(connection)
+
+
+def count_small(connection: Connection) -> int:
+    """Return about how many records `small` yields."""
+    return _rows(connection, "source", "revision", "repetition", "act", "fact", "fact_version", "group_member")
+
+
+def _rows(connection: Connection, *tables: str) -> int:
+    return sum(int(next(connection.execute(f"SELECT count(*) FROM {table}"))[0]) for table in tables)
 
 
 # --- places and sources ------------------------------------------------------------------------------------

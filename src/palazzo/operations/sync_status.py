@@ -45,9 +45,11 @@ class WithheldItem:
 
 @dataclass(frozen=True, slots=True)
 class RemoteStatus:
-    """A remote. `waiting` are the links that are not there yet, `to_pull` the segments that are not here (with --look).
+    """A remote. `waiting` are the items that the next push would bring, `other_news` the other records.
 
-    `failure` says why the service's last attempt came to nothing; null where it did not.
+    Where there is too much to look at soon, `waiting` has items that will stay among it, and `other_news` is null.
+    `to_pull` are the segments that are not here (with --look). `failure` says why the service's last attempt came to
+    nothing; null where it did not.
     """
 
     name: str
@@ -58,6 +60,7 @@ class RemoteStatus:
     pushed_at: Micros | None
     pulled_at: Micros | None
     waiting: int
+    other_news: int | None
     erased_there: bool
     """Whether what was erased here may still stand there: until the next push."""
     to_pull: int | None
@@ -65,6 +68,11 @@ class RemoteStatus:
     failed_at: Micros | None
     devices: tuple[DeviceStatus, ...]
     withheld: tuple[WithheldItem, ...]
+
+    @property
+    def to_push(self) -> int:
+        """How many items and other records the next push would bring, as far as they were counted."""
+        return self.waiting + (self.other_news or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +125,14 @@ def _new(at: object) -> int:
 
 
 def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteStatus:
+    from palazzo.exchange import pushing
     from palazzo.exchange.remotes.git_calls import without_password
     from palazzo.store import syncing, tombstones
-    from palazzo.store.items import last_link
 
     known = syncing.devices(connection)
     names = {uid: name for _, uid, name in known}
     own = known[0][1]
-    chains = syncing.chains(connection, one.row)
-    waiting = sum(last_link(connection, row)[0] - chains.get(uid, 0) for row, uid, _ in known)
+    waiting = pushing.waiting(connection, one, own)
     seen = syncing.seen(connection, one.row)
     others = [uid for uid in sorted(seen) if uid not in (own, b"")]
     return RemoteStatus(
@@ -136,7 +143,8 @@ def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteSt
         one.automatic,
         one.pushed_at,
         one.pulled_at,
-        waiting,
+        waiting.items,
+        waiting.others,
         own in seen and tombstones.newest_erasure(connection) > one.erasure,
         new,
         one.failure or None,

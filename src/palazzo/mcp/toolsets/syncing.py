@@ -62,7 +62,7 @@ def _status(result: SyncStatusResult, given: Given) -> Answer:
             "name": one.name,
             "pushed": None if one.pushed_at is None else to_iso(one.pushed_at),
             "pulled": None if one.pulled_at is None else to_iso(one.pulled_at),
-            "waiting": one.waiting,
+            "waiting": one.to_push,
             "withheld": len(one.withheld),
             "failure": one.failure,
         }

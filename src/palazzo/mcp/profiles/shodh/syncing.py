@@ -43,7 +43,7 @@ def _status(result: SyncStatusResult, given: Given) -> Answer:
     times = [at for one in result.remotes for at in (one.pushed_at, one.pulled_at) if at is not None]
     told = {
         "remotes": [one.name for one in result.remotes],
-        "to_push": sum(one.waiting for one in result.remotes),
+        "to_push": sum(one.to_push for one in result.remotes),
         "conflicts": result.conflicts,
         "last": to_iso(max(times)) if times else "",
     }
