@@ -14,6 +14,7 @@ import pytest
 from tests.exchange.machines import Machine, exchange
 
 from palazzo.errors import DeviceCopied, NotFound, PalazzoError, RemoteRewritten, RemoteUnusable, UsageError, WrongKey
+from palazzo.exchange import segments
 from palazzo.exchange.remotes.folder import Folder
 from palazzo.model import Micros
 from palazzo.operations import syncing
@@ -102,6 +103,19 @@ def test_what_is_there_is_brought_once(tmp_path: Path, folder: Path) -> None:
         assert machine.push().records == {}
         assert machine.pull().segments == 0
     assert one.push(dry_run=True).records == {}
+
+
+def test_a_dry_run_says_what_a_pull_takes_in(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "FULL", 400)  # what is told refers to what other segments hold
+    one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
+    one.works()
+    one.join(folder, save_key=tmp_path / "key")
+    assert one.push().segments > 5
+    other.join(folder, key=tmp_path / "key")
+    would = other.pull(dry_run=True)
+    came = other.pull()
+    assert (would.missing, came.missing) == (0, 0)
+    assert (would.added, would.segments) == (came.added, came.segments)
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def pull(
     dry_run: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> Pulled:
-    """Take in what other devices have told. A `dry_run` says what would come, as far as each segment tells by itself.
+    """Take in what other devices have told. A `dry_run` says what would come, and takes it back.
 
     `wall` is the machine's own clock. Raises RemoteUnusable, RemoteRewritten, WrongKey; segments that were taken in
     before that stay, and are noted.
@@ -97,16 +97,19 @@ def pull(
     total = _count(there, heads, known)
     done = Pulled(behind=dict(there.damaged))
     done.behind.pop(device.hex(), None)
-    taking = _Taking(database, remote, clock, wall, done, dry_run)
+    taking = _Taking(database, remote, clock, wall, done)
     streams = [_told(transport, there, head, known, palace, sealing, done) for head in heads]
-    for opened in heapq.merge(*streams, key=lambda one: (one.header.clock, one.header.device)):
+    told = heapq.merge(*streams, key=lambda one: (one.header.clock, one.header.device))
+    if dry_run:
+        taking.try_out(told, progress, total)
+        return done
+    for opened in told:
         progress("segments", done.segments, total)
         taking.take(opened)
     taking.finish()
-    if not dry_run:
-        done.erased = seek(database, clock, progress)
-        with database.transaction() as connection:
-            syncing.note_pulled(connection, remote.row, clock())
+    done.erased = seek(database, clock, progress)
+    with database.transaction() as connection:
+        syncing.note_pulled(connection, remote.row, clock())
     return done
 
 
@@ -172,34 +175,49 @@ class _Taking:
         clock: Callable[[], Micros],
         wall: Callable[[], Micros],
         done: Pulled,
-        dry_run: bool,
     ) -> None:
         self._database, self._remote, self._clock, self._wall = database, remote, clock, wall
-        self._done, self._dry_run = done, dry_run
+        self._done = done
         self._lacking: list[_Read] = []
         self._stopped: set[str] = set()
 
+    def try_out(self, told: Iterable[Opened], progress: Progress, total: int) -> None:
+        """Say what taking all of it in would do; all in one, since one segment may refer to what another tells."""
+
+        def records() -> Iterator[Record]:
+            for opened in told:
+                progress("segments", self._done.segments, total)
+                read = self._read(opened)
+                yield from () if read is None else read.records
+
+        report = merge(self._database, records(), self._clock, dry_run=True)
+        self._done.take(report)
+        self._done.missing = report.missing.total()
+
     def take(self, opened: Opened) -> None:
         """Take in one segment; of a device one of whose segments is bad, none behind it."""
+        read = self._read(opened)
+        if read is None:
+            return
+        if self._merge(read):
+            self._lacking.append(read)
+        elif not any(one.opened.header.device == opened.header.device for one in self._lacking):
+            self._note(read)
+
+    def _read(self, opened: Opened) -> _Read | None:
+        """Read a segment's records; None where it, or one of its device's before it, is bad."""
         device = opened.header.device
         if device in self._done.behind and device in self._stopped:
-            return
+            return None
         try:
             read = _Read(opened, tuple(_records(opened)), opened.lines)
         except SegmentUnreadable as error:
             self._done.behind[device] = str(error)
             self._stopped.add(device)
-            return
+            return None
         self._done.segments += 1
         self._done.devices.add(device)
-        missing = self._merge(read)
-        if self._dry_run:
-            self._done.missing += missing
-            return
-        if missing:
-            self._lacking.append(read)
-        elif not any(one.opened.header.device == device for one in self._lacking):
-            self._note(read)
+        return read
 
     def finish(self) -> None:
         """Merge again what lacked something, now that all has come; what still does is read again the next time."""
@@ -218,7 +236,7 @@ class _Taking:
             self._lacking = left
 
     def _merge(self, read: _Read) -> int:
-        report = merge(self._database, read.records, self._clock, dry_run=self._dry_run)
+        report = merge(self._database, read.records, self._clock)
         self._done.take(report)
         return report.missing.total()
 
