@@ -64,3 +64,5 @@ def test_a_status_counts_what_a_push_would_bring(palazzo: Command, tmp_path: Pat
         assert status["other_news"] > 0
         palazzo("sync", "push")
     assert "  0 items to push" in palazzo("sync", "status").out
+    palazzo("kg", "add", "shop", "sells", "books")
+    assert "other records to push" in palazzo("sync", "status").out

@@ -127,11 +127,11 @@ def _remote(screen: Screen, one: RemoteStatus) -> None:
     pulled = f"pulled {to_iso(one.pulled_at)}" if one.pulled_at else "never pulled"
     there = "" if one.to_pull is None else f"; {count(one.to_pull, 'segment')} to pull"
     screen.say(f"  {pushed}, {pulled}")
-    if one.other_news is None:
-        news = " and other news"
-    else:
-        news = f" and {count(one.other_news, 'other record')}" if one.other_news else ""
-    screen.say(f"  {count(one.waiting, 'item')}{news} to push{there}")
+    parts = [count(one.waiting, "item")] if one.waiting or not one.other_news else []
+    parts += (
+        ["other news"] if one.other_news is None else [count(one.other_news, "other record")] if one.other_news else []
+    )
+    screen.say(f"  {' and '.join(parts)} to push{there}")
     for device in one.devices:
         screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}", "dim"))
     if one.erased_there:
