@@ -32,10 +32,10 @@ from palazzo.mining.heads import read_head
 from palazzo.mining.leaving_out import compare, lasting_rules, settle
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
-from palazzo.mining.sessions import Taken
+from palazzo.mining.sessions import Taken, count_drawers
 from palazzo.mining.transcripts import take_transcript
 from palazzo.mining.walk import Skip
-from palazzo.model import Micros
+from palazzo.model import Micros, Source
 from palazzo.scope.identity import project_root
 from palazzo.scope.project_file import read_project_config
 from palazzo.store import sources
@@ -59,6 +59,8 @@ def mine(
     run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), Readers(known=run.known_kind))))
     for path in request.paths:
         run.settle(path)
+    if database is not None:
+        run.tally.drawers += sum(count_drawers(database, *filed) for filed in run.tally.filed.values())
     return run.tally.report(time.monotonic() - began)
 
 
@@ -83,6 +85,7 @@ class _Tally:
     failed: list[Failed] = field(default_factory=list)
     wings: dict[str, None] = field(default_factory=dict)
     times: list[Micros] = field(default_factory=list)
+    filed: dict[tuple[str, ...], tuple[Source, Micros]] = field(default_factory=dict)
 
     def add(self, taken: Taken) -> None:
         """Count what a source brought."""
@@ -96,6 +99,8 @@ class _Tally:
         self.repeated += taken.repeated
         self.unreadable += taken.unreadable
         self.drawers += taken.drawers
+        if taken.filed is not None:
+            self.filed.setdefault(taken.filed[0].key, taken.filed)
         self.bytes += taken.bytes
         self.skipped.extend(taken.skipped)
         if taken.wing:

@@ -43,7 +43,11 @@ class Format(Protocol):
 
 @dataclass(slots=True)
 class Taken:
-    """What one source brought, by rows as in `MineReport`. `standing` says what had become of it."""
+    """What one source brought, by rows as in `MineReport`. `standing` says what had become of it.
+
+    `filed` is the conversation that was filed, and since when: of one that lies in several files the next may cut
+    drawers anew that this one brought, so they are counted in the end.
+    """
 
     standing: Standing
     rows: int = 0
@@ -53,6 +57,7 @@ class Taken:
     unreadable: int = 0
     bytes: int = 0
     drawers: int = 0
+    filed: tuple[Source, Micros] | None = None
     wing: str = ""
     skipped: list[Skipped] = field(default_factory=list)
 
@@ -156,7 +161,7 @@ def file_session(
         taken.bytes += sum(len(row.raw) for row in batch)
         committed(taken.items)
     taken.wing = opened.place.wing
-    taken.drawers += _count_drawers(database, source, began)
+    taken.filed = taken.filed or (source, began)
     return end
 
 
@@ -181,7 +186,8 @@ def _filing(feeder: Format, opened: Opened, row: Row, clockwork: Clockwork, comm
     return commits.stated(filing, row.content, opened.directory) if isinstance(row.content, Message) else filing
 
 
-def _count_drawers(database: Database, source: Source, since: Micros) -> int:
+def count_drawers(database: Database, source: Source, since: Micros) -> int:
+    """Return how many drawers of a conversation are live that were cut at `since` or later."""
     with database.snapshot() as connection:
         row = sources.find_source(connection, source)
         return 0 if row is None else sources.count_drawers_since(connection, row, since)
