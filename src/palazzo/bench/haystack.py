@@ -16,8 +16,9 @@ from palazzo.bench.cases import KIND, Case, Question, Talk, Talks, Turn
 from palazzo.mining.collected import Reading, conversations, take_conversation
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed
+from palazzo.mining.sessions import count_drawers
 from palazzo.mining.wanted import ANY
-from palazzo.model import ItemId
+from palazzo.model import ItemId, Micros, Source
 from palazzo.palace import Palace
 
 
@@ -83,7 +84,8 @@ class Haystack:
 
     def file(self, palace: Palace, near: Path, report: Callable[[int, int], None]) -> Filed:
         """Mine the sessions into a palace, each into the wing of its case; `near` is a path of the collection."""
-        drawers = size = 0
+        size = 0
+        filed: dict[tuple[str, ...], tuple[Source, Micros]] = {}
         placing = {one.case: Placing(palace.database, one.case) for one in self.held}
         for n, one in enumerate(self.held):
             talks = Talks([(one.archived_as, one.talk)])
@@ -92,9 +94,11 @@ class Haystack:
                 taken = take_conversation(reading, met, lambda items: None)
                 if isinstance(taken, Failed):  # nothing is read from a file: what fails here is the palace
                     raise RuntimeError(f"{taken.uri}: {taken.error}")
-                drawers, size = drawers + taken.drawers, size + taken.bytes
+                size += taken.bytes
+                if taken.filed is not None:
+                    filed.setdefault(taken.filed[0].key, taken.filed)
             report(n + 1, len(self.held))
-        return Filed(drawers, size)
+        return Filed(sum(count_drawers(palace.database, *one) for one in filed.values()), size)
 
 
 def turn_token(session: str, position: int) -> str:
