@@ -251,6 +251,7 @@ def small_model() -> dict[str, Array]:
     return {name: (random.normal(size=shape) * 0.05).astype(np.float32) for name, shape in shapes.items()}
 
 
+@pytest.mark.slow
 def test_building_twice_gives_the_same_bytes() -> None:
     for variant in build_model.WEIGHT_BITS:
         assert build_model.build(small_model(), variant) == build_model.build(small_model(), variant)
@@ -302,6 +303,7 @@ def test_what_ships_is_what_the_builder_vouches_for() -> None:
         assert hashlib.sha256((build_model.SHIPPED_TO / name).read_bytes()).hexdigest() == digest
 
 
+@pytest.mark.slow
 def test_an_unexpected_result_fails_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -122,6 +122,7 @@ def test_endless_nesting_costs_one_row(depth: int) -> None:
         assert list(_spoken(found))[-1:] == [("user", "still here")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feeder", [BY_KIND[kind] for kind in WRITERS], ids=lambda feeder: feeder.kind)
 @given(data=host_files)
 def test_no_row_is_shown_as_its_json(feeder: Feeder, data: bytes) -> None:

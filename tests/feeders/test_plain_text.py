@@ -139,6 +139,7 @@ def test_documents_are_not_conversations(text: str, tmp_path: Path) -> None:
         list(FEEDER.sessions(path))
 
 
+@pytest.mark.slow
 def test_the_documents_of_this_repository_and_of_installed_packages_are_not_conversations() -> None:
     """Some thousand real texts, by many hands."""
     places = [ROOT, Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("stdlib"))]

@@ -119,6 +119,7 @@ CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
 each = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 
 
+@pytest.mark.slow
 @each
 def test_what_is_written_is_read_back(check: Check, tmp_path: Path) -> None:
     hold(check, tmp_path, EVERY_DAY)

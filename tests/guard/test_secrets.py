@@ -42,6 +42,7 @@ def test_little_more_than_the_secret_is_taken() -> None:
     assert sum(wide.values()) <= 12, wide
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held_out", [False, True], ids=["tuned on", "held out"])
 def test_ordinary_lines_are_let_alone(held_out: bool) -> None:
     marked = lines = 0
