@@ -132,6 +132,7 @@ class Peer:
             "MEMPALACE_EMBEDDING_API_MODEL": "all-MiniLM-L6-v2",
             "MEMPALACE_WRITE_ROUTING": "direct",
             "ANONYMIZED_TELEMETRY": "False",
+            "ORT_DISABLE_TELEMETRY": "1",
             "HF_HUB_OFFLINE": "1",
             MARK: self.run,
         }

@@ -21,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, report
 
+from palazzo.embed.onnx_runtime import disable_telemetry
+
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 IMPORTED = ("apsw", "numpy", "onnxruntime", "tokenizers", "typer", "palazzo.palace", "palazzo.cli.app")
 
@@ -53,6 +55,7 @@ def commands(palace: Path) -> dict[str, list[str]]:
 
 def measure(timed: dict[str, list[str]], rounds: int) -> list[Row]:
     """Return the median and the 95th percentile of each, in milliseconds, and its ratio to the bare interpreter."""
+    disable_telemetry()  # also of an interpreter that imports ONNX Runtime alone
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     taken: dict[str, list[float]] = {name: [] for name in timed}
     for _ in range(rounds + 1):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from tools import build_model
@@ -37,6 +36,7 @@ from tools.build_model import (
 )
 
 from palazzo.embed import minilm
+from palazzo.embed.onnx_runtime import load_onnxruntime
 
 Array = NDArray[Any]
 
@@ -164,7 +164,7 @@ def test_a_written_graph_runs(tmp_path: Path) -> None:
     graph.place("Mul", [wide, mask], ["sentence_embedding"])
     (tmp_path / "tiny.onnx").write_bytes(graph.model("tiny"))
     (tmp_path / "tiny.weights").write_bytes(graph.outside.getvalue())
-    session = onnxruntime.InferenceSession(str(tmp_path / "tiny.onnx"), providers=["CPUExecutionProvider"])
+    session = load_onnxruntime().InferenceSession(str(tmp_path / "tiny.onnx"), providers=["CPUExecutionProvider"])
     three, two = np.array([[3]], np.int32), np.array([[2]], np.int32)
     (answer,) = session.run(None, {"input_ids": three, "attention_mask": two})
     np.testing.assert_allclose(answer, [6 * matrix.sum(axis=0)], rtol=1e-4, atol=1e-4)
@@ -265,7 +265,7 @@ def test_variants_agree_and_padding_is_ignored(tmp_path: Path) -> None:
         for name, content in build_model.build(weights, variant).items():
             (tmp_path / name).write_bytes(content)
         path = tmp_path / f"minilm-l6-v2-{variant}.onnx"
-        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        session = load_onnxruntime().InferenceSession(str(path), providers=["CPUExecutionProvider"])
         (vectors[variant],) = session.run(None, {"input_ids": ids, "attention_mask": mask})
         if variant == "fp32":
             padded = {"input_ids": np.pad(ids, ((0, 0), (0, 3))), "attention_mask": np.pad(mask, ((0, 0), (0, 3)))}

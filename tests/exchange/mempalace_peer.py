@@ -54,6 +54,7 @@ class MemPalace:
             "MEMPALACE_EMBEDDING_API_MODEL": "hashes",
             "MEMPALACE_WRITE_ROUTING": "direct",
             "ANONYMIZED_TELEMETRY": "False",
+            "ORT_DISABLE_TELEMETRY": "1",
             "HF_HUB_OFFLINE": "1",
         }
 

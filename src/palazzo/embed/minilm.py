@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo.embed import well_formed
+from palazzo.embed.onnx_runtime import load_onnxruntime
 from palazzo.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -87,13 +88,7 @@ class MiniLM:
 
 def open_session(graph: Path, threads: int) -> Any:
     """Return an ONNX Runtime session on the processor, which logs nothing and reports nothing."""
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise EmbedderUnavailable(
-            f"ONNX Runtime cannot be loaded ({error}); reinstall palazzo, or set an OpenAI-compatible embedder."
-        ) from error
-    onnxruntime.disable_telemetry_events()  # Windows builds have them on
+    onnxruntime = load_onnxruntime()
     onnxruntime.set_default_logger_severity(ONLY_FATAL)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = ONLY_FATAL

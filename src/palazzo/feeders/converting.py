@@ -23,6 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from palazzo.embed.onnx_runtime import disable_telemetry
+
 MEMORY = 2 * 1024**3
 """Bytes that a conversion may take, what the libraries take themselves not counted."""
 MOST_PAGES = 2_000
@@ -47,6 +49,7 @@ class Refused(Exception):
 
 def main() -> None:
     """Answer requests until standard input ends."""
+    disable_telemetry()  # MarkItDown imports ONNX Runtime
     stream, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a library that prints must not speak in our place
     is_sealed = False

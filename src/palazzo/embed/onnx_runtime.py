@@ -1,0 +1,34 @@
+"""The one place that loads ONNX Runtime, and keeps it from sending anything.
+
+Its builds report their use unless told otherwise. Since 1.30 those for Linux, too: they look up a Microsoft host every
+few seconds, and write a device id and a queue of events below `~/.cache/Microsoft`. `disable_telemetry_events` does not
+stop the uploader there. `ORT_DISABLE_TELEMETRY` does, if it is in the environment before the library is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from palazzo.errors import EmbedderUnavailable
+
+
+def disable_telemetry() -> None:
+    """Keep ONNX Runtime from sending anything, in this process and in those that it starts.
+
+    Call it before anything imports ONNX Runtime, also through another library (MarkItDown imports it).
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
+def load_onnxruntime() -> Any:
+    """Import ONNX Runtime with its telemetry switched off. Raises EmbedderUnavailable where it cannot be loaded."""
+    disable_telemetry()
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise EmbedderUnavailable(
+            f"ONNX Runtime cannot be loaded ({error}); reinstall palazzo, or set an OpenAI-compatible embedder."
+        ) from error
+    onnxruntime.disable_telemetry_events()  # the switch of builds for Windows
+    return onnxruntime
