@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,9 +19,26 @@ from tests.recall.hashed_words import HashedWords
 from palazzo.guard.taint import AGENTS_VARIABLES
 from palazzo.palace import Palace
 
+for name in [name for name in os.environ if name.startswith("PYTHON")]:
+    del os.environ[name]
+"""A child of a test runs as on a machine where nobody set these: PYTHONUNBUFFERED hides that it does not flush."""
+
 settings.register_profile("palazzo", derandomize="PALAZZO_CI" in os.environ)
 settings.load_profile("palazzo")
 """The same examples at each run of CI, so that what fails there is what the change did; new ones everywhere else."""
+
+
+SLOW_LIMIT = 1_800
+"""Seconds for one slow test of the size that CI runs. `--timeout 0` sets no limit, for larger ones."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give slow tests more time, unless a limit is named on the command line."""
+    if config.getoption("timeout") is not None:
+        return
+    for item in items:
+        if item.get_closest_marker("slow") is not None and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(SLOW_LIMIT))
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +46,14 @@ def a_persons_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever runs the tests: what they type is a person's unless a test says otherwise."""
     for name in AGENTS_VARIABLES:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def interruptible_children() -> Iterator[None]:
+    """Start children that SIGINT interrupts: they inherit that it is ignored where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.cli.command import Command, environment
 
 
@@ -57,6 +58,7 @@ def test_a_damaged_export_is_one_sentence(home: Path, shop: Path, palazzo: Comma
     assert not (home / "other").exists()
 
 
+@pytest.mark.usefixtures("interruptible_children")
 def test_who_stops_an_export_leaves_no_half_of_one(home: Path, shop: Path) -> None:
     (home / "out").mkdir()
     slow = (

@@ -119,6 +119,7 @@ def test_a_bug_is_reported_to_a_file_that_holds_nothing_from_the_palace(
     assert "Traceback" in palazzo("search", "x", "--debug").error
 
 
+@pytest.mark.usefixtures("interruptible_children")
 def test_interrupting_keeps_what_was_read_and_exits_with_130(home: Path) -> None:
     many = home / "many"
     many.mkdir()
@@ -132,12 +133,16 @@ def test_interrupting_keeps_what_was_read_and_exits_with_130(home: Path) -> None
     )
     palace = home / ".local" / "share" / "palazzo" / "palace.db"
     deadline = time.monotonic() + 60
-    while not palace.exists() or palace.stat().st_size < 400_000:
-        assert time.monotonic() < deadline
-        assert running.poll() is None
-        time.sleep(0.01)
-    running.send_signal(signal.SIGINT)
-    _, error = running.communicate(timeout=60)
+    try:
+        while not palace.exists() or palace.stat().st_size < 400_000:
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        _, error = running.communicate(timeout=60)
+    finally:
+        running.kill()
+        running.communicate()
     assert running.returncode == 130
     assert b"Stopped at" in error
     assert b"Traceback" not in error

@@ -381,7 +381,8 @@ def test_a_store_that_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path) ->
 def test_a_store_that_its_program_is_writing_is_refused_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "chroma.sqlite3"
     write_chroma(path, [note("d1", "Kept.")])
-    program = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('BEGIN EXCLUSIVE'); print(); sys.stdin.read()"
+    program = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('BEGIN EXCLUSIVE');"
+    program += " print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", program, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None

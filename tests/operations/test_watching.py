@@ -258,6 +258,7 @@ def test_where_the_system_tells_nothing_changes_are_looked_for(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT and SIGTERM are sent otherwise there")
+@pytest.mark.usefixtures("interruptible_children")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_cleanly_and_there_is_one_of_it(
     home: Path, variables: dict[str, str], transcript: Path, number: signal.Signals
@@ -280,6 +281,7 @@ def test_it_ends_cleanly_and_there_is_one_of_it(
         out, error = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
+        process.communicate()
     assert process.returncode == 130
     assert "Stopped" in error
     assert "Traceback" not in error
