@@ -5,9 +5,12 @@
     python3 dev.py test     install, run the everyday tests
     python3 dev.py lint     formatting, lint rules and types
     python3 dev.py slow     the reliability suites, in the size that PALAZZO_RELIABILITY names
+    python3 dev.py newest   the tests that depend on other packages, with the newest versions that are allowed
+    python3 dev.py oldest   the same, with the oldest versions that are allowed
     python3 dev.py wheel    build the wheel, install it into a clean environment, run the main job and the MCP server
 
-Standard library only: it makes `.venv` with the locked development dependencies, then runs things in it.
+Standard library only: it makes `.venv` with the locked development dependencies, then runs things in it. `newest` and
+`oldest` make environments of their own, on the newest and on the oldest Python of this machine.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,18 +26,21 @@ import tempfile
 import venv
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
 LOCK = ROOT / "requirements-dev.lock"
 SCRATCH = ROOT / ".scratch"
 OLDEST = (3, 11)
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+"""The versions that are supported, oldest first."""
 
 
 def main() -> int:
     """Run the command that is named on the line; return its exit code."""
     commands: dict[str, Callable[[], int]] = {
-        "demo": demo, "test": test, "lint": lint, "slow": slow, "wheel": wheel,
+        "demo": demo, "test": test, "lint": lint, "slow": slow, "newest": newest, "oldest": oldest, "wheel": wheel,
     }  # fmt: skip
     if sys.version_info < OLDEST:
         needed, found = ".".join(map(str, OLDEST)), sys.version.split()[0]
@@ -74,8 +81,13 @@ def main_job(palazzo: Path, palace: Path) -> int:
 def test() -> int:
     """Run the everyday tests, two for each core: half of the time they wait for the disk or for another process."""
     install()
+    return run_everyday_tests(ENVIRONMENT, *sys.argv[2:])
+
+
+def run_everyday_tests(environment: Path, *arguments: str) -> int:
+    """Run the tests that are not slow in an environment, on several processes."""
     workers = str(min(MOST_WORKERS, 2 * (os.cpu_count() or 1)))
-    return run([python(ENVIRONMENT), "-m", "pytest", "-m", "not slow", "-n", workers, *sys.argv[2:]])
+    return run([python(environment), "-m", "pytest", "-m", "not slow", "-n", workers, *arguments])
 
 
 MOST_WORKERS = 8
@@ -107,6 +119,84 @@ def slow() -> int:
     computing = run([*command, "-n", "auto", *SIDE_BY_SIDE])
     properties = run([*command[:3], "-m", "not slow", "-n", "auto", *PROPERTIES], PALAZZO_EXAMPLES="all")
     return computing or properties or run([*command, *(f"--ignore={room}" for room in SIDE_BY_SIDE)])
+
+
+DEPENDENT = (
+    *(f"tests/{room}" for room in ("clients", "embed", "mcp", "mining", "recall", "store")),
+    *(
+        "tests/cli/test_help.py",
+        "tests/cli/test_search.py",
+        "tests/cli/test_exit_codes.py",
+    ),
+    *("tests/exchange/test_sealing.py", "tests/feeders/test_converted.py", "tests/operations/test_watching.py"),
+    *("tests/daemon/test_service.py", "tests/test_palace.py", "tests/test_settings.py"),
+)
+"""Everyday tests of what other packages do: SQLite, vectors, MCP, the command line, conversion, sealing, watching."""
+
+
+TEST_TOOLS = ("pytest", "hypothesis")
+"""What the names of those development dependencies begin with that tests import."""
+
+
+def newest() -> int:
+    """Run them with the newest versions that are allowed, on the newest Python, and watch that nothing is sent."""
+    environment = ROOT / ".venv-newest"
+    install_other(environment, pythons()[-1], ["--upgrade", "--upgrade-strategy", "eager"])
+    if sys.argv[2:]:
+        return run_everyday_tests(environment, *sys.argv[2:])
+    code = run_everyday_tests(environment, *DEPENDENT)
+    return run([python(environment), "-m", "pytest", "-m", "slow", "-rs", "tests/network"]) or code
+
+
+def oldest() -> int:
+    """Run them with the lower bounds of pyproject.toml, on the oldest Python."""
+    environment, constraints = ROOT / ".venv-oldest", SCRATCH / "oldest.txt"
+    SCRATCH.mkdir(exist_ok=True)
+    constraints.write_text("".join(f"{name}=={version}\n" for name, version in lower_bounds().items()))
+    install_other(environment, pythons()[0], ["--constraint", str(constraints)])
+    return run_everyday_tests(environment, *(sys.argv[2:] or DEPENDENT))
+
+
+def lower_bounds() -> dict[str, str]:
+    """Return the oldest allowed version of each package that Palazzo and its extras for users need."""
+    extras = project()["optional-dependencies"]
+    requirements = [*project()["dependencies"], *extras["documents"], *extras["sync"]]
+    bounds = [re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement) for requirement in requirements]
+    if None in bounds:
+        raise SystemExit("pyproject.toml: each dependency must have a lower bound, 'name>=version', and nothing else.")
+    return {bound[1]: bound[2] for bound in bounds if bound is not None}
+
+
+def project() -> dict[str, Any]:
+    """Return what pyproject.toml says of the package."""
+    import tomllib  # here: an older Python, which lacks it, is to say which one is needed
+
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
+
+
+def pythons() -> list[str]:
+    """Return the interpreters of supported versions that this machine has, on PATH or from pyenv; the oldest first."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    found = {".".join(map(str, sys.version_info[:2])): sys.executable}
+    for version in PYTHONS:
+        on_path = shutil.which(f"python{version}")
+        for interpreter in [on_path, *sorted(map(str, pyenv.glob(f"{version}*/bin/python{version}")))]:
+            if interpreter and subprocess.run([interpreter, "-c", "import venv"], capture_output=True).returncode == 0:
+                found.setdefault(version, interpreter)
+    return [found[version] for version in PYTHONS if version in found]
+
+
+def install_other(environment: Path, interpreter: str, options: list[str]) -> None:
+    """Make an environment anew, with an interpreter and with options of pip, and say which versions it holds."""
+    print(f"Installing into {environment.name}, with {interpreter} …", flush=True)
+    code = run([interpreter, "-m", "venv", "--clear", str(environment)])
+    pip = [python(environment), "-m", "pip", "--disable-pip-version-check"]
+    tools = [name for name in project()["optional-dependencies"]["dev"] if name.startswith(TEST_TOOLS)]
+    code = code or run([*pip, "install", "--quiet", *options, "--editable", f"{ROOT}[documents,sync]", *tools])
+    code = code or run([*pip, "list", "--format", "freeze"])
+    if code:
+        raise SystemExit(f"The installation failed (pip ended with {code}); its message stands above.")
 
 
 def lint() -> int:
