@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,8 +45,7 @@ def test_what_is_known_is_one_short_line(found: dict[str, Any], shown: str) -> N
 
 @pytest.fixture
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    runtime = Path(f"/tmp/palazzo-line-{time.monotonic_ns() % 10**9}")
-    runtime.mkdir(mode=0o700)
+    runtime = Path(tempfile.mkdtemp(prefix="palazzo-line-", dir="/tmp"))  # short enough for the path of a socket
     machine = Machine(tmp_path_factory.mktemp("machine") / "home", runtime)
     try:
         yield machine
