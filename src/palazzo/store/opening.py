@@ -55,11 +55,11 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
         if fresh and mode == "write":
             checksums.reserve(connection)
         connection.execute("PRAGMA schema_version").fetchall()
-    except apsw.CantOpenError:
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
         if mode == "write" or _has_wal(path):
             raise
-        # A directory that cannot be written has no place for the shared-memory file. With no
-        # write-ahead log beside it the main file is complete and will not change.
+        # A directory that cannot be written has no place for the shared-memory file: SQLite raises the one or the
+        # other error. With no write-ahead log beside it the main file is complete and will not change.
         connection = apsw.Connection(
             f"{path.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
