@@ -67,3 +67,18 @@ def test_hostile_text_is_read_in_time_that_grows_with_its_length() -> None:
     for text in ("from " * 3000, "a, " * 5000, "is no longer " * 1000, "x" * 40_000, "- [ ] " * 2000, "`" * 5000):
         read_claims(text, "user")
         read_claims(text, "tool")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The :doc:`sites </ref/contrib/sites>` framework no longer is.",
+        "The default branch of the Project is .",
+        "The runner is '.",
+        "The main branch is ...",
+        "branch: .",
+    ],
+)
+def test_punctuation_in_the_place_of_a_value_is_none(text: str) -> None:
+    for role in ("author", "user", "tool"):
+        assert all(claim.value is None or claim.value.text for claim in read_claims(text, role))

@@ -298,7 +298,8 @@ def _named(clause: Clause, rest: str) -> Value | None:
         or found[1].casefold() in ON_OFF
     ):
         return None
-    return Value("name", found[1].strip("`\"'."))
+    name = found[1].strip("`\"'.")
+    return Value("name", name) if name else None  # a lone full stop is no name
 
 
 ON_OFF = frozenset(STATE.replace("\\b", "").strip("()?:").split("|"))
