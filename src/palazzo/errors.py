@@ -16,6 +16,8 @@
     ├── SegmentUnreadable        one segment is not whole, or not what it says it is
     ├── WrongKey                 what is sealed cannot be opened with this passphrase or key
     ├── EmbedderUnavailable      no vectors can be made now; keywords still work
+    │   └── TextRefused          an embedding server refuses what it was sent
+    ├── ConsumerStopped          what is derived cannot be kept up to date, whatever the text
     └── ServiceUnavailable       no warm process answers; everything works without one, more slowly
 
 A message says what is wrong and what to do next. Everything else that is raised is a bug.
@@ -112,6 +114,14 @@ class WrongKey(PalazzoError):
 
 class EmbedderUnavailable(PalazzoError):
     """No vectors can be made now; keyword search still works."""
+
+
+class TextRefused(EmbedderUnavailable):
+    """An embedding server refuses what it was sent; it may take other texts."""
+
+
+class ConsumerStopped(PalazzoError):
+    """A consumer of the log fails on harmless words, too; no text was set aside for it."""
 
 
 class ServiceUnavailable(PalazzoError):

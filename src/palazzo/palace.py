@@ -23,7 +23,20 @@ from palazzo import undo
 from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
 from palazzo.archive.erasing import Found, Wanted
 from palazzo.archive.guarding import Guard
-from palazzo.derive import anchoring, claiming, embed, follow, lagging, mending, naming, rebuild, retired, summing
+from palazzo.derive import (
+    anchoring,
+    claiming,
+    consumers,
+    embed,
+    follow,
+    lagging,
+    mending,
+    naming,
+    rebuild,
+    retired,
+    retry,
+    summing,
+)
 from palazzo.derive.cut import Cutter
 from palazzo.derive.lagging import Made
 from palazzo.embed import Embedder
@@ -198,6 +211,16 @@ class Palace:
     def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
         """Take in which files drawers cite, since the last call."""
         self._follow(anchoring.ANCHORING, stop=stop)
+
+    def follow_consumer(self, name: str) -> None:
+        """Let one consumer that lags take in what happened since the last call."""
+        for consumer in consumers.lagging_consumers(self.clock()):
+            if consumer.name == name:
+                self._follow(consumer)
+
+    def retry_set_aside(self) -> None:
+        """Try again what consumers could not process (`store/dead_letters`)."""
+        retry.retry_all(self.database, self.clock())
 
     def know_people(self, names: Iterable[str]) -> None:
         """Know people by their full names, so that mentions of them are found."""

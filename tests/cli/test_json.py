@@ -37,7 +37,7 @@ MINE = {
 STATUS = {
     "palace", "version", "schema", "items", "drawers", "facts", "wings", "embedder", "size_bytes", "service",
     "open_todos", "tunnels", "filed", "injected", "quarantine", "paused", "paused_until", "backup_at",
-    "sync_failed", "unfinished_imports", "entities",
+    "sync_failed", "set_aside", "unfinished_imports", "entities",
     "mentions",
     "connections",
 }  # fmt: skip

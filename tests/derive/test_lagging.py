@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from palazzo.derive import lagging
+from palazzo.derive.failure_isolation import write_log_by
 from palazzo.derive.naming import Naming
+from palazzo.errors import ConsumerStopped, PalaceUnusable
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import changes, mentions
+from palazzo.store import changes, dead_letters, keywords, mentions
 from palazzo.store.database import Connection, Database
 from palazzo.store.mentions import MentionRow
 
@@ -104,3 +106,122 @@ def test_two_that_run_side_by_side_share_the_work(filled: Palace) -> None:
     lagging.follow(filled.database, one)
     assert (len(other.read), len(one.read)) == (9, 4)  # the first three were read by both
     assert (named(filled), behind(filled)) == (10, 0)
+
+
+# --- what cannot be processed ------------------------------------------------------------------------------
+
+
+class Choking(Naming):
+    """Mentions; fails on each drawer that holds the word, wherever it stands in a batch."""
+
+    at_once = 4
+
+    def __init__(self, word: str = "", error: type[Exception] = ValueError) -> None:
+        self.word, self.error = word, error
+
+    def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:
+        for thing in things:
+            if self.word and self.word in keywords.body_of(connection, thing):
+                raise self.error(f"'{self.word}' is too much")
+        return super().make(connection, things)
+
+
+def set_aside(palace: Palace) -> list[tuple[str, str]]:
+    with palace.database.snapshot() as connection:
+        return [(letter.label, letter.error) for letter in dead_letters.all_letters(connection)]
+
+
+def drawer_of(palace: Palace, number: int) -> str:
+    with palace.database.snapshot() as connection:
+        rows = connection.execute("SELECT uid FROM drawer ORDER BY id LIMIT 1 OFFSET ?", (number,))
+        return bytes(next(rows)[0]).hex()
+
+
+def test_a_text_that_cannot_be_processed_is_set_aside_and_the_rest_goes_on(filled: Palace) -> None:
+    lagging.follow(filled.database, Choking("budget_5"))
+    assert (named(filled), behind(filled)) == (9, 0)
+    assert set_aside(filled) == [(f"drawer {drawer_of(filled, 5)}", "ValueError")]
+    filled.remember("Number 10: Priya.", Place("api", "notes"))
+    lagging.follow(filled.database, Choking("budget_5"))
+    assert (named(filled), len(set_aside(filled))) == (10, 1)
+
+
+def test_its_traceback_is_in_the_log_without_a_word_of_the_text(filled: Palace) -> None:
+    log: list[str] = []
+    write_log_by(log.append)
+    lagging.follow(filled.database, Choking("budget_5"))
+    (written,) = log
+    assert f"mention: drawer {drawer_of(filled, 5)} is set aside (ValueError)" in written
+    assert "raise self.error" in written
+    assert "budget_5" not in written
+
+
+def test_what_was_set_aside_is_processed_when_it_is_tried_again(filled: Palace) -> None:
+    lagging.follow(filled.database, Choking("budget_5"))
+    lagging.retry(filled.database, Choking("budget_5"))
+    assert (named(filled), len(set_aside(filled))) == (9, 1)
+    lagging.retry(filled.database, Choking())
+    assert (named(filled), set_aside(filled)) == (10, [])
+
+
+def test_another_release_and_other_rules_try_it_again(filled: Palace) -> None:
+    lagging.follow(filled.database, Choking("budget_5"))
+    lagging.follow(filled.database, Choking())
+    assert (named(filled), len(set_aside(filled))) == (9, 1)
+    with filled.database.transaction() as connection:
+        connection.execute("UPDATE dead_letter SET release = '0.0.1'")
+    lagging.follow(filled.database, Choking())
+    assert (named(filled), set_aside(filled)) == (10, [])
+    lagging.make_anew(filled.database, Choking("budget_7"))
+    assert (named(filled), len(set_aside(filled))) == (9, 1)
+    later = Choking()
+    later.version += 1
+    lagging.follow(filled.database, later)
+    assert (named(filled), set_aside(filled)) == (10, [])
+
+
+def test_what_is_forgotten_is_set_aside_no_longer(filled: Palace) -> None:
+    lagging.follow(filled.database, Choking("budget_5"))
+    filled.forget([drawer_of(filled, 5)])
+    lagging.follow(filled.database, Choking("budget_6"))
+    assert (named(filled), set_aside(filled)) == (9, [])
+
+
+def test_a_session_that_fails_once_it_has_grown_keeps_nothing_of_what_it_was(filled: Palace) -> None:
+    lagging.follow(filled.database, Choking())
+    with filled.database.transaction() as connection:
+        changes.append(connection, "drawer~", [3])
+    lagging.follow(filled.database, Choking("budget_2"))
+    assert (named(filled), len(set_aside(filled))) == (9, 1)
+
+
+@pytest.mark.parametrize("error", [ImportError, MemoryError, OSError, PalaceUnusable])
+def test_no_text_is_set_aside_for_what_is_wrong_around_it(filled: Palace, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        lagging.follow(filled.database, Choking("budget_5", error))
+    assert set_aside(filled) == []
+    lagging.follow(filled.database, Choking())
+    assert (named(filled), behind(filled)) == (10, 0)
+
+
+class Broken(Naming):
+    """Mentions as a program makes them of which half was replaced."""
+
+    def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:
+        return self.mentions_in(connection)  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_consumer_that_fails_on_every_text_stops_and_sets_nothing_aside(filled: Palace) -> None:
+    with pytest.raises(ConsumerStopped, match=r"'mention' fails on every text \(AttributeError\)"):
+        lagging.follow(filled.database, Broken())
+    assert (set_aside(filled), behind(filled) > 0) == ([], True)
+    lagging.follow(filled.database, Choking())
+    assert (named(filled), behind(filled)) == (10, 0)
+
+
+def test_no_number_of_texts_that_cannot_be_processed_stops_a_consumer(palace: Palace) -> None:
+    for n in range(50):
+        palace.remember(f"Number {n}: a poison, by Priya.", Place("api", "notes"))
+    palace.remember("Priya owns the cure.", Place("api", "notes"))
+    lagging.follow(palace.database, Choking("poison"))
+    assert (named(palace), len(set_aside(palace)), behind(palace)) == (1, 50, 0)

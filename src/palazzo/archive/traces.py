@@ -48,7 +48,7 @@ class Traced:
 def traces(where: Places) -> Iterator[Trace]:
     """Yield all kinds of files that may hold words."""
     yield Trace(where.state, "bug-*.txt", is_expendable=True)
-    yield Trace(where.state, "embedding-failed.txt", is_expendable=True)
+    yield Trace(where.state, "*-failed.txt", is_expendable=True)
     yield Trace(where.cache, "**/*", is_expendable=True)
     yield Trace(where.temporary, "palazzo-*/copy.db*", is_expendable=True)  # left by a process that was killed
     yield Trace(where.config, "config.toml", is_expendable=False)

@@ -105,6 +105,8 @@ def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
         for side in (conflict.earlier, conflict.later):
             _side(screen, side)
         screen.gap()
+    if result.note:
+        screen.say((result.note, "yellow"))
     screen.say((f"{count(result.count, 'conflict')}", "dim"))
 
 

@@ -55,6 +55,9 @@ def status(screen: Screen, result: StatusResult) -> None:
         )
     for name, why in result.sync_failed.items():
         screen.say((f"Syncing with '{name}' came to nothing: {why}", "yellow"))
+    if result.set_aside:
+        told = f"{count(result.set_aside, 'text')} could not be processed whole: 'palazzo verify' says which."
+        screen.say((told, "yellow"))
     if result.wings:
         screen.gap()
         rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]
@@ -145,6 +148,10 @@ def repair(screen: Screen, result: RepairResult) -> None:
     """Show what was made anew, and the checks."""
     made = ", ".join(result.rebuilt) or "nothing"
     screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
+    if result.retried:
+        screen.say(
+            f"{count(result.retried, 'text')} that had been set aside tried again; {result.set_aside:,} are left."
+        )
     _checks(screen, result.checks)
 
 

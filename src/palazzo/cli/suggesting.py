@@ -23,6 +23,8 @@ def kg_suggest(screen: Screen, result: KgSuggestResult) -> None:
         )
         screen.say((f"{INDENT}{one.id}  {told}", "dim"))
         screen.gap()
+    if result.note:
+        screen.say((result.note, "yellow"))
     if not result.suggestions:
         screen.say(("The record suggests no facts that are not known.", "dim"))
         return

@@ -14,14 +14,18 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from palazzo import locks
-from palazzo.errors import PalazzoError
-from palazzo.operations.background import failure_file, lock_file, was_called_lately
+from palazzo.operations.background import (
+    EMBEDDING_FAILED,
+    lock_file,
+    note_failure,
+    note_success,
+    was_called_lately,
+)
 from palazzo.operations.context import Context
-from palazzo.paths import make_private_directory
 
 _THREADS, _THREADS_BESIDE_CALLS = 2, 1
 _TRIES, _PAUSE = 4, 0.1
@@ -44,12 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
     lower_priority()
     try:
         held = locks.inherited(lock_file(Path(given[0])), int(given[1])) if given[1:] else None
-        made = embed(Path(given[0]), held)
+        embed(Path(given[0]), held)
     except Exception as error:  # noqa: BLE001 - nobody watches this process: what happened is kept for `doctor`
-        _keep(f"{error if isinstance(error, PalazzoError) else type(error).__name__}\n")
+        note_failure(EMBEDDING_FAILED, error)
         return 1
-    if made:
-        failure_file().unlink(missing_ok=True)
+    note_success(EMBEDDING_FAILED)
     return 0
 
 
@@ -60,6 +63,7 @@ def embed(palace: Path, held: locks.FileLock | None = None) -> int:
     """
     made = 0
     with Context(palace=palace) as context:
+        consumers = _Consumers(context)
         while held is not None or _pending(context):
             lock = held or _lock(lock_file(context.palace_path))
             if lock is None:
@@ -68,29 +72,52 @@ def embed(palace: Path, held: locks.FileLock | None = None) -> int:
             with lock:
                 # On a slow disk hooks would wait behind one commit of these after the other.
                 context.writing().database.commit_without_waiting()
-                _follow_sessions(context, time.monotonic() + _TURN)
-                made += _embed_pending(context)
-                _follow_sessions(context)
-                context.writing().follow_claims()
+                consumers.follow_sessions(time.monotonic() + _TURN)
+                made += _embed_pending(context, consumers)
+                consumers.follow_sessions()
+                consumers.follow_claims()
             # What was filed after the last look is found by looking again without the lock: whoever
             # filed it may have seen the lock held and started nobody.
     return made
 
 
-def _follow_sessions(context: Context, until: float = float("inf")) -> None:
-    """Take in what was said since, until that moment: what mended a failure first, which may fail again at once."""
+class _Consumers:
+    """The consumers of the log that run beside embedding. One that fails keeps neither vectors nor another waiting."""
 
-    def stop() -> bool:
-        return time.monotonic() >= until
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._failed: set[str] = set()
 
-    palace = context.writing()
-    palace.follow_failures(stop)
-    palace.follow_anchors(stop)
-    palace.follow_digests(stop=stop)
-    palace.follow_mentions(context.settings.flag("entities"), stop)
+    def follow_sessions(self, until: float = float("inf")) -> None:
+        """Take in what was said since, until that moment: what mended a failure first, which may fail again at once."""
+
+        def stop() -> bool:
+            return time.monotonic() >= until
+
+        palace, entities = self._context.writing(), self._context.settings.flag("entities")
+        self._run("mending", lambda: palace.follow_failures(stop))
+        self._run("anchor", lambda: palace.follow_anchors(stop))
+        self._run("digest", lambda: palace.follow_digests(stop=stop))
+        self._run("mention", lambda: palace.follow_mentions(entities, stop))
+
+    def follow_claims(self) -> None:
+        """Read claims, which nobody waits for."""
+        self._run("claim", self._context.writing().follow_claims)
+
+    def _run(self, activity: str, follow: Callable[[], None]) -> None:
+        """Run a consumer that has not failed in this process; keep for `doctor` why one fails."""
+        if activity in self._failed:
+            return
+        try:
+            follow()
+        except Exception as error:  # noqa: BLE001 - as in `main`: it is kept, and told as this consumer's
+            self._failed.add(activity)
+            note_failure(activity, error)
+        else:
+            note_success(activity)
 
 
-def _embed_pending(context: Context) -> int:
+def _embed_pending(context: Context, consumers: _Consumers) -> int:
     """Make the vectors that are pending, on one thread while somebody is being answered, else on two."""
     from palazzo.derive import embed as embedding
 
@@ -99,7 +126,7 @@ def _embed_pending(context: Context) -> int:
     def follow(*_: int) -> None:
         nonlocal turn
         if time.monotonic() >= turn + _EVERY:
-            _follow_sessions(context, time.monotonic() + _TURN)
+            consumers.follow_sessions(time.monotonic() + _TURN)
             turn = time.monotonic()
 
     while _pending(context):
@@ -145,12 +172,6 @@ def _tries() -> Iterator[int]:
         if attempt:
             time.sleep(_PAUSE)
         yield attempt
-
-
-def _keep(reason: str) -> None:
-    with contextlib.suppress(OSError):
-        make_private_directory(failure_file().parent)
-        failure_file().write_text(reason, encoding="utf-8", errors="replace")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from types import ModuleType
 
 from palazzo.derive import sessions
 from palazzo.derive.citing import Citation, Reader, Told, mentions, take
+from palazzo.derive.failure_isolation import drawer_label, session_label
 from palazzo.mining.unwanted import refusal_of_directory
 from palazzo.model import Anchor
 from palazzo.store import anchors, digests, items, places, redaction
@@ -63,6 +64,15 @@ class Anchoring:
             changed = sorted(one for one in before.keys() | after.keys() if before.get(one) != after.get(one))
             anchors.drop(connection, changed)
             anchors.insert(connection, (one for drawer in changed for one in after.get(drawer, ())))
+
+    def drop(self, connection: Connection, things: Sequence[int]) -> None:
+        """Keep no citations of these."""
+        anchors.drop(connection, [drawer for thing in things for drawer in _drawers_of(connection, thing)])
+
+    def label(self, connection: Connection, thing: int) -> str:
+        """Return how a session, or a note's drawer, is named for a person."""
+        row, is_note = divmod(thing, 2)
+        return drawer_label(connection, row) if is_note else session_label(connection, row)
 
 
 ANCHORING = Anchoring()

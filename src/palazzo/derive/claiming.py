@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from palazzo.derive.failure_isolation import OtherThingFailed, drawer_label, is_of_text, letter
 from palazzo.graph import contradictions
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.contradictions import Told
@@ -17,10 +18,11 @@ from palazzo.graph.frames import bag
 from palazzo.graph.rules.claim import Claim, candidate
 from palazzo.graph.statements import may_claim
 from palazzo.model import Micros, Part
-from palazzo.store import claims, conflicts, facts, items
+from palazzo.store import claims, conflicts, dead_letters, facts, items
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.claims import ClaimRow, ToRead
 from palazzo.store.database import Connection
+from palazzo.store.facts import Version
 
 _LONGEST = 50_000
 """Characters from which on a message is a dump."""
@@ -32,6 +34,8 @@ _COMMON = 6
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
 _MOST_FACTS = 2_000
 """Open facts that claims are compared with; above that, the newest."""
+FACTS = "claim/fact"
+"""The consumer by whose name facts are set aside that cannot be compared with claims."""
 
 
 class Claiming:
@@ -59,16 +63,26 @@ class Claiming:
     def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
         """Read these drawers anew, and compare them with what the rest of their wing says."""
         read = list(_read(connection, things))
-        return Claimed([row for one in read for row in one.rows], list(_Comparing(connection).conflicts(read)))
+        comparing = _Comparing(connection)
+        return Claimed([row for one in read for row in one.rows], list(comparing.conflicts(read)), comparing.facts_read)
 
     def keep(self, connection: Connection, things: Sequence[int], made: Claimed) -> None:
         """Keep what they claim, and record what contradicts what."""
-        claims.drop(connection, things)
+        self.drop(connection, things)
         claims.insert(connection, made.rows)
+        dead_letters.clear(connection, FACTS, made.facts)
         for kind, earlier, later, _ in sorted(made.conflicts, key=lambda one: one.at):
             known = conflicts.is_contradicted(connection, earlier) if earlier.item else False
             if not known and conflicts.find(connection, kind, earlier, later) is None:
                 conflicts.record(connection, kind, earlier, later, self.now)
+
+    def drop(self, connection: Connection, things: Sequence[int]) -> None:
+        """Keep no claims of these drawers."""
+        claims.drop(connection, things)
+
+    def label(self, connection: Connection, thing: int) -> str:
+        """Return how a drawer is named for a person."""
+        return drawer_label(connection, thing)
 
 
 class Claimed(NamedTuple):
@@ -76,6 +90,8 @@ class Claimed(NamedTuple):
 
     rows: list[ClaimRow]
     conflicts: list[Found]
+    facts: frozenset[int]
+    """The facts that they were compared with: none of them is set aside any longer."""
 
 
 def sample(connection: Connection, size: int) -> list[int]:
@@ -210,6 +226,12 @@ class _Comparing:
         self._known: dict[int, _Read] = {}
         self._changes: dict[int, list[tuple[frozenset[str], int]]] = {}
         self._facts = _OpenFacts(connection)
+        self._set_aside = dead_letters.things(connection, Claiming.name)
+
+    @property
+    def facts_read(self) -> frozenset[int]:
+        """The facts that were read for comparing."""
+        return self._facts.read
 
     def conflicts(self, read: Sequence[_Read]) -> Iterator[Found]:
         self._known.update((one.drawer.drawer, one) for one in read)
@@ -235,9 +257,27 @@ class _Comparing:
             if old <= words:
                 rows.add(drawer)
         rows.discard(one.drawer.drawer)
-        missing = [row for row in rows if row not in self._known]
-        self._known.update((each.drawer.drawer, each) for each in _read(self._connection, missing, everything=True))
+        missing = sorted(rows - self._known.keys() - self._set_aside)
+        self._known.update((each.drawer.drawer, each) for each in self._read_others(missing))
         return [self._known[row] for row in sorted(rows) if row in self._known]
+
+    def _read_others(self, rows: Sequence[int]) -> list[_Read]:
+        """Read drawers to compare with. One that cannot be read is to blame, not the one that it is compared with."""
+        try:
+            return list(_read(self._connection, rows, everything=True))
+        except Exception as error:
+            if not is_of_text(error):
+                raise
+        return [each for row in rows for each in self._read_other(row)]
+
+    def _read_other(self, row: int) -> list[_Read]:
+        try:
+            return list(_read(self._connection, [row], everything=True))
+        except Exception as error:
+            if not is_of_text(error):
+                raise
+            label = drawer_label(self._connection, row)
+            raise OtherThingFailed(letter(Claiming.name, row, label, Claiming.version, error), error) from error
 
     def _whole(self, one: _Read) -> _Read:
         """The drawer with what makes no claim by itself but may be contradicted."""
@@ -278,6 +318,7 @@ class _OpenFacts:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._by_word: dict[str, list[tuple[int, Told]]] | None = None
+        self.read: frozenset[int] = frozenset()
 
     def conflicts(self, stretch: _Stretch, at: int) -> Iterator[Found]:
         seen: set[int] = set()
@@ -294,15 +335,31 @@ class _OpenFacts:
         if self._by_word is None:
             self._by_word = defaultdict(list)
             beliefs = Beliefs(self._connection)
+            left_out = dead_letters.things(self._connection, FACTS)
+            left_out -= frozenset(dead_letters.of_other_releases(self._connection, FACTS))
             versions = [one for one in facts.versions(self._connection, beliefs.known_at) if one.valid_to is None]
             for version in versions[-_MOST_FACTS:]:
-                told = contradictions.tell(
-                    sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object)),
-                    "author",
-                )
+                if version.fact in left_out:
+                    continue
+                told = _read_fact(beliefs, version)
                 for word in told.words:
                     self._by_word[word].append((version.fact, told))
+            self.read = frozenset(version.fact for version in versions) - left_out
         return self._by_word
+
+
+def _read_fact(beliefs: Beliefs, version: Version) -> Told:
+    """Return a fact as it is compared; it may have words that cannot be."""
+    words = sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object))
+    try:
+        told = contradictions.tell(words, "author")
+        _ = told.words  # they are computed here, where a failure can be blamed on the fact
+    except Exception as error:
+        if not is_of_text(error):
+            raise
+        dead = letter(FACTS, version.fact, f"fact {version.uid}", Claiming.version, error)
+        raise OtherThingFailed(dead, error) from error
+    return told
 
 
 _SENTENCES = {

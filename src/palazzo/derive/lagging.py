@@ -2,14 +2,22 @@
 
 What is made anew is made in the order of its row ids. How far that went is committed with what was made, so a run that
 was stopped or killed goes on from there, and processes that run side by side share the work.
+
+A thing that cannot be processed is set aside (`store/dead_letters`), and the rest goes on. It is tried again when it
+has changed, when everything is made anew, by another release of Palazzo, and by `retry`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
-from palazzo.store import changes
+from palazzo.derive import failure_isolation
+from palazzo.derive.failure_isolation import OtherThingFailed, is_of_text
+from palazzo.derive.specimen import specimen
+from palazzo.errors import ConsumerStopped
+from palazzo.store import changes, dead_letters
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection, Database
 
@@ -61,6 +69,14 @@ class Lagging(Protocol[Made]):
         """Let what was made of these stand for what was derived of them before."""
         ...
 
+    def drop(self, connection: Connection, things: Sequence[int]) -> None:
+        """Let nothing be derived of these."""
+        ...
+
+    def label(self, connection: Connection, thing: int) -> str:
+        """Return how a thing is named for a person."""
+        ...
+
 
 def behind(connection: Connection, consumer: Lagging[Made]) -> int:
     """Return how many changes it has not taken in yet; at most a few thousand are counted."""
@@ -81,8 +97,13 @@ def follow(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> None:
-    """Let a consumer take in what has happened since the last call; nothing is written where nothing has."""
+    """Let a consumer take in what has happened since the last call; nothing is written where nothing has.
+
+    Raises ConsumerStopped where it fails on harmless words, too.
+    """
     done = 0
+    run = _Run(database, consumer)
+    _retry_of_other_releases(run)
     while not (stop and stop()):
         with database.snapshot() as connection:
             reached = changes.cursor(connection, consumer.name)
@@ -102,7 +123,7 @@ def follow(
         for start in range(0, len(things), consumer.at_once):
             if stop and stop():
                 return
-            _redo(database, consumer, things[start : start + consumer.at_once], None if after is None else reached)
+            run.redo(things[start : start + consumer.at_once], None if after is None else reached)
             done += min(consumer.at_once, len(things) - start)
             if progress:
                 progress(done, max(done, len(things)))
@@ -113,6 +134,24 @@ def follow(
                 changes.drop_cursor(connection, _anew(consumer))
             else:
                 changes.advance(connection, consumer.name, consumer.version, log[-1].seq)
+
+
+def retry(database: Database, consumer: Lagging[Made]) -> None:
+    """Try again what a consumer has set aside."""
+    with database.snapshot() as connection:
+        things = sorted(dead_letters.things(connection, consumer.name))
+    _retry(_Run(database, consumer), things)
+
+
+def _retry_of_other_releases(run: _Run[Made]) -> None:
+    with run.database.snapshot() as connection:
+        things = dead_letters.of_other_releases(connection, run.consumer.name)
+    _retry(run, things)
+
+
+def _retry(run: _Run[Made], things: Sequence[int]) -> None:
+    for start in range(0, len(things), run.consumer.at_once):
+        run.redo(things[start : start + run.consumer.at_once], None)
 
 
 def make_anew(database: Database, consumer: Lagging[Made]) -> None:
@@ -128,6 +167,7 @@ def start_over(connection: Connection, consumer: Lagging[Made]) -> None:
     """Let a consumer be as if it had never taken in anything."""
     changes.drop_cursor(connection, consumer.name)
     changes.drop_cursor(connection, _anew(consumer))
+    dead_letters.clear_consumer(connection, consumer.name)
 
 
 def _anew(consumer: Lagging[Made]) -> str:
@@ -147,18 +187,99 @@ def _begin_anew(database: Database, consumer: Lagging[Made], reached: tuple[int,
         if changes.cursor(connection, consumer.name) == reached:  # else another process has begun
             changes.advance(connection, consumer.name, consumer.version, changes.head(connection))
             changes.advance(connection, _anew(consumer), consumer.version, 0)
+            dead_letters.clear_consumer(connection, consumer.name)  # all of them are tried again
 
 
-def _redo(database: Database, consumer: Lagging[Made], things: Sequence[int], run: tuple[int, int] | None) -> None:
-    """Make some things anew; `run` is where the log had been followed to when making everything anew began."""
-    with database.snapshot() as connection:
-        if run and (_anew_after(connection, consumer) or 0) >= things[-1]:
-            return  # another process has done it
-        made = consumer.make(connection, things)
-    if made is None:
-        return
-    with database.transaction() as connection:
-        consumer.keep(connection, things, made)
-        after = _anew_after(connection, consumer)
-        if run == changes.cursor(connection, consumer.name) and after is not None:
-            changes.advance(connection, _anew(consumer), consumer.version, max(after, things[-1]))
+_BETWEEN_PROBES = 20
+"""Failures after which a consumer is tried on harmless words again: the program may have been replaced meanwhile."""
+
+
+@dataclass(slots=True)
+class _Run(Generic[Made]):
+    """One run of a consumer: makes things anew, and sets aside those that fail."""
+
+    database: Database
+    consumer: Lagging[Made]
+    failed: int = 0
+    others: set[tuple[str, int]] = field(default_factory=set)
+    """What was set aside because other things could not be processed."""
+
+    def redo(self, things: Sequence[int], begun: tuple[int, int] | None) -> None:
+        """Make some things anew; `begun` is where the log had been followed to when making everything anew began.
+
+        A batch that fails is halved until what fails is one thing.
+        """
+        try:
+            self._make(things, begun)
+        except OtherThingFailed as failure:
+            other = failure.letter.consumer, failure.letter.thing
+            if other in self.others:  # it is left out from then on, or this would go on for ever
+                raise
+            self.others.add(other)
+            self._set_aside_other(failure)
+            self.redo(things, begun)
+        except Exception as error:
+            if not is_of_text(error):
+                raise
+            if len(things) == 1:
+                self._set_aside(things[0], begun, error)
+                return
+            middle = len(things) // 2
+            self.redo(things[:middle], begun)
+            self.redo(things[middle:], begun)
+
+    def _make(self, things: Sequence[int], begun: tuple[int, int] | None) -> None:
+        consumer = self.consumer
+        with self.database.snapshot() as connection:
+            if begun and (_anew_after(connection, consumer) or 0) >= things[-1]:
+                return  # another process has done it
+            made = consumer.make(connection, things)
+            were_set_aside = not dead_letters.things(connection, consumer.name).isdisjoint(things)
+        if made is None and not were_set_aside:
+            return
+        with self.database.transaction() as connection:
+            if made is not None:
+                consumer.keep(connection, things, made)
+            dead_letters.clear(connection, consumer.name, things)
+            self._advance(connection, things, begun)
+
+    def _set_aside(self, thing: int, begun: tuple[int, int] | None, error: Exception) -> None:
+        """Set a thing aside, with what was derived of it before: words of that may have been forgotten since."""
+        self._probe(error)
+        consumer = self.consumer
+        with self.database.transaction() as connection:
+            consumer.drop(connection, [thing])
+            label = consumer.label(connection, thing)
+            dead = failure_isolation.letter(consumer.name, thing, label, consumer.version, error)
+            failure_isolation.set_aside(connection, dead, error)
+            self._advance(connection, [thing], begun)
+
+    def _set_aside_other(self, failure: OtherThingFailed) -> None:
+        self._probe(failure.error)
+        with self.database.transaction() as connection:
+            failure_isolation.set_aside(connection, failure.letter, failure.error)
+
+    def _probe(self, error: Exception) -> None:
+        """Raise ConsumerStopped if the consumer fails on harmless words, too: then no text is at fault."""
+        self.failed += 1
+        if self.failed % _BETWEEN_PROBES != 1:
+            return
+        try:
+            with specimen() as database, database.transaction() as connection:
+                things = self.consumer.everything(connection)
+                made = self.consumer.make(connection, things)
+                if made is not None:
+                    self.consumer.keep(connection, things, made)
+        except Exception as trouble:
+            if not is_of_text(trouble):
+                raise
+            raise ConsumerStopped(
+                f"The consumer '{self.consumer.name}' fails on every text ({type(error).__name__}): this is a fault of "
+                "Palazzo. Nothing is lost; upgrade Palazzo, or report it."
+            ) from error
+
+    def _advance(self, connection: Connection, things: Sequence[int], begun: tuple[int, int] | None) -> None:
+        """Note in the same transaction how far making everything anew has come."""
+        after = _anew_after(connection, self.consumer)
+        if begun == changes.cursor(connection, self.consumer.name) and after is not None:
+            changes.advance(connection, _anew(self.consumer), self.consumer.version, max(after, things[-1]))

@@ -37,6 +37,11 @@ class Mending(OfSessions):
         for source in things:
             mendings.replace(connection, source, made[source])
 
+    def drop(self, connection: Connection, things: Sequence[int]) -> None:
+        """Keep no failures of these sessions."""
+        for source in things:
+            mendings.replace(connection, source, [])
+
 
 MENDING = Mending()
 

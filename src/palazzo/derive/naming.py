@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from palazzo.derive import lagging
+from palazzo.derive.failure_isolation import drawer_label
 from palazzo.model import Part
 from palazzo.store import changes, claims, items, known_people, mentions
 from palazzo.store.changes import Change, ChangeKind
@@ -46,8 +47,16 @@ class Naming:
 
     def keep(self, connection: Connection, things: Sequence[int], made: list[MentionRow]) -> None:
         """Keep what they mention."""
-        mentions.drop(connection, things)
+        self.drop(connection, things)
         mentions.insert(connection, made)
+
+    def drop(self, connection: Connection, things: Sequence[int]) -> None:
+        """Keep no mentions of these drawers."""
+        mentions.drop(connection, things)
+
+    def label(self, connection: Connection, thing: int) -> str:
+        """Return how a drawer is named for a person."""
+        return drawer_label(connection, thing)
 
 
 NAMING = Naming()

@@ -9,6 +9,7 @@ from palazzo.derive import material
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan, belief, without
 from palazzo.derive.digest_turns import Said
+from palazzo.derive.failure_isolation import session_label
 from palazzo.derive.memory_calls import answers_of_memory
 from palazzo.derive.telling import told_ranges
 from palazzo.model import Micros, Part
@@ -43,6 +44,10 @@ class OfSessions:
         cut = {change.ref for change in log if change.kind == "drawer~"}  # they are believed otherwise, say
         found = (digests.sessions_of, items), (digests.sessions_of_acts, acts), (digests.sessions_of_drawers, cut)
         return sorted({source for sessions, refs in found for source in sessions(connection, refs)})
+
+    def label(self, connection: Connection, thing: int) -> str:
+        """Return how a session is named for a person."""
+        return session_label(connection, thing)
 
 
 def session(connection: Connection, source: int, with_outside: bool = False) -> Session:

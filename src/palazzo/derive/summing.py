@@ -32,6 +32,11 @@ class Summing(OfSessions):
         for source in things:
             digests.replace(connection, source, made[source])
 
+    def drop(self, connection: Connection, things: Sequence[int]) -> None:
+        """Keep no lines of these sessions."""
+        for source in things:
+            digests.replace(connection, source, [])
+
 
 SUMMING = Summing()
 

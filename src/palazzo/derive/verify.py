@@ -13,6 +13,7 @@ from pathlib import Path
 
 from palazzo.archive import chain
 from palazzo.derive import anchoring, claiming, expected, lagging, mending, naming, retired, summing
+from palazzo.derive.consumers import ACTIVITIES
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
@@ -21,6 +22,7 @@ from palazzo.store import (
     anchors,
     arrangement,
     claims,
+    dead_letters,
     digests,
     drawers,
     items,
@@ -74,6 +76,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield _checked(checked, "digests", _digests)
         yield _checked(checked, "failures", _failures)
         yield _checked(checked, "anchors", _anchors)
+        yield _checked(checked, "set aside", _set_aside)
         yield _checked(checked, "vectors", _vectors)
         yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
 
@@ -244,7 +247,7 @@ def _claims(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, consumer):
         return True, "not compared: drawers are still to be read for claims"
-    chosen = claiming.sample(connection, CLAIMS_SAMPLE)
+    chosen = _processed(connection, consumer.name, claiming.sample(connection, CLAIMS_SAMPLE))
     wanted, there = claiming.expected(connection, chosen), claims.of_drawers(connection, chosen)
     strays = claims.strays(connection)
     if strays or sorted(wanted) != sorted(there):
@@ -261,7 +264,7 @@ def _mentions(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, naming.NAMING):
         return True, "not compared: drawers are still to be read for names"
-    chosen = naming.sample(connection, CLAIMS_SAMPLE)
+    chosen = _processed(connection, naming.NAMING.name, naming.sample(connection, CLAIMS_SAMPLE))
     wanted, there = naming.expected(connection, chosen), mentions.of_drawers(connection, chosen)
     strays = mentions.strays(connection)
     if strays or sorted(wanted) != sorted(there):
@@ -278,7 +281,7 @@ def _digests(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, summing.SUMMING):
         return True, "not compared: sessions are still to be digested"
-    chosen = _spread(digests.all_sessions(connection))
+    chosen = _spread(_processed(connection, summing.SUMMING.name, digests.all_sessions(connection)))
     wrong = [row for row in chosen if summing.expected(connection, row) != digests.of_source(connection, row)]
     if wrong:
         return False, f"{len(wrong)} of {len(chosen)} sessions have another digest than their words call for"
@@ -291,7 +294,7 @@ def _failures(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, mending.MENDING):
         return True, "not compared: sessions are still to be read"
-    chosen = _spread(mending.MENDING.everything(connection))
+    chosen = _spread(_processed(connection, mending.MENDING.name, mending.MENDING.everything(connection)))
     wrong = [row for row in chosen if mending.expected(connection, row) != mendings.of_source(connection, row)]
     if wrong:
         return False, f"{len(wrong)} of {len(chosen)} sessions have other failures than their words call for"
@@ -304,7 +307,7 @@ def _anchors(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, anchoring.ANCHORING):
         return True, "not compared: sessions and notes are still to be read"
-    chosen = _spread(anchoring.ANCHORING.everything(connection))
+    chosen = _spread(_processed(connection, anchoring.ANCHORING.name, anchoring.ANCHORING.everything(connection)))
     wrong = [one for one in chosen if anchoring.expected(connection, one) != anchoring.kept(connection, one)]
     strays = anchors.strays(connection)
     if wrong or strays:
@@ -313,6 +316,22 @@ def _anchors(connection: Connection) -> Finding:
             " files than their words call for"
         )
     return True, f"{anchors.count(connection):,} citations; {len(chosen)} sessions and notes read anew, all the same"
+
+
+def _set_aside(connection: Connection) -> Finding:
+    """Every text could be processed by every consumer."""
+    found = [
+        f"{letter.label}: {ACTIVITIES[letter.consumer]} failed ({letter.error})"
+        for letter in dead_letters.all_letters(connection)
+    ]
+    remedy = "; 'palazzo repair' tries them again, as does the next release of Palazzo"
+    return not found, f"{_told(found)}{remedy}" if found else "every text could be processed"
+
+
+def _processed(connection: Connection, consumer: str, things: Sequence[int]) -> list[int]:
+    """Return those of the things that are not set aside: nothing is kept of the others."""
+    set_aside = dead_letters.things(connection, consumer)
+    return [thing for thing in things if thing not in set_aside]
 
 
 def _spread(things: Sequence[int]) -> Sequence[int]:
@@ -337,7 +356,8 @@ def _vectors(connection: Connection) -> Finding:
         connection.execute(
             "SELECT count(*) FROM passage p JOIN drawer d ON d.id = p.drawer WHERE d.retired_at IS NULL"
             " AND NOT EXISTS (SELECT 1 FROM pending WHERE passage = p.id)"
-            " AND NOT EXISTS (SELECT 1 FROM vector WHERE embedder = ? AND hash = p.hash)",
+            " AND NOT EXISTS (SELECT 1 FROM vector WHERE embedder = ? AND hash = p.hash)"
+            " AND NOT EXISTS (SELECT 1 FROM dead_letter WHERE consumer = 'embed' AND thing = p.drawer)",
             (row,),
         )
     )[0]

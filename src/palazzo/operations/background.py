@@ -11,17 +11,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo import locks, paths
 from palazzo.client import address
+from palazzo.errors import PalazzoError
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 EMBEDDING = "palazzo.daemon.embedding"
+EMBEDDING_FAILED = "embedding"
+ACTIVITIES = (EMBEDDING_FAILED, "mending", "anchor", "digest", "mention", "claim")
+"""What the background process does; each fails for itself."""
 LATELY = 10.0
 """Seconds after a call for which an agent is taken to be at work."""
 AFTER_FAILURE = 300.0
@@ -33,9 +37,31 @@ def lock_file(palace: Path) -> Path:
     return palace.with_name(palace.name + ".embedding.lock")
 
 
-def failure_file(variables: Mapping[str, str] = os.environ) -> Path:
-    """Return the file that says why embedding failed last; it is gone once embedding has worked."""
-    return paths.state_directory(variables) / "embedding-failed.txt"
+def failure_file(variables: Mapping[str, str] = os.environ, activity: str = EMBEDDING_FAILED) -> Path:
+    """Return the file that says why an activity in the background failed last; it is gone once that has worked."""
+    return paths.state_directory(variables) / f"{activity}-failed.txt"
+
+
+def failures(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (activity, why) of what failed last time in the background: of vectors, and of each consumer of the log."""
+    for activity in ACTIVITIES:
+        with contextlib.suppress(OSError):
+            yield activity, failure_file(variables, activity).read_text(encoding="utf-8", errors="replace").strip()
+
+
+def note_failure(activity: str, error: Exception, variables: Mapping[str, str] = os.environ) -> None:
+    """Keep for `doctor` and hooks why an activity failed; of a bug no more than its name, since it may quote a text."""
+    file = failure_file(variables, activity)
+    reason = str(error) if isinstance(error, PalazzoError) else type(error).__name__
+    with contextlib.suppress(OSError):
+        paths.make_private_directory(file.parent)
+        file.write_text(f"{reason}\n", encoding="utf-8", errors="replace")
+
+
+def note_success(activity: str, variables: Mapping[str, str] = os.environ) -> None:
+    """Note that an activity has worked."""
+    with contextlib.suppress(OSError):
+        failure_file(variables, activity).unlink(missing_ok=True)
 
 
 def note_call(palace: Path, variables: Mapping[str, str]) -> None:

@@ -152,8 +152,11 @@ class Context:
         return self._palace
 
     def _open_own(self, mode: Mode) -> Palace:
+        from palazzo import hook_log
+        from palazzo.derive import failure_isolation
         from palazzo.palace import Palace, system_clock
 
+        failure_isolation.write_log_by(lambda told: hook_log.write(told, str(self.palace_path), self.variables))
         threads = _THREADS_FOR_MANY if mode == "write" else _THREADS_FOR_ONE
         return Palace.open(
             self.palace_path,

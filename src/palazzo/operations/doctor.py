@@ -28,6 +28,8 @@ LEAST_DAYS = 7
 """Days before a host deletes a session below which it should be archived: a week's holiday."""
 _MOST_SETTINGS = 4
 """Settings of one origin that are named; `palazzo settings` has all."""
+_MOST_DEAD_LETTERS = 10
+"""Texts that were set aside that are named."""
 _OURS_TO_WRITE = ("incomplete", "silent")
 """Troubles that writing our entries anew mends, and takes nothing from anybody."""
 LEAST_FREE = 500_000_000
@@ -261,13 +263,35 @@ def _sync(context: Context) -> Iterator[Finding]:
 
 
 def _background(context: Context) -> Iterator[Finding]:
-    from palazzo.operations.background import failure_file
+    from palazzo.derive.consumers import ACTIVITIES
+    from palazzo.operations.background import failures
 
-    try:
-        reason = failure_file(context.variables).read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
+    for activity, reason in failures(context.variables):
+        doing = ACTIVITIES.get(activity, "making vectors")
+        yield Finding("background", False, f"{doing} failed last time: {reason}", doctor_fixes.REPAIR, fixable=True)
+
+
+def _dead_letters(context: Context) -> Iterator[Finding]:
+    """The texts that a consumer could not process."""
+    from palazzo.derive.consumers import ACTIVITIES
+    from palazzo.operations.service_state import log_file
+    from palazzo.store import dead_letters
+
+    if not context.has_palace:
         return
-    yield Finding("background", False, f"making vectors failed last time: {reason}", "palazzo mine PATH --wait")
+    try:
+        with context.reading().database.snapshot() as connection:
+            letters = dead_letters.all_letters(connection)
+    except PalazzoError:
+        return  # the palace cannot be read, which is a finding of its own
+    log = log_file(context.palace_path, context.variables)
+    for letter in letters[:_MOST_DEAD_LETTERS]:
+        told = f"{letter.label}: {ACTIVITIES[letter.consumer]} failed ({letter.error}); the rest went on"
+        mend = f"{doctor_fixes.REPAIR}; if it fails again, upgrade Palazzo or report the traceback in {log}"
+        yield Finding("set aside", False, told, mend, fixable=True)
+    if len(letters) > _MOST_DEAD_LETTERS:
+        told = f"{len(letters) - _MOST_DEAD_LETTERS:,} more; palazzo verify counts them"
+        yield Finding("set aside", False, told, doctor_fixes.REPAIR, fixable=True)
 
 
 def _settings(context: Context) -> Iterator[Finding]:
@@ -376,6 +400,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _model,
     _service,
     _background,
+    _dead_letters,
     _sync,
     _settings,
     _switched_off,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 SERVICE = "palazzo service start"
+REPAIR = "palazzo repair"
 DRAWERS = "palazzo repair --rebuild drawers"
 INSTALL = "palazzo install "
 PRIVATE = "chmod 600 "
@@ -53,6 +54,13 @@ def _rebuild_drawers(context: Context, command: str) -> str:
     return f"made anew: {', '.join(repair(context, RepairRequest(rebuild='drawers')).rebuilt)}"
 
 
+def _repair(context: Context, command: str) -> str:
+    from palazzo.operations.repair import RepairRequest, repair
+
+    result = repair(context, RepairRequest())
+    return f"made anew: {', '.join(result.rebuilt) or 'nothing'}; still set aside: {result.set_aside:,}"
+
+
 def _install(context: Context, command: str) -> str:
     from palazzo.operations.install import InstallRequest, install
 
@@ -70,6 +78,7 @@ def _make_private(context: Context, command: str) -> str:
 _FIXES: dict[str, Callable[[Context, str], str]] = {
     SERVICE: _start_service,
     DRAWERS: _rebuild_drawers,
+    REPAIR: _repair,  # behind the longer one
     INSTALL: _install,
     PRIVATE: _make_private,
 }

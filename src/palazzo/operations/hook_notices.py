@@ -35,19 +35,22 @@ def that_there_is_no_palace(context: Context, request: HookRequest) -> str:
 
 
 def that_vectors_failed(context: Context, session: HookSession | None) -> str:
-    """Return the line for a palace whose vectors could not be made, once in a session, and note that it was said."""
-    from palazzo.operations.background import failure_file
+    """Return the line for a palace for which an activity in the background failed: once in a session, and noted."""
+    from palazzo.operations.background import EMBEDDING_FAILED, failures
     from palazzo.store import hook_sessions
 
     if session is None or session.noticed:
         return ""
-    try:
-        why = failure_file(context.variables).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    activity, why = next(failures(context.variables), ("", ""))
+    if not activity:
         return ""
     with context.writing().database.transaction() as connection:
         hook_sessions.notice(connection, session.row)
     reason = " ".join(why.split())[:_LONGEST_REASON]
-    return (
-        f"Palazzo finds what is new by its words alone, because making vectors failed: {reason} See 'palazzo doctor'."
-    )
+    if activity == EMBEDDING_FAILED:
+        told = "Palazzo finds what is new by its words alone, because making vectors failed"
+    else:
+        from palazzo.derive.consumers import ACTIVITIES
+
+        told = f"Palazzo could not go on with {ACTIVITIES[activity]}"
+    return f"{told}: {reason} See 'palazzo doctor'."

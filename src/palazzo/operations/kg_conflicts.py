@@ -52,6 +52,8 @@ class KgConflictsResult:
 
     conflicts: tuple[ConflictView, ...]
     count: int
+    note: str = ""
+    """What was left out, where something was."""
 
 
 def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsResult:
@@ -65,7 +67,7 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
     from palazzo.operations.facts import now_in
     from palazzo.operations.kg_suggest import follow_claims
 
-    follow_claims(context)
+    note = follow_claims(context)
     now = now_in(context)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
@@ -74,7 +76,7 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
             for conflict, stands in conflicting.standing(connection)
             if stands or request.all
         )
-    return KgConflictsResult(shown, len(shown))
+    return KgConflictsResult(shown, len(shown), note)
 
 
 def _view(beliefs: Beliefs, conflict: Conflict, stands: bool, now: Micros) -> ConflictView:

@@ -59,6 +59,8 @@ class KgSuggestResult:
 
     suggestions: tuple[SuggestionView, ...]
     total: int
+    note: str = ""
+    """What was left out, where something was."""
 
 
 def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
@@ -71,16 +73,29 @@ def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
 
     if request.limit < 1:
         raise UsageError(f"The limit is {request.limit}; it must be at least 1.")
-    follow_claims(context)
+    note = follow_claims(context)
     with context.reading().database.snapshot() as connection:
         session = None if request.session is None else _session(connection, request.session)
         found = [one for one in suggestions(connection, session) if request.wing in (None, one.wing)]
-        return KgSuggestResult(tuple(_view(connection, one) for one in found[: request.limit]), len(found))
+        return KgSuggestResult(tuple(_view(connection, one) for one in found[: request.limit]), len(found), note)
 
 
-def follow_claims(context: Context) -> None:
-    """Bring claims up to date, telling how far that is."""
-    context.reading().follow_claims(lambda done, total: context.report("reading claims", done, total))
+def follow_claims(context: Context) -> str:
+    """Bring claims up to date, telling how far that is; return a sentence about what was left out."""
+    from palazzo.derive.claiming import FACTS, Claiming
+    from palazzo.errors import ConsumerStopped
+    from palazzo.store import dead_letters
+
+    palace = context.reading()
+    try:
+        palace.follow_claims(lambda done, total: context.report("reading claims", done, total))
+    except ConsumerStopped as error:
+        return str(error)
+    with palace.database.snapshot() as connection:
+        left_out = dead_letters.count(connection, Claiming.name, FACTS)
+    if not left_out:
+        return ""
+    return f"{left_out:,} text{'' if left_out == 1 else 's'} could not be read for claims: 'palazzo verify' says which."
 
 
 def _session(connection: Connection, prefix: str) -> str:

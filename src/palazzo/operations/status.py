@@ -118,6 +118,8 @@ class StatusResult:
     """Files whose import was interrupted, or still runs: importing them again brings the rest."""
     sync_failed: dict[str, str] = field(default_factory=dict)
     """Remotes with which the service's last attempt to sync came to nothing, and why."""
+    set_aside: int = 0
+    """Texts that a consumer could not process; 'palazzo verify' names them."""
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
     """Whether a process is making vectors now."""
@@ -132,7 +134,19 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     from palazzo.operations import backups, syncing_alone
     from palazzo.operations.background import lock_file
     from palazzo.operations.pausing import pause_of
-    from palazzo.store import entities, facts, mentions, overview, schema, tainted, tasks, tunnels, unfinished, vectors
+    from palazzo.store import (
+        dead_letters,
+        entities,
+        facts,
+        mentions,
+        overview,
+        schema,
+        tainted,
+        tasks,
+        tunnels,
+        unfinished,
+        vectors,
+    )
 
     pause = pause_of(context)
     when = past.as_of(request.as_of, context.now)
@@ -167,6 +181,7 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             backup_at=None if (made_last := backups.newest(context.palace_path)) is None else made_last.at,
             unfinished_imports=tuple(unfinished.paths(connection)),
             sync_failed={one.name: one.failure for one in syncing_alone.failed(context)},
+            set_aside=dead_letters.count(connection),
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),

@@ -173,6 +173,15 @@ def m013_exchange(connection: Connection) -> None:
     exchange_tables.create(connection)
 
 
+def m014_dead_letters(connection: Connection) -> None:
+    """Create what consumers of the log have set aside (`store/dead_letters`)."""
+    connection.execute(
+        "CREATE TABLE dead_letter(id INTEGER PRIMARY KEY, consumer TEXT NOT NULL, thing INTEGER NOT NULL,"
+        " label TEXT NOT NULL, version INTEGER NOT NULL, error TEXT NOT NULL, at INTEGER NOT NULL,"
+        " release TEXT NOT NULL, UNIQUE(consumer, thing))"
+    )
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -187,6 +196,7 @@ MIGRATIONS: list[Migration] = [
     m011_outside,
     m012_fact_branch,
     m013_exchange,
+    m014_dead_letters,
 ]
 
 

@@ -84,6 +84,7 @@ TABLES = (
         (("name", "name"), ("address", "address"), ("wings", "values"), ("failure", "title")),
     ),
     Worded("fact_anchor", "id", (("path", "name"),)),
+    Worded("dead_letter", "id", (("label", "name"),)),
 )
 """Tables that are gone through column by column."""
 

@@ -270,6 +270,7 @@ def _conflicting(result: KgConflictsResult, given: Given) -> Answer:
         for one in result.conflicts
     ]
     notice = f"{NOTICE}: {counted(result.count, 'conflict')}. One is settled when kg_end or kg_supersede ends a side."
+    notice += f" {result.note}" if result.note else ""
     return rows(notice, "conflicts", told, _conflict_lines)
 
 
