@@ -77,6 +77,11 @@ def test_hostile_text_is_read_in_time_that_grows_with_its_length() -> None:
         "The runner is '.",
         "The main branch is ...",
         "branch: .",
+        "DECIMAL_SEPARATOR = '\xa0'",
+        "`THOUSAND_SEPARATOR: \u2009`",
+        "\u2003 no longer uses Redis.",
+        "\xa0 uses Redis for the cache.",
+        "\x85 owns billing.",
     ],
 )
 def test_punctuation_in_the_place_of_a_value_is_none(text: str) -> None:
