@@ -222,6 +222,10 @@ class Palace:
         """Try again what consumers could not process (`store/dead_letters`)."""
         retry.retry_all(self.database, self.clock())
 
+    def retry_of_other_releases(self) -> None:
+        """Try again what another release of Palazzo could not process."""
+        retry.retry_of_other_releases(self.database)
+
     def know_people(self, names: Iterable[str]) -> None:
         """Know people by their full names, so that mentions of them are found."""
         naming.know(self.database, names)

@@ -11,7 +11,7 @@ from tests.embed.embedding_server import SERVED_DIMENSION, Answer, EmbeddingServ
 
 from palazzo.embed.choose import EmbedderSpec, open_embedder
 from palazzo.embed.openai_compatible import FIRST_PAUSE, LONGEST_PAUSE, TEXTS_PER_REQUEST, TRIES, OpenAICompatible
-from palazzo.errors import EmbedderUnavailable
+from palazzo.errors import EmbedderUnavailable, TextRefused
 
 
 class Pauses(list[float]):
@@ -192,3 +192,24 @@ def test_a_model_must_be_named() -> None:
 
 def test_a_spec_does_not_print_its_key() -> None:
     assert "sk-secret" not in repr(EmbedderSpec(kind="openai", api_key="sk-secret"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_of_a_text"),
+    [
+        (Answer(400, b"too long"), True),
+        (Answer(413), True),
+        (Answer(422), True),
+        (served([0.0, 0.0, 0.0]), True),
+        (Answer(401), False),
+        (Answer(404), False),
+        (Answer(body=b"[]"), False),
+    ],
+)
+def test_what_may_be_due_to_the_text_is_told_from_what_is_not(
+    server: EmbeddingServer, answer: Answer, is_of_a_text: bool
+) -> None:
+    server.scripted.append(answer)
+    with pytest.raises(EmbedderUnavailable) as raised:
+        client(server).embed(["one"])
+    assert isinstance(raised.value, TextRefused) == is_of_a_text

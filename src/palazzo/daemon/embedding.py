@@ -87,6 +87,7 @@ class _Consumers:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._failed: set[str] = set()
+        context.writing().retry_of_other_releases()
 
     def follow_sessions(self, until: float = float("inf")) -> None:
         """Take in what was said since, until that moment: what mended a failure first, which may fail again at once."""

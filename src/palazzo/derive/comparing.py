@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from palazzo.archive.reading import join_spans
 from palazzo.derive.acting import ActsOnItems
@@ -15,10 +16,17 @@ from palazzo.derive.cutting import CutSpan, Draft, note_belief, note_kind
 from palazzo.derive.indexing import index_new, reindex
 from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.material import load
-from palazzo.store import changes, drawers, items, keywords, tags, vectors
+from palazzo.store import changes, dead_letters, drawers, items, keywords, tags, vectors
 from palazzo.store.acts import Act, ActSpan
 from palazzo.store.database import Connection
 from palazzo.store.drawers import FORGOTTEN, RECUT, REPLACED, DrawerRow, Known, PassageRow
+
+
+class Wanted(NamedTuple):
+    """A drawer that is to be there, and the draft that it was made of."""
+
+    row: DrawerRow
+    draft: Draft
 
 
 class Comparison:
@@ -29,9 +37,13 @@ class Comparison:
         self._kept: set[bytes] = set()
         self._new: list[tuple[DrawerRow, Draft]] = []
 
-    def keep(self, draft: Draft, locator: str, ended: int | None = None, why: str = REPLACED) -> None:
-        """Make sure that the drawer of `draft` is there, and retired exactly if it `ended`, and `why`."""
-        row = drawer_row(self._connection, self._source, self._on, draft, locator, ended, why)
+    def prepare(self, draft: Draft, locator: str, ended: int | None = None, why: str = REPLACED) -> Wanted:
+        """Compute the drawer of `draft`, retired exactly if it `ended`, and `why`; nothing is written."""
+        return Wanted(drawer_row(self._connection, self._source, self._on, draft, locator, ended, why), draft)
+
+    def keep(self, wanted: Wanted) -> None:
+        """Make sure that a drawer is there."""
+        row, draft = wanted
         uid = row.uid
         if uid in self._kept:  # parts that overlap: the words are in a drawer already
             return
@@ -157,4 +169,5 @@ class Comparison:
         drawers.retire(self._connection, drawer, at, why)
         keywords.remove(self._connection, drawer)
         vectors.forgo_vectors(self._connection, drawer)
+        dead_letters.clear_drawers(self._connection, [drawer])
         changes.append(self._connection, "drawer-", [drawer])

@@ -2,22 +2,26 @@
 
 It runs at the end of every write transaction, so an item and the drawers cut from it commit together. It
 re-cuts from the segment in which something changed and compares with what is there: equal drawers stay,
-missing ones are added, the others are retired. Acts are applied by the spans they address.
+missing ones are added, the others are retired. Acts are applied by the spans they address. An item that cannot be cut
+is kept in plain drawers (`fallback_cut`), and set aside until it can be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from palazzo.derive import cutting, exposing, material
+from palazzo.derive import cutting, exposing, failure_isolation, material
 from palazzo.derive.carrying import load_version
-from palazzo.derive.comparing import Comparison
+from palazzo.derive.comparing import Comparison, Wanted
+from palazzo.derive.cutting import Draft
 from palazzo.derive.erased import refresh
+from palazzo.derive.fallback_cut import Rules, cut_safely, plain_message, plain_note, plain_section
 from palazzo.derive.making import line_locator
 from palazzo.derive.material import ThreadRow
 from palazzo.model import Source
-from palazzo.store import acts, drawers, items, sources
+from palazzo.store import acts, dead_letters, drawers, items, sources
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection
 from palazzo.store.drawers import LEFT_OUT, REPLACED, Known
@@ -124,14 +128,50 @@ def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence
     settled = exposing.settle(connection, Thread(source, thread), unmarked, until)
     work = Comparison(connection, source, on, drawers.drawers_between(connection, source, thread, start, until))
     turn = drawers.last_turn_before(connection, source, thread, start)
+    failed: dict[int, Exception] = {}
     for segment in cutting.segments(settled.said):
         turn += segment[0].role == "user"
-        for draft in cutting.cut_segment(segment):
-            work.keep(replace(draft, number=turn), f"turn {turn}")
+        drafted = cut_safely(segment, SEGMENT, partial(_of_turn, work, turn))
+        failed |= drafted.failed
+        for wanted in drafted.prepared:
+            work.keep(wanted)
     work.finish(unmarked[-1].filed.recorded_at)
+    _note_failures(connection, Cutter.name, [item.row for item in unmarked], failed)
+    _note_failures(connection, exposing.CONSUMER, settled.rows, settled.failed)
     for other, ordinal in settled.following:
         recut_thread(connection, *other, ordinal)
     return settled.changed
+
+
+SEGMENT = Rules(cutting.cut_segment, plain_message)
+"""How a segment of a conversation is cut."""
+
+
+def section_rules(source: Source) -> Rules:
+    """Return how the version of a document is cut."""
+    path = source.key[-1]
+    kind, title = document_kind(path), source.title
+    return Rules(lambda items: cutting.cut_section(items[0], kind, title, path), plain_section)
+
+
+def note_rules(source: Source) -> Rules:
+    """Return how a note is cut."""
+    return Rules(lambda items: cutting.cut_note(items[0], source.title), plain_note)
+
+
+def _of_turn(work: Comparison, turn: int, draft: Draft) -> Wanted:
+    return work.prepare(replace(draft, number=turn), f"turn {turn}")
+
+
+def _note_failures(connection: Connection, consumer: str, rows: Sequence[int], failed: Mapping[int, Exception]) -> None:
+    """Set aside the items that failed, and the others no longer."""
+    if not failed and not dead_letters.count(connection, consumer):
+        return
+    dead_letters.clear(connection, consumer, rows)
+    for row, error in failed.items():
+        label = failure_isolation.item_label(connection, row)
+        dead = failure_isolation.letter(consumer, row, label, Cutter.version, error)
+        failure_isolation.set_aside(connection, dead, error)
 
 
 def recut_document(connection: Connection, source: int, whole: bool = False) -> None:
@@ -150,12 +190,16 @@ def recut_document(connection: Connection, source: int, whole: bool = False) -> 
 def _recut_version(connection: Connection, source: int, described: Source, item: int, ended: int | None) -> None:
     loaded, on = load_version(connection, source, item)
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
-    path = described.key[-1]
     why = REPLACED if ended is not None else LEFT_OUT
     ended = on.left_out(loaded.uid) if ended is None else ended
-    for draft in cutting.cut_section(loaded, document_kind(path), described.title, path):
-        work.keep(draft, line_locator(draft), ended, why)
+    drafted = cut_safely(
+        [loaded], section_rules(described), lambda draft: work.prepare(draft, line_locator(draft), ended, why)
+    )
+    for wanted in drafted.prepared:
+        work.keep(wanted)
     work.finish(loaded.filed.recorded_at)
+    # Of a version that is over nothing is shown: that it could not be cut is of no interest any more.
+    _note_failures(connection, Cutter.name, [item], drafted.failed if ended is None else {})
 
 
 def recut_note(connection: Connection, item: int) -> None:
@@ -163,9 +207,12 @@ def recut_note(connection: Connection, item: int) -> None:
     (loaded,), on = material.load(connection, [item])
     (source,) = next(connection.execute("SELECT source FROM item WHERE id = ?", (item,)))
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
-    for draft in cutting.cut_note(loaded, sources.read_source(connection, source).title):
-        work.keep(draft, "note")
+    rules = note_rules(sources.read_source(connection, source))
+    drafted = cut_safely([loaded], rules, lambda draft: work.prepare(draft, "note"))
+    for wanted in drafted.prepared:
+        work.keep(wanted)
     work.finish(loaded.filed.recorded_at)
+    _note_failures(connection, Cutter.name, [item], drafted.failed)
 
 
 def _drawers_of_item(connection: Connection, item: int) -> dict[bytes, Known]:

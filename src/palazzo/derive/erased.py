@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from palazzo.derive import retired
 from palazzo.derive.indexing import reindex
 from palazzo.derive.making import text_hash
-from palazzo.store import anchors, changes, claims, drawers, items, keywords, mendings, mentions, vectors
+from palazzo.store import anchors, changes, claims, dead_letters, drawers, items, keywords, mendings, mentions, vectors
 from palazzo.store.database import Connection
 
 
@@ -28,6 +28,7 @@ def refresh(connection: Connection, rows: Iterable[int]) -> None:
             reindex(connection, drawer)
     if retired.is_followed(connection):
         retired.redo(connection, touched)
+    dead_letters.clear_drawers(connection, touched)
     claims.drop(connection, touched)
     mentions.drop(connection, touched)
     anchors.drop_beside(connection, touched)

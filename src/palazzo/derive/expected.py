@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from palazzo.derive import cutting, exposing, material
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.carrying import load_version
+from palazzo.derive.cut import SEGMENT, Cutter, note_rules, section_rules
 from palazzo.derive.cutting import Draft
+from palazzo.derive.fallback_cut import cut_with
 from palazzo.derive.making import drawer_row, passage_rows
 from palazzo.derive.rebuild import SEGMENTS_AT_ONCE
-from palazzo.store import drawers, sources, tags
+from palazzo.store import dead_letters, drawers, sources, tags
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerRow, PassageRow
 from palazzo.store.outside import Thread
-from palazzo.text.formats import document_kind
 
 Facts = tuple[object, ...]
 """What must be equal: all that a drawer takes from truth, its spans, tags and passages included."""
@@ -24,21 +25,21 @@ Facts = tuple[object, ...]
 def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     """Return the drawers of a source that should be live, by id, as the cutter makes them."""
     work = _Collecting(connection, source)
+    described = sources.read_source(connection, source)
+    plain = dead_letters.things(connection, Cutter.name)
     current = sources.current_revision(connection, source)
     if current is not None:
-        described = sources.read_source(connection, source)
-        path = described.key[-1]
         item, work.on = load_version(connection, source, current[0])
         if work.on.left_out(item.uid) is None:
-            for draft in cutting.cut_section(item, document_kind(path), described.title, path):
+            for draft in cut_with([item], section_rules(described), plain):
                 work.keep(draft)
     rows = connection.execute("SELECT id FROM item WHERE source = ? AND kind = 'note'", (source,))
     for (row,) in list(rows):
-        (note,), work.on = material.load(connection, [int(row)])
-        for draft in cutting.cut_note(note, sources.read_source(connection, source).title):
+        notes, work.on = material.load(connection, [int(row)])
+        for draft in cut_with(notes, note_rules(described), plain):
             work.keep(draft)
     for segment in _segments(connection, source, work):
-        for draft in cutting.cut_segment(segment):
+        for draft in cut_with(segment, SEGMENT, plain):
             work.keep(draft)
     return work.found
 

@@ -16,12 +16,15 @@ from palazzo.archive.heard import KIND as HEARD
 from palazzo.derive import cutting, material
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan
-from palazzo.derive.tainting import Row, Tainting
+from palazzo.derive.failure_isolation import is_of_text
+from palazzo.derive.tainting import Row, Tainting, is_human
 from palazzo.model import Micros, Part
 from palazzo.store import acts, outside, redaction, sources
 from palazzo.store.database import Connection
 from palazzo.store.outside import Mark, Thread
 
+CONSUMER = "taint"
+"""By this name the rows are set aside of which it cannot be told what came from outside."""
 _BEFORE_ALL = Micros(-(1 << 62))
 _NAME_BYTES = 12
 _SKEW = 2_000_000
@@ -39,6 +42,9 @@ class Settled(NamedTuple):
     said: list[CutItem]
     changed: bool
     following: list[tuple[Thread, int]]
+    rows: list[int]
+    failed: dict[int, Exception]
+    """The rows that were looked at, and those of them of which it could not be told what came from outside."""
 
 
 def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> Settled:
@@ -46,7 +52,8 @@ def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], unti
     begins = not material.has_begun(connection, thread, said[0].ordinal)
     around = _Around(connection, thread, _BEFORE_ALL if begins else said[0].ordinal)
     rows = _with_what_stands_beside(connection, around, said, until)
-    wanted, there = _compared(connection, around, rows, said)
+    failed: dict[int, Exception] = {}
+    wanted, there = _compared(connection, around, rows, said, failed)
     outside.replace(connection, thread.source, there, wanted)
     marked = material.marked(said, outside.beginnings(connection, [item.row for item in said]))
     times = {row.item.row: row.item.filed.created_at for row in rows}
@@ -57,21 +64,26 @@ def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], unti
         if mark.kind in ("met", "gave", "fetched"):
             at = Micros(times[mark.item])
             since[mark.kind] = min(at, since.get(mark.kind, at))
-    return Settled(marked, bool(since.keys() - {"began"}), around.following(since))
+    is_changed, looked_at = bool(since.keys() - {"began"}), [row.item.row for row in rows]
+    return Settled(marked, is_changed, around.following(since), looked_at, failed)
 
 
 def differing(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> int:
     """Return how many marks of a stretch are not as they should be, given those before it and elsewhere."""
     begun = material.has_begun(connection, thread, said[0].ordinal)
     around = _Around(connection, thread, said[0].ordinal if begun else _BEFORE_ALL)
-    wanted, there = _compared(connection, around, _with_what_stands_beside(connection, around, said, until), said)
+    wanted, there = _compared(connection, around, _with_what_stands_beside(connection, around, said, until), said, {})
     return len(wanted ^ there)
 
 
 def _compared(
-    connection: Connection, around: _Around, rows: Sequence[Row], said: Sequence[CutItem]
+    connection: Connection,
+    around: _Around,
+    rows: Sequence[Row],
+    said: Sequence[CutItem],
+    failed: dict[int, Exception],
 ) -> tuple[set[Mark], set[Mark]]:
-    """Return the marks that these rows should have, and those that they have."""
+    """Return the marks that these rows should have, and those that they have; note rows on which a rule `failed`."""
     thread, start = around.thread, around.start
     human = material.human_before(connection, thread, start)
     work = Tainting(
@@ -86,8 +98,19 @@ def _compared(
     for n, row in enumerate(rows):
         if n == 0 or row.item.row in begins:
             work.begin_segment()
-        wanted.update(work.take(row))
+        wanted.update(_marks_of(work, row, failed))
     return wanted, outside.of_items(connection, [row.item.row for row in rows])
+
+
+def _marks_of(work: Tainting, row: Row, failed: dict[int, Exception]) -> list[Mark]:
+    """Return the marks of a row. What no rule can judge counts as from outside, unless a person said it."""
+    try:
+        return list(work.take(row))
+    except Exception as error:
+        if not is_of_text(error):
+            raise
+        failed[row.item.row] = error
+        return [] if is_human(row.item) else list(work.distrust(row.item))
 
 
 def _with_what_stands_beside(

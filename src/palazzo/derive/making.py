@@ -51,7 +51,7 @@ def drawer_row(
         commit=lead.filed.commit,
         locator=locator,
         size=sum(span.end - span.start for span in draft.spans),
-        marks=int(marks("\n".join(span.text for span in draft.spans))),
+        marks=0 if draft.is_plain else int(marks("\n".join(span.text for span in draft.spans))),
         spans=tuple((span.item.row, span.start, span.end) for span in draft.spans),
         tags=tuple(sorted({*on.tags(draft.spans), *draft.tags, *tagging.of_branch(lead.filed.branch)})),
         retired_at=ended,

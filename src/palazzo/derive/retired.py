@@ -8,12 +8,14 @@ version, which acts touched it, and when they were undone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-from palazzo.derive import cutting, tagging
+from palazzo.derive import cutting, failure_isolation, tagging
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan, Filed
+from palazzo.derive.failure_isolation import is_of_text
 from palazzo.model import Micros
-from palazzo.store import acts, changes, keywords, past, places, retired_keywords, sources, tags
+from palazzo.store import acts, changes, dead_letters, keywords, past, places, retired_keywords, sources, tags
 from palazzo.store.acts import Act, ActSpan
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection, Database
@@ -74,7 +76,21 @@ def make_anew(database: Database, progress: Progress | None = None) -> None:
 def redo(connection: Connection, rows: Iterable[int]) -> None:
     """Make what is kept of these drawers anew, in the caller's transaction: their words or acts were changed."""
     for row in rows:
-        _keep(connection, row, states(connection, row))
+        try:
+            made = _made(connection, row)
+        except Exception as error:
+            if not is_of_text(error):
+                raise
+            _set_aside(connection, row, error)
+        else:
+            _keep(connection, row, made)
+
+
+def _set_aside(connection: Connection, row: int, error: Exception) -> None:
+    """Keep nothing of how a drawer stood before, since it cannot be told."""
+    retired_keywords.remove(connection, past.drop_states(connection, row))
+    label = failure_isolation.drawer_label(connection, row)
+    failure_isolation.set_aside(connection, failure_isolation.letter(NAME, row, label, VERSION, error), error)
 
 
 def candidates(connection: Connection) -> list[int]:
@@ -225,20 +241,36 @@ def _remake(database: Database, rows: Sequence[int], progress: Progress | None) 
             progress(min(start + AT_ONCE, len(rows)), len(rows))
 
 
-def _keep(connection: Connection, row: int, stood: Sequence[State]) -> None:
-    """Keep a drawer's states, and index those that are over."""
-    retired_keywords.remove(connection, past.drop_states(connection, row))
-    kept = past.insert_states(connection, row, stood)
-    over = [(own, state) for own, state in zip(kept, stood, strict=True) if state.until is not None]
+class _Made(NamedTuple):
+    """A drawer's states, and what is indexed of those that are over: body, and for each context and scope."""
+
+    states: list[State]
+    body: str
+    columns: list[tuple[str, str]]
+
+
+def _made(connection: Connection, row: int) -> _Made:
+    """Compute how a drawer stood, writing nothing."""
+    stood = states(connection, row)
+    over = [state for state in stood if state.until is not None]
     if not over:
-        return
-    body = keywords.body_of(connection, row)
+        return _Made(stood, "", [])
     (kind,) = next(connection.execute("SELECT kind FROM drawer WHERE id = ?", (row,)))
-    indexed = []
-    for own, state in over:
+    columns = []
+    for state in over:
         wing, _ = places.first_place(connection, state.room)
         context = keywords.context_of(connection, row, state.room)
-        indexed.append((own, body, context, keywords.scope_tokens(wing, state.room, kind, state.tags)))
+        columns.append((context, keywords.scope_tokens(wing, state.room, kind, state.tags)))
+    return _Made(stood, keywords.body_of(connection, row), columns)
+
+
+def _keep(connection: Connection, row: int, made: _Made) -> None:
+    """Keep a drawer's states, and index those that are over."""
+    retired_keywords.remove(connection, past.drop_states(connection, row))
+    dead_letters.clear(connection, NAME, [row])
+    kept = past.insert_states(connection, row, made.states)
+    over = [own for own, state in zip(kept, made.states, strict=True) if state.until is not None]
+    indexed = ((own, made.body, *columns) for own, columns in zip(over, made.columns, strict=True))
     retired_keywords.index(connection, indexed)
 
 

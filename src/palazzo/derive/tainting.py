@@ -142,6 +142,10 @@ class Tainting:
         yield from self._row(row)
         self._begins = self._begins and row.standing != "said"
 
+    def distrust(self, item: CutItem) -> Iterator[Mark]:
+        """Yield the marks of a row of which nothing can be told: all of it is from outside."""
+        yield from (self._meets(item, part.start) for part in parts_of(item))
+
     def _row(self, row: Row) -> Iterator[Mark]:
         item = row.item
         if self._begins and row.standing == "said" and item.filed.works_for:

@@ -223,7 +223,7 @@ def _past(connection: Connection, progress: Progress) -> Finding:
     if behind := retired.behind(connection):
         return True, f"{behind:,} changes are taken in when somebody next asks how things were"
     wrong: list[str] = []
-    wanted = retired.candidates(connection)
+    wanted = _processed(connection, retired.NAME, retired.candidates(connection))
     for n, row in enumerate(wanted):
         if retired.states(connection, row) != past.states_of(connection, row):
             wrong.append(f"drawer {drawers.uids_of(connection, [row])[0].hex()} is kept as it never stood")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from palazzo.embed import well_formed
-from palazzo.errors import EmbedderUnavailable
+from palazzo.errors import EmbedderUnavailable, TextRefused
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +30,8 @@ TRIES = 4
 FIRST_PAUSE = 0.5  # seconds, doubled after each try
 LONGEST_PAUSE = 20.0  # seconds; a server may ask for more in Retry-After, and is then asked again too early
 WORTH_RETRYING = {408, 425, 429, 500, 502, 503, 504}
+_OF_A_TEXT = {400, 413, 422}
+"""Refusals that may be due to what was sent: too long, say."""
 
 # A remote tokenizer is unknown, so this is an assumption, not a measurement: BERT-like models read 512 tokens, and
 # a token of English is about four characters (OpenAI's rule of thumb). Other scripts need more tokens; a server
@@ -116,6 +118,8 @@ class OpenAICompatible:
                     return content
             except urllib.error.HTTPError as error:
                 with error:
+                    if error.code in _OF_A_TEXT:
+                        raise TextRefused(self._refusal(error)) from error
                     if error.code not in WORTH_RETRYING or not remaining:
                         raise EmbedderUnavailable(self._refusal(error)) from error
                     self._pause(min(asked_pause(error) or wait, LONGEST_PAUSE))
@@ -232,6 +236,6 @@ def read_vectors(answer: bytes, count: int, host: str) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise EmbedderUnavailable(f"{host} answered with vectors without a direction; check the embedder's model.")
+        raise TextRefused(f"{host} answered with vectors without a direction; check the embedder's model.")
     scaled: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
     return scaled

@@ -73,6 +73,12 @@ def clear(connection: Connection, consumer: str, those: Iterable[int]) -> None:
     )
 
 
+def clear_drawers(connection: Connection, drawers: Iterable[int]) -> None:
+    """Let drawers that are retired or made anew be set aside no longer by what follows live drawers alone."""
+    for consumer in ("keyword", "embed"):
+        clear(connection, consumer, drawers)
+
+
 def clear_consumer(connection: Connection, consumer: str) -> None:
     """Let nothing be set aside by a consumer any longer."""
     connection.execute("DELETE FROM dead_letter WHERE consumer = ?", (consumer,))

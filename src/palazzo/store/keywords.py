@@ -67,10 +67,14 @@ def columns_of(connection: Connection, row: int) -> tuple[str, str]:
 
 def body_of(connection: Connection, row: int) -> str:
     """Return the body column of a drawer, as its spans say."""
+    return index_form(words_of(connection, row))
+
+
+def words_of(connection: Connection, row: int) -> str:
+    """Return the words of a drawer, as its spans say."""
     spans = drawers.drawer_spans(connection, row)
     texts = items.read_texts(connection, (item for item, _, _ in spans))
-    body = "\n\n".join(texts[item][start:end] for item, start, end in spans)
-    return index_form(body)
+    return "\n\n".join(texts[item][start:end] for item, start, end in spans)
 
 
 def context_of(connection: Connection, row: int, room: int | None = None) -> str:
