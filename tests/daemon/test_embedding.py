@@ -22,7 +22,7 @@ from palazzo.daemon import embedding
 from palazzo.daemon.embedding import embed
 from palazzo.errors import PalazzoError
 from palazzo.model import Part
-from palazzo.operations.background import failure_file, lock_file, start_embedding
+from palazzo.operations.background import failure_file, failures, lock_file, start_embedding
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
 from palazzo.store import anchors, mendings, vectors
@@ -215,6 +215,20 @@ def test_why_it_failed_is_kept_for_doctor_and_not_tried_again_by_a_search(contex
     with start(context) as process:
         assert process.wait(60) == 0
     assert not failure_file(context.variables).exists()
+
+
+@pytest.mark.slow
+def test_a_consumer_that_fails_is_told_as_its_own_and_keeps_no_vector_waiting(context: Context) -> None:
+    with context.writing().database.transaction() as connection:
+        connection.execute("DROP TABLE mention")
+        connection.execute("DROP TABLE claim")
+    with start(context) as process:
+        assert process.wait(60) == 0
+    assert pending(context) == 0
+    assert [activity for activity, _ in failures(context.variables)] == ["mention", "claim"]
+    doctor = operation("doctor")
+    told = [one.detail for one in doctor.run(context, doctor.request()).findings if one.name == "background"]
+    assert told == ["finding names failed last time: SQLError", "reading claims failed last time: SQLError"]
 
 
 def test_wrong_usage(context: Context) -> None:

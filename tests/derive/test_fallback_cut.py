@@ -19,6 +19,7 @@ from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
 from palazzo.store import dead_letters, vectors
+from palazzo.text.words import index_form
 
 POISON = "poisonous"
 
@@ -40,7 +41,11 @@ def broken_rules(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     sections, notes = cut.section_rules, cut.note_rules
 
     def of(rules: Rules) -> Rules:
-        return rules._replace(cut=lambda items: (refuse(items), rules.cut(items))[1])
+        def cut_version(items: Sequence[CutItem]) -> list[Draft]:
+            refuse(items)
+            return rules.cut(items)
+
+        return rules._replace(cut=cut_version)
 
     monkeypatch.setattr(cut, "SEGMENT", cut.SEGMENT._replace(cut=cut_segment))
     monkeypatch.setattr(cut, "section_rules", lambda source: of(sections(source)))
@@ -132,7 +137,7 @@ def test_what_cannot_be_judged_counts_as_from_outside_unless_a_person_said_it(
 def test_words_that_have_no_index_form_are_indexed_as_they_stand(
     palace: Palace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form = indexing.index_form
+    form = index_form
 
     def refusing(text: str) -> str:
         if POISON in text:

@@ -10,14 +10,18 @@ from pathlib import Path
 
 import pytest
 from tests.derive.state import complaints, live_ids
+from tests.derive.test_lagging import Choking
 from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
+from palazzo.derive import lagging
 from palazzo.derive.verify import verify
 from palazzo.mining.mine import mine
 from palazzo.mining.report import MineRequest
+from palazzo.model import Place
 from palazzo.palace import Palace
+from palazzo.store import changes, dead_letters
 
 pytestmark = pytest.mark.slow
 
@@ -118,3 +122,30 @@ def items_of_file(path: Path) -> set[str]:
         return set()
     with Palace.open(path) as palace:
         return items_of(palace)
+
+
+def test_a_kill_while_texts_are_set_aside_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    chance, path = chances("set aside"), tmp_path / "palace.db"
+    with Palace.open(path) as palace:
+        for n in range(120):
+            palace.remember(f"Number {n}: {'poison' if n % 5 == 0 else 'a cure'}, by Priya.", Place("api", "notes"))
+    interrupted = 0
+    for cycle in range(scaled(200)):
+        if cycle % 5 == 0:  # begin anew
+            with Palace.open(path) as palace, palace.database.transaction() as connection:
+                changes.append(connection, "reset", [0])
+        process = start("choking", path)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(chance.uniform(0.001, 0.15))
+        interrupted += process.poll() is None
+        process.kill()
+        process.communicate()
+    with Palace.open(path) as palace:
+        lagging.follow(palace.database, Choking("poison"))
+        with palace.database.snapshot() as connection:
+            assert lagging.behind(connection, Choking()) == 0
+            assert len(dead_letters.things(connection, Choking.name)) == 24
+            rows = list(connection.execute("SELECT drawer FROM mention WHERE name = 'priya'"))
+            assert (len(rows), len(set(rows))) == (96, 96)
+    assert interrupted > 0

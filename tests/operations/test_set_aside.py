@@ -1,0 +1,114 @@
+"""Texts that a consumer could not process: what commands say of them, and that the remedy they name works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from tests.operations.test_hook import START
+
+from palazzo.derive import lagging
+from palazzo.derive.claiming import Claimed, Claiming
+from palazzo.errors import ConsumerStopped
+from palazzo.model import Micros
+from palazzo.operations.background import failure_file, note_failure
+from palazzo.operations.context import Context
+from palazzo.operations.doctor import DoctorRequest, Finding, doctor
+from palazzo.operations.hook import hook
+from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
+from palazzo.operations.kg_suggest import KgSuggestRequest, kg_suggest
+from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.repair import RepairRequest, repair
+from palazzo.operations.status import StatusRequest, status
+from palazzo.operations.verify import VerifyRequest, verify
+from palazzo.store import keywords
+from palazzo.store.database import Connection
+
+NOTES = (
+    "The gateway listens on port 8443.",
+    "The broker listens on port 5672, says Quetzalcoatl.",
+    "The gateway listens on port 9443.",
+)
+
+
+class Choking(Claiming):
+    """Claims; fails on the drawer with a certain name."""
+
+    def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
+        if any("Quetzalcoatl" in keywords.body_of(connection, thing) for thing in things):
+            raise ValueError("Quetzalcoatl")
+        return super().make(connection, things)
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[Context]:
+    """A palace with three notes, of which claims could not be read from the second."""
+    variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "TZ": "UTC"}
+    with Context(tmp_path / "palace.db", tmp_path, variables) as context:
+        for text in NOTES:
+            remember(context, RememberRequest(text))
+        yield context
+
+
+def choke(context: Context) -> None:
+    lagging.follow(context.writing().database, Choking(Micros(1)))
+
+
+def findings(context: Context, name: str) -> list[Finding]:
+    found = doctor(context, DoctorRequest(canaries=False)).findings
+    return [one for one in found if one.name == name]
+
+
+def test_what_is_set_aside_is_named_and_the_rest_is_answered(context: Context, tmp_path: Path) -> None:
+    choke(context)
+    conflicts, suggestions = kg_conflicts(context, KgConflictsRequest()), kg_suggest(context, KgSuggestRequest())
+    assert conflicts.count == 1
+    assert {one.subject for one in suggestions.suggestions} == {"gateway"}
+    assert conflicts.note == suggestions.note == "1 text could not be read for claims: 'palazzo verify' says which."
+    (finding,) = findings(context, "set aside")
+    assert "reading claims failed (ValueError)" in finding.detail
+    assert finding.mend.startswith("palazzo repair; ")
+    log = Path(finding.mend.rpartition(" ")[2]).read_text()
+    assert "set aside (ValueError)" in log
+    assert "Quetzalcoatl" not in log.replace('"Quetzalcoatl" in', "").replace('ValueError("Quetzalcoatl")', "")
+    (check,) = [one for one in verify(context, VerifyRequest()).checks if not one.ok]
+    assert check.name == "set aside"
+    assert finding.detail.partition(":")[0] in check.detail
+    assert status(context, StatusRequest()).set_aside == 1
+
+
+def test_repair_tries_it_again(context: Context) -> None:
+    choke(context)
+    assert repair(context, RepairRequest(dry_run=True)).set_aside == 1
+    mended = repair(context, RepairRequest())
+    assert (mended.retried, mended.set_aside, mended.ok) == (1, 0, True)
+    assert findings(context, "set aside") == []
+    assert {one.subject for one in kg_suggest(context, KgSuggestRequest()).suggestions} == {"gateway", "broker"}
+
+
+def test_doctor_mends_it(context: Context) -> None:
+    choke(context)
+    done = doctor(context, DoctorRequest(canaries=False, fix=True)).fixed
+    assert [one.detail for one in done] == ["made anew: nothing; still set aside: 0"]
+    assert findings(context, "set aside") == []
+
+
+def test_the_failure_of_a_consumer_is_told_as_its_own(context: Context) -> None:
+    note_failure("claim", ConsumerStopped("It fails on every text."), context.variables)
+    told = hook(context, START).tell
+    assert told == "Palazzo could not go on with reading claims: It fails on every text. See 'palazzo doctor'."
+    (finding,) = findings(context, "background")
+    assert finding.detail == "reading claims failed last time: It fails on every text."
+    assert not failure_file(context.variables).exists()  # which alone pauses them
+    assert finding.mend == "palazzo repair"
+    repair(context, RepairRequest())
+    assert findings(context, "background") == []
+
+
+def test_a_failure_to_make_vectors_is_over_once_they_are_made(context: Context) -> None:
+    note_failure("embedding", OSError("no room"), context.variables)
+    (finding,) = findings(context, "background")
+    assert finding.detail == "making vectors failed last time: OSError"
+    repair(context, RepairRequest())
+    assert findings(context, "background") == []
