@@ -149,9 +149,7 @@ def repair(screen: Screen, result: RepairResult) -> None:
     made = ", ".join(result.rebuilt) or "nothing"
     screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
     if result.retried:
-        screen.say(
-            f"{count(result.retried, 'text')} that had been set aside tried again; {result.set_aside:,} are left."
-        )
+        screen.say(f"Tried again {count(result.retried, 'text')} set aside before; {result.set_aside:,} still are.")
     _checks(screen, result.checks)
 
 
