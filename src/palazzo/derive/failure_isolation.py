@@ -9,17 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import apsw
-
 from palazzo.errors import PalazzoError, TextRefused
 from palazzo.model import Micros
 from palazzo.store import dead_letters
-from palazzo.store.database import Connection
+from palazzo.store.database import Connection, DatabaseError, ValueRefused
 from palazzo.store.dead_letters import DeadLetter
 
-_OF_VALUES = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError, TextRefused)
+_OF_VALUES = (*ValueRefused, TextRefused)
 """Errors of the database and of an embedder that are due to what they were given."""
-_OF_SURROUNDINGS = (PalazzoError, apsw.Error, OSError, MemoryError, ImportError)
+_OF_SURROUNDINGS = (PalazzoError, DatabaseError, OSError, MemoryError, ImportError)
 
 
 class OtherThingFailed(Exception):

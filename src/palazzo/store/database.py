@@ -24,6 +24,10 @@ from palazzo.store import checksums, filesystem, opening
 from palazzo.store.opening import LONGEST_WAIT, Mode
 
 Value = str | bytes | int | float | None
+DatabaseError = apsw.Error
+"""Whatever SQLite refuses."""
+ValueRefused = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
+"""What SQLite refuses because of the values that it was given."""
 
 
 class Connection(Protocol):
