@@ -48,6 +48,7 @@ DIGESTS_SAMPLE = 8
 SAME = 0.999
 """Cosine from which two vectors are the same: int8 rounding costs less than 0.0002."""
 _MOST_TOLD = 3
+_MOST_DEAD_LETTERS = 100
 EmbedderFactory = Callable[[], Embedder]
 Progress = Callable[[str, int, int], None]
 
@@ -325,7 +326,7 @@ def _set_aside(connection: Connection) -> Finding:
         for letter in dead_letters.all_letters(connection)
     ]
     remedy = "; 'palazzo repair' tries them again, as does the next release of Palazzo"
-    return not found, f"{_told(found)}{remedy}" if found else "every text could be processed"
+    return not found, f"{_told(found, _MOST_DEAD_LETTERS)}{remedy}" if found else "every text could be processed"
 
 
 def _processed(connection: Connection, consumer: str, things: Sequence[int]) -> list[int]:
@@ -413,7 +414,7 @@ def _compared(connection: Connection, model: Embedder, sample: list[tuple[int, i
     return True, f"{len(sample)} made anew, all the same"
 
 
-def _told(findings: list[str]) -> str:
+def _told(findings: list[str], most: int = _MOST_TOLD) -> str:
     """The first few findings, and how many there are."""
-    more = len(findings) - _MOST_TOLD
-    return "; ".join(findings[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    more = len(findings) - most
+    return "; ".join(findings[:most]) + (f"; and {more} more" if more > 0 else "")
