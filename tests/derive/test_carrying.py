@@ -63,3 +63,13 @@ def test_words_that_also_stand_unforgotten_are_not_taken_from_later_versions() -
     assert [text[start:end] for start, end in standing_in(text, gone)] == ["A long answer."]
     assert forgotten_paragraphs([(text, [(0, 4), (4, 12), (12, 20), (20, len(text))])]) == {"Yes.", "A long answer."}
     assert forgotten_paragraphs([(text, [(0, 4), (10, 26)])]) == {"Yes."}
+
+
+def test_a_line_of_nothing_but_spaces_is_read_once() -> None:
+    blank = " " * 300_000
+    with fresh_palace() as palace:
+        file_version(palace, f"{FIRST}\n{blank}\n", GUIDE)
+        palace.forget([drawer.id for drawer in drawers(palace)])
+        file_version(palace, f"{FIRST}\n{blank}\n\nThe lamp is red.\n", GUIDE)
+        assert "lamp is red" in shown(palace)
+        assert "heron" not in shown(palace)

@@ -19,7 +19,7 @@ from palazzo.store.database import Connection
 
 Hole = tuple[int, int]
 """Start and end of a forgotten stretch, in code points."""
-_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_LINES = re.compile(r"[^\n]+\n?")
 
 
 def load_version(connection: Connection, source: int, item: int) -> tuple[CutItem, ActsOnItems]:
@@ -51,9 +51,20 @@ def standing_in(text: str, paragraphs: frozenset[str]) -> Iterator[Hole]:
 
 def _paragraphs(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield each stretch between empty lines: its words without white space around them, and where they stand."""
-    for found in _PARAGRAPH.finditer(text):
-        words = found[0].strip()
-        start = found.start() + found[0].index(words)
+    begin = end = 0
+    for line in _LINES.finditer(text):
+        if line.start() > end or not line[0].strip():  # behind an empty line, or one of white space
+            yield from _stripped(text, begin, end)
+            begin = line.start()
+        end = line.end()
+    yield from _stripped(text, begin, end)
+
+
+def _stripped(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Yield a stretch without white space around it, unless that is all there is."""
+    words = text[begin:end].strip()
+    if words:
+        start = text.index(words, begin)
         yield words, start, start + len(words)
 
 
