@@ -524,6 +524,7 @@ def test_every_column_of_text_in_a_table_with_words_is_gone_through(palace: Pala
         "drawer": {"kind", "role", "trust", "retired_why"},
         "token": {"scope"},
         "sync_remote": {"kind", "sealing", "secret"},
+        "dead_letter": {"consumer", "error", "release"},
     }
     with palace.database.snapshot() as connection:
         for one in wording.TABLES:

@@ -57,7 +57,7 @@ def test_no_text_stops_a_consumer(pieces: list[str]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=8))
 def test_no_text_stops_a_consumer_of_many(pieces: list[str]) -> None:
     feed(pieces)
