@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1] / "src" / "palazzo"
 FLOORS = (
     # The lowest floor first. A room imports from its own floor's lower neighbours and from all floors below.
     ("palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings"),
+    ("rendezvous",),
     ("client",),
     ("relay",),
     ("start",),
@@ -43,6 +44,7 @@ FLOORS = (
     ("bench",),
     ("operations",),
     ("hosts",),
+    ("hook_process",),
     ("mcp", "web"),
     ("cli",),
     ("daemon",),
@@ -54,6 +56,7 @@ STANDARD_LIBRARY_ONLY = (
     "paths",
     "locks",
     "lines",
+    "rendezvous",
     "client",
     "relay",
     "starting",

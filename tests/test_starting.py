@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 from tests.daemon.hook_machine import Machine, eventually
 
-from palazzo import __version__, alone, client, paths, starting
+from palazzo import __version__, alone, client, paths, rendezvous, starting
 
 SESSION = json.dumps({"session_id": "s-1"}).encode()
 
 
 @pytest.fixture
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("r")  # a socket's path is short
+def runtime(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path_factory.mktemp("r")  # a socket's path is short
+    monkeypatch.setattr(rendezvous, "_PLACE", str(place))
+    return place
 
 
 @pytest.fixture
@@ -98,15 +100,15 @@ def test_one_that_serves_is_trusted_again(
 
 
 def test_where_none_may_be_started_the_reason_is_told(variables: dict[str, str], runtime: Path) -> None:
-    (runtime / "palazzo").write_text("no directory")
+    Path(client.address("/p.db", variables).directory).write_text("no directory")
     told = answered(variables)
     assert isinstance(told, dict)
-    assert str(runtime / "palazzo") in told["systemMessage"]
+    assert str(runtime) in told["systemMessage"]
     assert answered(variables) == {}
 
 
 def test_where_nothing_can_be_noted_nothing_is_told(variables: dict[str, str], runtime: Path, tmp_path: Path) -> None:
-    (runtime / "palazzo").write_text("no directory")
+    Path(client.address("/p.db", variables).directory).write_text("no directory")
     (tmp_path / "state").write_text("no directory")
     assert answered(variables) == {}
 

@@ -5,9 +5,10 @@
         stream.send({"id": 1, "operation": "status", "request": {}})
         answer = stream.read()
 
-Owns where a service listens, the first line of either side, and how one is started; `palazzo.lines` is how lines
-travel, `palazzo.daemon` the other end. Standard library only, and imported in a few milliseconds (so no pathlib,
-json, socket or subprocess): hosts start a client for every session, and for every call of a hook.
+Owns the first line of either side, and how a service is started; `palazzo.rendezvous` is where it listens,
+`palazzo.lines` how lines travel, `palazzo.daemon` the other end. Standard library only, and imported in a few
+milliseconds (so no pathlib, json, socket or subprocess): hosts start a client for every session, and for every call of
+a hook.
 
 Both sides write lines of JSON. The client's first says who it is and what it wants (`"calls"` or `"mcp"`), the
 service's answer is `{"palazzo": 1, "ok": true, "version": …, "pid": …}` or `{"ok": false, "reason": …}`. A service
@@ -24,6 +25,10 @@ import time
 from palazzo import __version__, paths
 from palazzo.errors import ServiceUnavailable
 from palazzo.lines import Stream, peer_uid
+from palazzo.rendezvous import Address as Address
+from palazzo.rendezvous import address as address
+from palazzo.rendezvous import check_directory as check_directory
+from palazzo.rendezvous import make_directory as make_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +45,6 @@ PATIENCE = 10.0
 """Seconds for which a service that was started is waited for, where one waits."""
 _ANSWERS_WITHIN = 5.0
 """Seconds in which a service answers the first line. It does so before anything else, so a longer wait is in vain."""
-_LONGEST_ADDRESS = 100
-"""Bytes of a socket's path: macOS allows 103, Linux 107, and a service binds under another name first."""
 _LOOK_AGAIN = 0.02
 """Seconds between two looks for a service that is starting."""
 _START_AGAIN = 1.0
@@ -59,17 +62,6 @@ _PASSED_FROM = (
 _WINDOWS = sys.platform == "win32"
 
 
-class Address:
-    """Where the service of one palace listens. `palace` is the file's real path."""
-
-    __slots__ = ("directory", "lock", "palace", "socket")
-
-    def __init__(self, palace: str, directory: str, name: str) -> None:
-        self.palace, self.directory = palace, directory
-        self.socket = os.path.join(directory, f"{name}.{'port' if _WINDOWS else 'sock'}")
-        self.lock = os.path.join(directory, f"{name}.lock")
-
-
 class GivingWay(ServiceUnavailable):
     """The service is older than this client, and has just stopped listening."""
 
@@ -81,8 +73,11 @@ def chosen_palace(named: str | None, variables: Mapping[str, str], cwd: str | No
     """Return the absolute path of the palace file: the named one, the environment's, the settings', the default."""
     said = named or _variable(variables, "PALAZZO_PALACE") or _setting(variables, "palace")
     chosen = said if isinstance(said, str) and said else os.path.join(paths.data_place(variables), "palace.db")
-    path = os.path.join(cwd or os.getcwd(), os.path.expanduser(chosen))
-    return os.path.join(path, "palace.db") if os.path.isdir(path) else os.path.normpath(path)
+    path = os.path.expanduser(chosen)
+    path = path if os.path.isabs(path) else os.path.join(cwd or os.getcwd(), path)
+    if os.path.isdir(path) and os.path.basename(path) != "palace.db":
+        return os.path.join(path, "palace.db")
+    return os.path.normpath(path)
 
 
 def is_wanted(variables: Mapping[str, str]) -> bool:
@@ -93,48 +88,6 @@ def is_wanted(variables: Mapping[str, str]) -> bool:
     if said in ("false", "off", "no", "0"):
         return False
     return _setting(variables, "service") not in (False, "false", "off", "no", "0")
-
-
-def address(palace: str, variables: Mapping[str, str]) -> Address:
-    """Return where the service of the palace at `palace` listens. Nothing is made or looked at."""
-    real = os.path.realpath(palace)
-    name = _digest(os.fsencode(os.path.normcase(real)))[:16]
-    if _WINDOWS:
-        return Address(real, os.path.join(paths.data_place(variables), "run"), name)
-    own = f"palazzo-{os.getuid()}"
-    runtime = paths.runtime_place(variables)
-    places = [os.path.join(runtime, "palazzo")] if runtime else []
-    places += [os.path.join(base, own) for base in (variables.get("TMPDIR"), "/tmp") if base]  # noqa: S108 - owner and mode are checked
-    found = [Address(real, os.path.abspath(place), name) for place in places]
-    return next((one for one in found if len(os.fsencode(one.socket)) <= _LONGEST_ADDRESS), found[-1])
-
-
-def make_directory(where: Address) -> None:
-    """Make the directory that a service listens in; ServiceUnavailable where it is not the user's own alone (0700)."""
-    try:
-        os.makedirs(where.directory, mode=0o700, exist_ok=True)
-        check_directory(where)
-        if not _WINDOWS:
-            os.chmod(where.directory, 0o700)
-    except OSError as error:
-        raise ServiceUnavailable(
-            f"{where.directory} cannot be made for the service ({error.strerror}). Set XDG_RUNTIME_DIR to a directory "
-            "of yours, or PALAZZO_SERVICE to off."
-        ) from error
-
-
-def check_directory(where: Address) -> None:
-    """Raise ServiceUnavailable where the directory is somebody else's, OSError where there is none."""
-    import stat
-
-    if _WINDOWS:
-        return
-    found = os.lstat(where.directory)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise ServiceUnavailable(
-            f"{where.directory} is somebody else's, so no service is asked or started there. Remove it, or set "
-            "XDG_RUNTIME_DIR to a directory of yours."
-        )
 
 
 def _variable(variables: Mapping[str, str], name: str) -> str:
@@ -158,17 +111,6 @@ def _setting(variables: Mapping[str, str], name: str) -> object:
     except (ValueError, RecursionError):
         return None  # `palazzo settings` says what is wrong with the file; nothing in it is used
     return said.strip() if isinstance(said, str) and said.isprintable() else said if isinstance(said, bool) else None
-
-
-def _digest(value: bytes) -> str:
-    try:
-        from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
-        except ImportError:
-            from hashlib import sha256  # ten milliseconds, since it loads OpenSSL
-    return str(sha256(value).hexdigest())
 
 
 # --- who is newer ----------------------------------------------------------------------------------------------

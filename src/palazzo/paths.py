@@ -77,14 +77,10 @@ def cache_place(environment: Mapping[str, str] = os.environ) -> str:
     return os.path.join(environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), APPLICATION)
 
 
-def runtime_place(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the path of the user's own directory for sockets, empty where there is none: on Linux, from systemd.
-
-    Some hosts (Codex) pass on few variables, and must find there what everybody else finds.
-    """
-    named = environment.get("XDG_RUNTIME_DIR") or ""
-    if named or sys.platform == "win32":
-        return named if os.path.isdir(named) else ""
+def runtime_place() -> str:
+    """Return the directory that systemd makes for the user who is logged in; empty where there is none."""
+    if sys.platform == "win32":
+        return ""
     usual = os.path.join(_RUNTIME_PLACES, str(os.getuid()))
     try:
         return usual if os.stat(usual).st_uid == os.getuid() else ""

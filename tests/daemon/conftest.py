@@ -45,6 +45,7 @@ class User:
     runtime: Path
     variables: dict[str, str]
     started: set[int] = field(default_factory=set)
+    addresses: dict[str, Address] = field(default_factory=dict)
 
     @property
     def palace(self) -> Path:
@@ -52,7 +53,8 @@ class User:
 
     def address(self, palace: Path | None = None) -> Address:
         """Where the service of a palace listens."""
-        return client.address(str(palace or self.palace), self.variables)
+        where = client.address(str(palace or self.palace), self.variables)
+        return self.addresses.setdefault(where.socket, where)
 
     def caller(self, palace: Path | None = None) -> Caller:
         """A connected client that starts a service when there is none."""
@@ -75,9 +77,8 @@ class User:
 
     def end(self) -> None:
         """End every service that this user may have."""
-        for lock in (self.runtime / "palazzo").glob("*.sock"):
-            where = client.address("/nowhere", self.variables)
-            where.socket = str(lock)
+        self.address()
+        for where in self.addresses.values():
             try:
                 stream, answer = client.greet(where, {"want": "stop"})
             except ServiceUnavailable:
@@ -118,12 +119,14 @@ def made_user(home: Path) -> Iterator[User]:
             patch.setattr(client, "build", lambda: "0.0")
             yield user
             user.end()
-        assert list(runtime.rglob("*.sock")) == []
+        assert [where.socket for where in user.addresses.values() if Path(where.socket).exists()] == []
     finally:
         for pid in user.started:
             if is_alive(pid):
                 os.kill(pid, signal.SIGKILL)
         shutil.rmtree(runtime)
+        for where in user.addresses.values():
+            Path(where.lock).unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -139,3 +142,4 @@ def machine(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             os.kill(pid, signal.SIGTERM)
             time.sleep(0.1)
         shutil.rmtree(runtime, ignore_errors=True)
+        Path(one.where.lock).unlink(missing_ok=True)

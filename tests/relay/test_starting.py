@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.relay.conftest import INITIALIZE, MAIN, Host, relay_command
 
-from palazzo import client, paths, start
+from palazzo import client, paths, rendezvous, start
 from palazzo.lines import LONGEST_LINE
 from palazzo.relay import separated
 
@@ -81,16 +81,18 @@ def test_a_directory_that_was_removed_is_named_as_it_was_or_as_home(
     assert start.directory({"PWD": str(tmp_path)}) == str(tmp_path)
 
 
-def test_a_host_that_passes_on_few_variables_reaches_the_service_that_others_reach(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_service_of_an_earlier_version_is_looked_for_where_it_listened(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paths, "_RUNTIME_PLACES", str(tmp_path))
-    runtime = tmp_path / str(os.getuid())
-    without = client.address("/p.db", {"TMPDIR": "/var/tmp"}).socket
-    assert without.startswith("/var/tmp/")
+    places = tmp_path_factory.mktemp("r")  # a socket's path is short
+    monkeypatch.setattr(paths, "_RUNTIME_PLACES", str(places))
+    runtime = places / str(os.getuid())
     runtime.mkdir()
-    named = client.address("/p.db", {"XDG_RUNTIME_DIR": str(runtime)}).socket
-    assert client.address("/p.db", {}).socket == client.address("/p.db", {"XDG_RUNTIME_DIR": ""}).socket == named
+    variables = {"XDG_RUNTIME_DIR": "/run/mine", "TMPDIR": "/var/tmp"}
+    directories = [one.directory for one in rendezvous.former_addresses("/p.db", variables)]
+    assert directories == ["/run/mine/palazzo", f"{runtime}/palazzo", f"/var/tmp/palazzo-{os.getuid()}"]
+    assert client.address("/p.db", variables).directory not in directories
+    assert [one.directory for one in rendezvous.former_addresses("/p.db", {"TMPDIR": "/tmp"})] == [f"{runtime}/palazzo"]
 
 
 def test_lines_are_told_apart_however_they_come() -> None:
@@ -118,11 +120,22 @@ def test_without_a_service_the_process_becomes_the_server(variables: dict[str, s
         host.end()
 
 
+WITHOUT_A_PLACE = """
+import sys
+sys.path.append(sys.argv[1])
+from palazzo import rendezvous, start
+rendezvous._PLACE = "/dev/null"
+sys.exit(start.main(sys.argv[2:], sys.argv[1]))
+"""
+"""A relay whose service has no place to listen at."""
+
+
 def test_where_a_service_cannot_be_had_a_process_of_its_own_stands_in_and_another_for_that(
     variables: dict[str, str],
 ) -> None:
-    Path(variables["XDG_RUNTIME_DIR"], "palazzo").write_text("where a service's directory would be")
-    host = Host(relay_command(Path(variables["HOME"]) / "palace.db"), variables)
+    palace = str(Path(variables["HOME"]) / "palace.db")
+    command = [sys.executable, "-I", "-S", "-E", "-c", WITHOUT_A_PLACE, str(MAIN.parents[1]), "mcp", "--palace", palace]
+    host = Host(command, variables)
     try:
         host.begin()
         tools = host.ask("tools/list", name=1)["result"]["tools"]

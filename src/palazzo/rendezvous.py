@@ -1,0 +1,109 @@
+"""Where the service of a palace listens: the same place for one user and palace, whatever environment asks.
+
+Hosts pass on different variables (Codex drops XDG_RUNTIME_DIR, macOS gives each context its own TMPDIR, cron has
+neither), so the place depends on none of them: it is `/tmp/palazzo-UID`, which is used only while it belongs to that
+user. The lock beside the socket is the right to be the service. Standard library only, imported in a millisecond.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from palazzo import paths
+from palazzo.errors import ServiceUnavailable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PLACE = "/tmp"  # noqa: S108 - owner and mode of the directory in it are checked
+_LONGEST_ADDRESS = 100
+"""Bytes of a socket's path: macOS allows 103, Linux 107, and a service binds under another name first."""
+_USER_TEMPORARY = 65_537
+"""What macOS calls the directory that TMPDIR names in a login session."""
+_WINDOWS = sys.platform == "win32"
+
+
+class Address:
+    """Where the service of one palace listens. `palace` is the file's real path."""
+
+    __slots__ = ("directory", "lock", "palace", "socket")
+
+    def __init__(self, palace: str, directory: str, name: str) -> None:
+        self.palace, self.directory = palace, directory
+        self.socket = os.path.join(directory, f"{name}.{'port' if _WINDOWS else 'sock'}")
+        self.lock = os.path.join(directory, f"{name}.lock")
+
+
+def address(palace: str, variables: Mapping[str, str]) -> Address:
+    """Return where the service of the palace at `palace` listens. Nothing is made or looked at."""
+    real = os.path.realpath(palace)
+    if _WINDOWS:
+        return Address(real, os.path.join(paths.data_place(variables), "run"), _name(real))
+    return Address(real, os.path.join(_PLACE, _own()), _name(real))
+
+
+def former_addresses(palace: str, variables: Mapping[str, str]) -> list[Address]:
+    """Return where services of earlier versions listened for the palace, as far as this environment tells."""
+    if _WINDOWS:
+        return []
+    real, current = os.path.realpath(palace), address(palace, variables).directory
+    runtimes = [variables.get("XDG_RUNTIME_DIR"), paths.runtime_place()]
+    places = [os.path.join(base, "palazzo") for base in runtimes if base]
+    places += [os.path.join(base, _own()) for base in (variables.get("TMPDIR"), _temporary()) if base]
+    addresses = [Address(real, place, _name(real)) for place in dict.fromkeys(map(os.path.abspath, places))]
+    return [one for one in addresses if one.directory != current and len(os.fsencode(one.socket)) <= _LONGEST_ADDRESS]
+
+
+def make_directory(where: Address) -> None:
+    """Make the directory that a service listens in; ServiceUnavailable where it is not the user's own alone (0700)."""
+    try:
+        os.makedirs(where.directory, mode=0o700, exist_ok=True)
+        check_directory(where)
+        if not _WINDOWS:
+            os.chmod(where.directory, 0o700)
+    except OSError as error:
+        raise ServiceUnavailable(
+            f"{where.directory} cannot be made for the service ({error.strerror}). Move away what is there, or set "
+            "PALAZZO_SERVICE to off."
+        ) from error
+
+
+def check_directory(where: Address) -> None:
+    """Raise ServiceUnavailable where the directory is somebody else's, OSError where there is none."""
+    import stat
+
+    if _WINDOWS:
+        return
+    status = os.lstat(where.directory)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise ServiceUnavailable(
+            f"{where.directory} is somebody else's, so no service is asked or started there. Have it removed, or set "
+            "PALAZZO_SERVICE to off."
+        )
+
+
+def _own() -> str:
+    return f"palazzo-{os.getuid()}"
+
+
+def _temporary() -> str:
+    """The user's own temporary directory on macOS, also where no variable names it."""
+    try:
+        return os.confstr(_USER_TEMPORARY) or "" if sys.platform == "darwin" else ""
+    except (ValueError, OSError):
+        return ""
+
+
+def _name(real: str) -> str:
+    """The name of a palace's socket and lock: a part of the digest of its path."""
+    value = os.fsencode(os.path.normcase(real))
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
+        except ImportError:
+            from hashlib import sha256  # ten milliseconds, since it loads OpenSSL
+    return str(sha256(value).hexdigest())[:16]
