@@ -58,7 +58,7 @@ def answer(host: str, event: str, payload: bytes, palace: str | None, variables:
     if wrong:
         hook_log.note(host, event, wrong, where.palace, variables)
     elif event in CAPTURES:
-        _leave_pointer(where.palace, host, event, read, variables)
+        leave_pointer(where.palace, host, event, read, variables)
     trouble = starting.begin(where, variables) if client.is_wanted(variables) else ""
     answered = NOTHING
     if event in ("prompt", _PROMPTS.get(host)) and host in _PROMPTS:
@@ -134,7 +134,7 @@ def _answer_prompt(
 # --- what is left for a service ----------------------------------------------------------------------------
 
 
-def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
+def leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
     """Append one line to the spool: who, which session, which file, and whether the session has ended."""
     path = next((one for name in _PATHS if isinstance(one := read.get(name), str) and one), "")
     session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")

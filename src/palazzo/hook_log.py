@@ -54,15 +54,15 @@ def note(host: str, event: str, wrong: str, palace: str, variables: Mapping[str,
         told = f"hook {host} {event}: {wrong}"
     else:
         told = f"hook {host[:40]!r} {event[:40]!r}: not known"
-    write(told, palace, variables)
+    add_line(told, palace, variables)
 
 
-def write(told: str, palace: str, variables: Mapping[str, str]) -> None:
-    """Add a line to the log of a palace's service."""
+def add_line(line: str, palace: str, variables: Mapping[str, str]) -> None:
+    """Add a line to the log, with the time and this process."""
     now = time.time()
     stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(now))},{int(now * 1_000) % 1_000:03}"
     try:
-        _append(log_file(palace, variables), f"{stamp} {os.getpid()} {told}\n")
+        _append(log_file(palace, variables), f"{stamp} {os.getpid()} {line}\n")
     except OSError:
         return  # there is nowhere to say it, and the agent works on
 

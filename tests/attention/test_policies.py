@@ -176,19 +176,3 @@ def test_what_is_kept_before_a_compaction_comes_in_order(
 ) -> None:
     found = preserving.targets(variables, transcript, "/w", lambda path: str(path) in there)
     assert found == [preserving.Target(Path(path), sufficient) for path, sufficient in wanted]
-
-
-@pytest.mark.parametrize(
-    ("kept", "has_failed", "before", "waits"),
-    [
-        (True, False, False, False),
-        (False, True, False, True),
-        (False, True, True, False),
-        (True, True, False, False),
-        (False, False, False, False),
-    ],
-)
-def test_a_compaction_waits_once_and_only_where_words_would_be_lost(
-    kept: bool, has_failed: bool, before: bool, waits: bool
-) -> None:
-    assert preserving.holds_back(kept, has_failed, before) == waits

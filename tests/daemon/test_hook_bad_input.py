@@ -168,7 +168,8 @@ def made(factory: pytest.TempPathFactory, start: bool) -> Iterator[Installed]:
 def test_with_a_service(served: Installed, case: Case) -> None:
     before = served.log()
     answered, complaint, code = served.run(case.host, case.event, case.sent)
-    assert (answered, complaint, code) == (NOTHING, b"", 0)
+    assert (answered, code) == (NOTHING, 0)
+    assert is_complaint_of(case, complaint)
     eventually(lambda: served.log() != before)
     eventually(lambda: case.log in served.log().removeprefix(before), 5)
     assert "bug" not in served.log().removeprefix(before)
@@ -176,10 +177,20 @@ def test_with_a_service(served: Installed, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_without_a_service(alone: Installed, case: Case) -> None:
-    assert alone.run(case.host, case.event, case.sent) == (NOTHING, b"", 0)
+    answered, complaint, code = alone.run(case.host, case.event, case.sent)
+    assert (answered, code) == (NOTHING, 0)
+    assert is_complaint_of(case, complaint)
     log = alone.log()
     assert log.count("\n") <= 1
     assert "words" not in log
+
+
+def is_complaint_of(case: Case, complaint: bytes) -> bool:
+    """Whether standard error says what is not known, and the help where no host is named; else nothing."""
+    if case.log != "not known":
+        return complaint == b""
+    name = case.event if case.host == "claude-code" else case.host
+    return repr(name).encode() in complaint if case.host else complaint.startswith(b"usage: ")
 
 
 # --- where it runs -----------------------------------------------------------------------------------------

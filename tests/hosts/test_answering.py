@@ -134,6 +134,6 @@ FIELDS = st.sampled_from(
 
 @given(st.sampled_from(list(ADAPTERS)), st.sampled_from(EVENTS), st.dictionaries(FIELDS, JSON))
 def test_an_object_of_any_shape_is_answered(host: str, event: str, payload: dict[str, object]) -> None:
-    engine = Engine(HookResult(inject="words", ask="more", tell="line", hold_back=True))
+    engine = Engine(HookResult(inject="words", ask="more", tell="line"))
     answered = engine.answer(host, event, json.dumps(payload).encode())
     assert isinstance(json.loads(answered), dict)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from palazzo.errors import PalazzoError
-from palazzo.operations import hook_capture
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, hook
 from palazzo.store import hook_sessions, items
@@ -175,29 +174,22 @@ def test_nobody_is_asked_where_saves_are_silent(context: Context, transcript: Pa
 def test_before_a_compaction_the_whole_transcript_is_kept(context: Context, transcript: Path) -> None:
     transcript.write_bytes(CLAUDE.read_bytes())
     answer = hook(context, replace(STOP, event="pre-compact", transcript=str(transcript)))
-    assert not answer.hold_back
+    assert answer.reason == "a compaction begins"
     assert len(texts(context)) > len(EXPECTED)
 
 
-def test_a_compaction_that_would_lose_words_waits_once(
-    context: Context, transcript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(context: Context, path: Path) -> None:
-        raise PalazzoError("The disk is full. Make room.")
-
+def test_a_compaction_whose_transcript_cannot_be_read_fails(context: Context, transcript: Path) -> None:
     transcript.write_bytes(CLAUDE.read_bytes())
-    monkeypatch.setattr(hook_capture, "take_in", fails)
     request = replace(STOP, event="pre-compact", transcript=str(transcript))
-    first = hook(context, request)
-    assert first.hold_back
-    assert "Compact again" in first.tell
-    assert not hook(context, request).hold_back
+    context.palace_path.mkdir()
+    with pytest.raises(PalazzoError, match="is a directory"):
+        hook(context, request)
 
 
 @pytest.mark.parametrize("said", ["", "/nowhere/at/all.jsonl", "relative.jsonl", "/etc/hostname"])
 def test_a_compaction_of_which_nothing_can_be_read_does_not_wait(context: Context, said: str) -> None:
     answer = hook(context, replace(STOP, event="pre-compact", transcript=said))
-    assert not answer.hold_back
+    assert answer.reason == "a compaction begins"
     assert bool(answer.unread) == bool(said)
 
 
@@ -207,7 +199,7 @@ def test_what_the_person_named_is_kept_before_a_compaction(home: Path) -> None:
     shutil.copy(CLAUDE, place / CLAUDE.name)
     with opened(home, MEMPAL_DIR=str(place)) as context:
         answer = hook(context, replace(STOP, event="pre-compact"))
-        assert not answer.hold_back
+        assert answer.reason == "a compaction begins"
         assert len(texts(context)) > len(EXPECTED)
 
 

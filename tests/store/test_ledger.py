@@ -93,11 +93,10 @@ def test_what_was_asked_once_is_not_forgotten_within_an_epoch(palace: Palace) ->
         assert hook_sessions.saved(connection, session.row, 15)
         assert not hook_sessions.saved(connection, session.row, 15)
         assert not hook_sessions.saved(connection, session.row, 3)
-        hook_sessions.hold_back(connection, session.row)
         hook_sessions.notice(connection, session.row)
     again, later = begin(palace), begin(palace, new_epoch=True)
-    assert (again.saved_at, again.held_back, again.noticed) == (15, True, True)
-    assert (later.saved_at, later.held_back, later.noticed) == (15, False, True)
+    assert (again.saved_at, again.noticed) == (15, True)
+    assert (later.saved_at, later.noticed) == (15, True)
 
 
 # --- what is counted ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What to keep before a host compacts a session, and whether it is enough. Pure.
+"""What to keep before a host compacts a session, and what of it is enough. Pure.
 
 A directory that the person named comes first, then the session's transcript or its directory, then the directory that
 is worked in. The last is better than nothing, and is not what will be lost.
@@ -32,11 +32,3 @@ def targets(
     if cwd:
         found.append(Target(Path(cwd), False))
     return [target for target in found if target.path.is_absolute() and exists(target.path)]
-
-
-def holds_back(kept: bool, has_failed: bool, held_back_before: bool) -> bool:
-    """Whether a compaction must wait: once, and only where keeping failed and no sufficient target could be kept.
-
-    A session that has nothing to be kept from, since its host writes no transcript, would wait for nothing.
-    """
-    return has_failed and not kept and not held_back_before

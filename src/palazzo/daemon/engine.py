@@ -19,7 +19,7 @@ from typing import Any
 
 from palazzo.daemon.lanes import Lanes
 from palazzo.daemon.pool import Pool
-from palazzo.errors import PalazzoError, UsageError
+from palazzo.errors import PalaceUnusable, PalazzoError, UsageError
 from palazzo.mcp.calls import Stopped
 from palazzo.model import Trust
 from palazzo.operations import calling, registry
@@ -39,7 +39,8 @@ _NOTE_EVERY = 2.0
 class Job:
     """An operation to be carried out, and for whom. `on_progress` may raise Stopped when nobody waits any more.
 
-    What is `owed` is short, and carried out to its end though the service is told to end.
+    What is `owed` is short, and carried out to its end though the service is told to end. It waits for another
+    program's lock for `lock_wait` seconds at most, where that is given.
     """
 
     operation: Operation[Any, Any]
@@ -51,6 +52,7 @@ class Job:
     on_progress: Callable[[Progress], None]
     on_notice: Callable[[str], None]
     owed: bool = False
+    lock_wait: float | None = None
 
 
 class Engine:
@@ -112,6 +114,8 @@ class Engine:
             how = "done"
         except PalazzoError as error:
             how = type(error).__name__
+            if isinstance(error, PalaceUnusable):
+                self.pool.close()  # a file that could not be written when it was opened never can be
             raise
         except Stopped:
             how = "stopped"
@@ -139,6 +143,7 @@ class Engine:
                 on_notice=job.on_notice,
                 trust=job.trust,
                 opened=opened,
+                lock_wait=job.lock_wait,
             ) as context,
         ):
             return calling.call(context, job.operation, job.request, job.key)

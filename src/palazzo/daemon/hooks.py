@@ -18,8 +18,9 @@ from typing import Any
 
 from palazzo.daemon.engine import Engine, Job
 from palazzo.daemon.prompts import Prompts
-from palazzo.errors import PalazzoError
+from palazzo.errors import PalaceUnusable, PalazzoError
 from palazzo.hosts import answering
+from palazzo.hosts.faults import Faults, TooLate
 from palazzo.lines import Stream
 from palazzo.mcp.calls import Stopped
 from palazzo.operations import registry
@@ -55,6 +56,10 @@ _USED = tuple(
 )
 _AGAIN_AFTER = 2.0
 """Seconds after which a transcript that lagged is read again: hosts write the last message within one."""
+_TRY_AGAIN = 60.0
+"""Seconds until what could not be captured is read again."""
+_LOCK_SHARE = 0.7
+"""Share of a hook's time in which another program's lock is waited for: what is left is for saying that it was."""
 _LOOK_AGAIN = 15.0
 """Seconds until it is looked again whether a pause is over."""
 
@@ -99,7 +104,8 @@ class Hooks:
             return self._ask(own, cwd or here, variables, within)
 
         host, event = str(hello.get("host", "")), str(hello.get("event", ""))
-        stream.socket.sendall(answering.answer(host, event, payload, ask, _log.info))
+        faults = Faults(str(self._engine.palace), variables or self._variables)
+        stream.socket.sendall(answering.answer(host, event, payload, ask, _log.info, faults))
 
     def overhear(self, stream: Stream, hello: Mapping[str, Any], refuse: Callable[[], None]) -> None:
         """Refuse a hook that its client is to answer by itself, and hold the prompt that it tells of all the same.
@@ -135,10 +141,19 @@ class Hooks:
                 self._later("spool", self.catch_up, after=_LOOK_AGAIN)
                 return
         for pointer in spool.take(palace, self._variables):
-            self._read_again(Path(pointer.path), self._variables)
+            if not self._read_again(Path(pointer.path), self._variables):
+                self._later("spool", self.catch_up, after=_TRY_AGAIN)
+                return
             if pointer.has_ended:
                 self._end(HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path))
         spool.forget(palace, self._variables)
+
+    def _capture_later(self, request: HookRequest) -> None:
+        """Leave a pointer to what could not be captured now, and try again in a while."""
+        from palazzo.operations import spool
+
+        spool.leave(self._engine.palace, request, self._variables)
+        self._later("spool", self.catch_up, after=_TRY_AGAIN)
 
     def _end(self, request: HookRequest) -> None:
         """Do what is done once a session has ended, as if its hook told of it now."""
@@ -156,12 +171,13 @@ class Hooks:
 
     def _ask(self, request: HookRequest, cwd: str, variables: Mapping[str, str], within: float) -> HookResult:
         host = Waiting()
-        future: Future[HookResult] = self._engine.submit(self._job(request, cwd, variables, host))
+        job = replace(self._job(request, cwd, variables, host), lock_wait=within * _LOCK_SHARE)
+        future: Future[HookResult] = self._engine.submit(job)
         future.add_done_callback(lambda done: self._done(done, request, variables))  # also where nobody waited for it
         try:
             return future.result(within)
         except TookTooLong:
-            too_late = PalazzoError("it took too long, so nothing was added")
+            too_late = TooLate(f"it took longer than {within:.1f} seconds, and may still be done.")
             if host.goes():
                 raise too_late from None
         try:
@@ -170,7 +186,10 @@ class Hooks:
             raise too_late from None
 
     def _done(self, done: Future[HookResult], request: HookRequest, variables: Mapping[str, str]) -> None:
-        if done.cancelled() or done.exception() is not None:
+        if done.cancelled():
+            return
+        if done.exception() is not None:
+            self._capture_later(request)
             return
         result = done.result()
         if result.unread:
@@ -206,13 +225,16 @@ class Hooks:
         timer.daemon = True
         timer.start()
 
-    def _read_again(self, path: Path, variables: Mapping[str, str]) -> None:
+    def _read_again(self, path: Path, variables: Mapping[str, str]) -> bool:
+        """Read a transcript once more; return False where the palace could not be used."""
         request = HookRequest("", "subagent-stop", "", transcript=str(path))
         try:
             job = replace(self._job(request, str(path.parent), variables), owed=True)
             self._engine.submit(job).result(_CAPTURES_WITHIN)
         except (PalazzoError, RuntimeError, TookTooLong) as error:
             _log.info("reading a transcript again: %s", type(error).__name__)
+            return not isinstance(error, (PalaceUnusable, TookTooLong))
+        return True
 
     def _checkpoint(self, about: SessionCheckpointRequest, paths: Iterable[Path], variables: Mapping[str, str]) -> None:
         for path in paths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from palazzo.attention.happening import Beginning, Event, Happening, Reaction, ToolKind
@@ -22,6 +22,16 @@ class HostAdapter(Protocol):
     @property
     def events(self) -> Mapping[str, Event]:
         """Its own names of events, and ours, to ours."""
+        ...
+
+    @property
+    def shows(self) -> Collection[Event]:
+        """Events after which the host shows the person a line (`tell`)."""
+        ...
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether a hook can hold a compaction back."""
         ...
 
     def read(self, event: Event, payload: Payload) -> Happening | None:

@@ -10,9 +10,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from palazzo.attention.happening import NOTHING as NO_REACTION
 from palazzo.attention.happening import Event, Happening, Reaction
 from palazzo.errors import PalazzoError
 from palazzo.hosts.adapter import Answer, HostAdapter
+from palazzo.hosts.faults import Faults
 from palazzo.hosts.registry import ADAPTERS
 from palazzo.operations.hook import HookRequest, HookResult, ToolCall
 
@@ -26,8 +28,11 @@ Ask = Callable[[HookRequest, str], HookResult]
 Log = Callable[[str], None]
 
 
-def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log) -> bytes:
-    """Return what a host is answered to an event, by its own name for it or by ours."""
+def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log, faults: Faults | None = None) -> bytes:
+    """Return what a host is answered to an event, by its own name for it or by ours.
+
+    `faults` says what the person is told where the hook cannot do its work; without it that is nothing.
+    """
     adapter = ADAPTERS.get(host)
     known = None if adapter is None else adapter.events.get(event)
     if adapter is None or known is None:
@@ -38,7 +43,7 @@ def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log) -> bytes:
     except (ValueError, RecursionError) as error:
         log(f"hook {host} {known}: {error}")
         return NOTHING
-    return NOTHING if happening is None else _answered(adapter, known, happening, ask, log)
+    return NOTHING if happening is None else _answered(adapter, known, happening, ask, log, faults)
 
 
 def _read(adapter: HostAdapter, event: Event, payload: bytes) -> Happening | None:
@@ -50,17 +55,20 @@ def _read(adapter: HostAdapter, event: Event, payload: bytes) -> Happening | Non
     return adapter.read(event, read)
 
 
-def _answered(adapter: HostAdapter, event: Event, happening: Happening, ask: Ask, log: Log) -> bytes:
+def _answered(
+    adapter: HostAdapter, event: Event, happening: Happening, ask: Ask, log: Log, faults: Faults | None
+) -> bytes:
     """The host's event decides the answer's shape, also where the happening is told as another."""
     try:
         result = ask(_request(happening), happening.cwd)
-    except PalazzoError as error:
-        log(f"hook {adapter.name} {event}: {error}")
-        return NOTHING
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the agent works on; the log says what
-        log(f"hook {adapter.name} {event}: this is a bug in Palazzo ({type(error).__name__})")
-        return NOTHING
-    return _bytes(adapter.write(event, Reaction(result.inject, result.ask, result.tell, result.hold_back)))
+        is_bug = not isinstance(error, (PalazzoError, OSError))
+        log(f"hook {adapter.name} {event}: {f'this is a bug in Palazzo ({type(error).__name__})' if is_bug else error}")
+        reaction = NO_REACTION if faults is None else faults.react(adapter, event, happening, error)
+        return _bytes(adapter.write(event, reaction))
+    if event == "pre-compact" and faults is not None:
+        faults.is_kept(adapter, happening)
+    return _bytes(adapter.write(event, Reaction(result.inject, result.ask, result.tell)))
 
 
 def _request(happening: Happening) -> HookRequest:

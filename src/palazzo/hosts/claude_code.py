@@ -35,6 +35,8 @@ class ClaudeCode:
 
     name = "claude-code"
     events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
+    shows: frozenset[Event] = frozenset(_NAMES) - {"pre-compact", "subagent-stop", "session-end"}
+    holds_back = True
 
     def read(self, event: Event, payload: Payload) -> Happening | None:
         """Return what happened; None for the stop of the agent that summarises, which has no kind."""

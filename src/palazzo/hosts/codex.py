@@ -38,6 +38,8 @@ class Codex:
 
     name = "codex"
     events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
+    shows: frozenset[Event] = frozenset(_NAMES) - {"session-end"}
+    holds_back = False  # it would end the turn
 
     def read(self, event: Event, payload: Payload) -> Happening | None:
         """Return what happened."""

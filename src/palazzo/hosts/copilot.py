@@ -31,6 +31,8 @@ class Copilot:
 
     name = "copilot"
     events: Mapping[str, Event] = _NAMES | {event: event for event in _NAMES.values()}
+    shows: frozenset[Event] = frozenset()
+    holds_back = False
 
     def read(self, event: Event, payload: Payload) -> Happening | None:
         """Return what happened; a command that failed is told of at the end of its output."""

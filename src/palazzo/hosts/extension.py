@@ -23,6 +23,8 @@ class Extension:
 
     name: str
     events: Mapping[str, Event]
+    shows: frozenset[Event]
+    holds_back: bool
 
     def read(self, event: Event, payload: Payload) -> Happening | None:
         """Return what happened."""
@@ -49,9 +51,9 @@ class Extension:
         return answer | ({"hold_back": True} if reaction.hold_back and event == "pre-compact" else {})
 
 
-def extension(name: str) -> Extension:
+def extension(name: str, holds_back: bool) -> Extension:
     """Return the adapter of a host of that name."""
-    return Extension(name, {event: event for event in EVENTS})
+    return Extension(name, {event: event for event in EVENTS}, frozenset(EVENTS) - {"session-end"}, holds_back)
 
 
 def _tool(payload: Payload) -> ToolUse | None:

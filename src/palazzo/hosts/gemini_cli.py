@@ -28,6 +28,8 @@ class GeminiCli:
 
     name = "gemini-cli"
     events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
+    shows: frozenset[Event] = frozenset(_NAMES) - {"session-end"}
+    holds_back = False
 
     def read(self, event: Event, payload: Payload) -> Happening | None:
         """Return what happened; a command that failed is told of by its exit code in the output."""

@@ -11,7 +11,15 @@ from palazzo.hosts.extension import extension
 from palazzo.hosts.gemini_cli import GeminiCli
 
 ADAPTERS: dict[str, HostAdapter] = {
-    one.name: one for one in (ClaudeCode(), Codex(), extension("opencode"), extension("pi"), GeminiCli(), Copilot())
+    one.name: one
+    for one in (
+        ClaudeCode(),
+        Codex(),
+        extension("opencode", holds_back=False),
+        extension("pi", holds_back=True),
+        GeminiCli(),
+        Copilot(),
+    )
 }
 
 

@@ -5,6 +5,7 @@ A palace is opened for reading until an operation writes, so that looking never 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -45,7 +46,8 @@ class Context:
     """One caller's surroundings. Close it, or use `with`.
 
     `trust` is whom to believe for what this caller states: a person, unless a face for agents says otherwise.
-    `opened` gives a palace that somebody keeps open for many callers, in place of one that is closed with this.
+    `opened` gives a palace that somebody keeps open for many callers, in place of one that is closed with this. With
+    `lock_wait`, another program's lock is waited for so many seconds in all, in the `with` block.
     """
 
     def __init__(
@@ -59,12 +61,14 @@ class Context:
         on_event: Callable[[object], None] | None = None,
         trust: Trust = "user",
         opened: Callable[[Context, Mode], Palace] | None = None,
+        lock_wait: float | None = None,
     ) -> None:
         self.cwd = (cwd or Path.cwd()).absolute()
         self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
         self._named, self._clock, self._on_event = palace, clock, on_event
         self.trust: Trust = trust
         self._opened = opened
+        self._lock_wait, self._limits = lock_wait, contextlib.ExitStack()
         self.on_writing: Callable[[Database], None] | None = None
         """Told of the palace's database whenever somebody is about to write (`calling`)."""
         self.interrupted_at: Micros | None = None
@@ -72,11 +76,16 @@ class Context:
         self._palace: Palace | None = None
 
     def __enter__(self) -> Self:
+        if self._lock_wait is not None:
+            from palazzo.store.opening import lock_deadline
+
+            self._limits.enter_context(lock_deadline(self._lock_wait))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._limits.close()
         self.close()
 
     def close(self) -> None:
@@ -96,7 +105,7 @@ class Context:
         """The palace file: the one that was named, else the settings', else the default."""
         chosen = self._named or Path(self.settings.text("palace") or paths.default_palace(self.variables))
         path = self.cwd / chosen.expanduser()
-        return path / "palace.db" if path.is_dir() else path
+        return path / "palace.db" if path.is_dir() and path.name != "palace.db" else path
 
     def reading(self) -> Palace:
         """Return the palace, to read; PalaceMissing when there is none."""
@@ -156,7 +165,7 @@ class Context:
         from palazzo.derive import failure_isolation
         from palazzo.palace import Palace, system_clock
 
-        failure_isolation.write_log_by(lambda told: hook_log.write(told, str(self.palace_path), self.variables))
+        failure_isolation.write_log_by(lambda told: hook_log.add_line(told, str(self.palace_path), self.variables))
         threads = _THREADS_FOR_MANY if mode == "write" else _THREADS_FOR_ONE
         return Palace.open(
             self.palace_path,

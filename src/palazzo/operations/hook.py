@@ -91,7 +91,6 @@ class HookResult:
     inject: str = ""
     ask: str = ""
     tell: str = ""
-    hold_back: bool = False
     reason: str = ""
     again: tuple[Path, ...] = ()
     checkpoint: str = ""
@@ -184,7 +183,7 @@ def _given(
     if not tell and happening.event in _TELLS_A_PERSON:
         tell = hook_notices.that_vectors_failed(context, session)
     later = (answer.again, answer.checkpoint, answer.unread)
-    return HookResult(text, reaction.ask, tell, reaction.hold_back, reason, *later)
+    return HookResult(text, reaction.ask, tell, reason, *later)
 
 
 def _told_now(context: Context, happening: Happening, session: HookSession | None, answer: Told, began: float) -> str:

@@ -77,9 +77,9 @@ def session_end(asked: Asked) -> Told:
 
 
 def pre_compact(asked: Asked) -> Told:
-    """Take in the whole transcript before it is compacted; hold the compaction back once where that failed."""
+    """Take in the whole transcript before it is compacted. Raises PalazzoError where nothing sufficient was kept."""
     context, happening = asked.context, asked.happening
-    kept, trouble = False, ""
+    kept, trouble = False, PalazzoError()
     for target in preserving.targets(context.variables, happening.transcript, happening.cwd):
         path = _allowed(context, target.path, target.sufficient)
         if path is None:
@@ -87,20 +87,14 @@ def pre_compact(asked: Asked) -> Told:
         try:
             take_in(context, path)
         except PalazzoError as error:
-            trouble = str(error)
+            trouble = error
             continue
         kept = kept or target.sufficient
         if kept:
             break
-    session = asked.session
-    if session is None or not preserving.holds_back(kept, bool(trouble), session.held_back):
-        return Told("a compaction begins", unread="" if kept else _unread(asked))
-    from palazzo.store import hook_sessions
-
-    with context.writing().database.transaction() as connection:
-        hook_sessions.hold_back(connection, session.row)
-    told = f"Palazzo could not keep this session before it is compacted: {trouble} Compact again to go on without."
-    return Told("a compaction is held back", reaction=Reaction(tell=told, hold_back=True))
+    if not kept and str(trouble):
+        raise trouble
+    return Told("a compaction begins", unread="" if kept else _unread(asked))
 
 
 # --- what may be read --------------------------------------------------------------------------------------

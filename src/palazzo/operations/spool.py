@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from palazzo import alone
+
+if TYPE_CHECKING:
+    from palazzo.operations.hook import HookRequest
 
 CAPTURES = alone.CAPTURES
 """Events after which there is something to read, by our names and by the hosts'."""
@@ -32,6 +36,13 @@ class Pointer:
     session: str
     path: str
     has_ended: bool = False
+
+
+def leave(palace: Path, request: HookRequest, variables: Mapping[str, str]) -> None:
+    """Add a pointer to what the hook of a request could not capture."""
+    if request.event in CAPTURES:
+        named: dict[str, object] = {"session": request.session, "transcript": request.transcript}
+        alone.leave_pointer(str(palace), request.host, request.event, named, variables)
 
 
 def take(palace: Path, variables: dict[str, str]) -> list[Pointer]:

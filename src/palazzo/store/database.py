@@ -21,7 +21,7 @@ import apsw
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
 from palazzo.model import Micros
 from palazzo.store import checksums, filesystem, opening
-from palazzo.store.opening import LONGEST_WAIT, Mode
+from palazzo.store.opening import Mode
 
 Value = str | bytes | int | float | None
 DatabaseError = apsw.Error
@@ -370,8 +370,7 @@ def explained(path: Path) -> Iterator[None]:
         ) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise PalaceUnusable(
-            f"Another program has held the palace {path} for over {LONGEST_WAIT:.0f} seconds. "
-            "Try again when it is done."
+            f"Another program has locked the palace {path} and did not release it in time. Try again when it is done."
         ) from error
     except apsw.IOError as error:
         if checksums.is_mismatch(error):

@@ -25,7 +25,6 @@ class HookSession:
     session: str
     epoch: int
     saved_at: int
-    held_back: bool
     noticed: bool
     began_at: Micros
     epoch_at: Micros
@@ -92,11 +91,6 @@ def saved(connection: Connection, row: int, humans: int) -> bool:
     return bool(list(noted))
 
 
-def hold_back(connection: Connection, row: int) -> None:
-    """Note that a compaction of this epoch was held back."""
-    connection.execute("UPDATE hook_session SET held_back = 1 WHERE id = ?", (row,))
-
-
 def notice(connection: Connection, row: int) -> None:
     """Note that the person was told, in this session, that memory is not whole."""
     connection.execute("UPDATE hook_session SET noticed = 1 WHERE id = ?", (row,))
@@ -129,11 +123,9 @@ def forget_failures(connection: Connection) -> None:
     connection.execute("DELETE FROM hook_failure")
 
 
-_COLUMNS = "id, host, session, epoch, saved_at, held_back, noticed, began_at, epoch_at, heard_at"
+_COLUMNS = "id, host, session, epoch, saved_at, noticed, began_at, epoch_at, heard_at"
 
 
 def _session(row: Any) -> HookSession:
-    own, host, session, epoch, saved_at, held_back, noticed, *moments = row
-    return HookSession(
-        int(own), host, session, int(epoch), int(saved_at), bool(held_back), bool(noticed), *map(Micros, moments)
-    )
+    own, host, session, epoch, saved_at, noticed, *moments = row
+    return HookSession(int(own), host, session, int(epoch), int(saved_at), bool(noticed), *map(Micros, moments))

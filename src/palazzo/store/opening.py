@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +27,7 @@ CACHE_MB = 64
 """Megabytes of pages that a connection keeps: most of what a question among 100,000 drawers reads."""
 _SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
 _SMALLEST_PAGE = 512
+_deadline = threading.local()
 
 
 def make_directory(directory: Path) -> None:
@@ -69,6 +73,17 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
     return connection
 
 
+@contextlib.contextmanager
+def lock_deadline(seconds: float | None) -> Iterator[None]:
+    """Let this thread wait for locks of palaces for so many seconds in all, in the block; None is as ever."""
+    before = getattr(_deadline, "at", float("inf"))
+    _deadline.at = before if seconds is None else min(before, time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.at = before
+
+
 def do_not_wait(connection: apsw.Connection) -> None:
     """Let commits of this connection return before the disk has them; see `Database.commit_without_waiting`."""
     connection.execute("PRAGMA synchronous=NORMAL")
@@ -81,7 +96,9 @@ def edition(connection: apsw.Connection) -> int:
 
 
 def _refuse_crumb(path: Path) -> None:
-    """Refuse a file of a few bytes: SQLite takes it for a database that is still empty, and writes over it."""
+    """Refuse a directory, and a file of a few bytes: SQLite takes that for an empty database, and writes over it."""
+    if path.is_dir():
+        raise NotAPalace(f"{path} is a directory, not a palace. Move it away, or name another palace with --palace.")
     if path.is_file() and 0 < path.stat().st_size < _SMALLEST_PAGE:
         raise NotAPalace(f"The file {path} is not a palace. Name another with --palace.")
 
@@ -126,7 +143,7 @@ class Patience:
         now = time.monotonic()
         if attempts == 0:
             self._since = now
-        if now - self._since > LONGEST_WAIT:
+        if now > min(self._since + LONGEST_WAIT, getattr(_deadline, "at", float("inf"))):
             return False
         time.sleep(random.uniform(_SHORTEST_NAP, _LONGEST_NAP))  # noqa: S311 (no secret depends on it)
         return True

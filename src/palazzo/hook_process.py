@@ -1,0 +1,124 @@
+"""A hook in its own process, where no service is wanted, or where a compaction cannot wait for one to start.
+
+The operation is the one that a service would run. It runs on a thread, so that the answer is given in time whatever
+the thread waits for. What could not be captured is left in the spool, and is read by the next hook that captures.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from palazzo import client, hook_log
+from palazzo.errors import PalazzoError
+from palazzo.hosts import answering
+from palazzo.hosts.faults import Faults, TooLate
+from palazzo.operations import calling, registry, spool
+from palazzo.operations.context import Context
+from palazzo.operations.hook import HookRequest, HookResult
+from palazzo.operations.session_checkpoint import SessionCheckpointRequest
+
+_LOCK_SHARE, _LONGEST_LOCK = 0.7, 5.0
+"""Share of the time in which another program's lock is waited for, and seconds of that at most."""
+_CAPTURES = ("stop", "subagent-stop", "pre-compact", "session-end")
+
+
+def answer(
+    host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], seconds: float
+) -> bytes:
+    """Return what a host is answered, within so many seconds."""
+    process = _HookProcess(client.chosen_palace(palace, variables), variables, seconds)
+    answers: list[bytes] = []
+
+    def work() -> None:
+        answers.append(process.answer(host, event, payload, process.run))
+
+    thread = threading.Thread(target=work, name="palazzo-hook", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return answers[0] if answers else process.answer(host, event, payload, process.give_up)
+
+
+def fault_answer(
+    host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], problem: str
+) -> bytes:
+    """Return what a host is answered whose hook was not done in time, for that reason."""
+    process = _HookProcess(client.chosen_palace(palace, variables), variables, 0)
+
+    def fail(request: HookRequest, cwd: str) -> HookResult:
+        raise TooLate(problem)
+
+    return process.answer(host, event, payload, fail)
+
+
+class _HookProcess:
+    """Answers one event of a host."""
+
+    def __init__(self, palace: str, variables: Mapping[str, str], seconds: float) -> None:
+        self._palace, self._variables, self._seconds = Path(palace), variables, seconds
+        self._faults = Faults(palace, variables)
+
+    def answer(self, host: str, event: str, payload: bytes, ask: answering.Ask) -> bytes:
+        return answering.answer(host, event, payload, ask, self._log, self._faults)
+
+    def run(self, request: HookRequest, cwd: str) -> HookResult:
+        """Run the hook, and read what hooks before it had to leave."""
+        with self._context(cwd) as context:
+            try:
+                result: HookResult = calling.call(context, registry.operation("hook"), request, None)
+            except (PalazzoError, OSError):
+                spool.leave(self._palace, request, self._variables)
+                raise
+            if request.event in _CAPTURES and not context.is_off:
+                self._capture_more(context, request, result)
+            return result
+
+    def give_up(self, request: HookRequest, cwd: str) -> HookResult:
+        spool.leave(self._palace, request, self._variables)
+        raise TooLate(f"it took longer than {self._seconds:.0f} seconds. It may be locked by another program.")
+
+    def _context(self, cwd: str) -> Context:
+        """The surroundings of a hook. A host that names no directory runs it in the one that it means."""
+        try:
+            here = Path(cwd or Path.cwd())
+        except OSError:  # it was removed
+            here = self._palace.parent
+        here = here if here.is_absolute() and "\0" not in cwd else self._palace.parent
+        lock_wait = min(self._seconds * _LOCK_SHARE, _LONGEST_LOCK)
+        return Context(self._palace, here, self._variables, trust="agent", lock_wait=lock_wait)
+
+    def _capture_more(self, context: Context, request: HookRequest, result: HookResult) -> None:
+        """Read the spool, and a session's file once more when it ends: later no process looks at it."""
+        if result.unread:
+            self._log(f"hook {request.host} {request.event}: {result.unread}")
+        variables = dict(self._variables)
+        pointers = spool.take(self._palace, variables)
+        for pointer in pointers:
+            self._read(context, Path(pointer.path))
+            if pointer.has_ended:
+                ended = HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path)
+                self._end(context, ended, self._call(context, "hook", ended))
+        if pointers:
+            spool.forget(self._palace, variables)
+        if request.event == "session-end":
+            self._end(context, request, result)
+        elif result.again:
+            spool.leave(self._palace, request, self._variables)
+
+    def _end(self, context: Context, request: HookRequest, result: HookResult) -> None:
+        for path in result.again:
+            self._read(context, path)
+        if result.checkpoint:
+            about = SessionCheckpointRequest(request.session, result.checkpoint)
+            self._call(context, "session_checkpoint", about)
+
+    def _read(self, context: Context, path: Path) -> None:
+        self._call(context, "hook", HookRequest("", "subagent-stop", "", transcript=str(path)))
+
+    def _call(self, context: Context, operation: str, request: Any) -> Any:
+        return calling.call(context, registry.operation(operation), request, None)
+
+    def _log(self, line: str) -> None:
+        hook_log.add_line(line, str(self._palace), self._variables)

@@ -1,0 +1,68 @@
+"""What has been done once in a session, kept outside the palace: it has to hold while the palace cannot be used.
+
+A flag is an empty file, because that can still be made on most full disks. Where the state directory cannot be
+written, the flag is made in the directory of the service's socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from palazzo import client, paths
+
+_DIRECTORY = "sessions"
+_MANY = 200
+"""Flags from which on old ones are removed when another is set."""
+_KEPT_FOR = 30 * 86_400.0
+"""Seconds for which a flag is kept: no session goes on for longer."""
+
+
+class SessionFlags:
+    """The flags of the sessions of one palace."""
+
+    def __init__(self, palace: str, variables: Mapping[str, str]) -> None:
+        where = client.address(palace, variables)
+        self._palace = where.palace
+        self._directories = [Path(place, _DIRECTORY) for place in (paths.state_place(variables), where.directory)]
+
+    def set(self, name: str, host: str, session: str) -> bool | None:
+        """Set a flag of a session. Return True where it was not set before, None where no flag can be made."""
+        files = self._files(name, host, session)
+        if any(_exists(file) for file in files):
+            return False
+        for file in files:
+            with contextlib.suppress(OSError):
+                file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file.touch(mode=0o600)
+                _remove_old(file.parent)
+                return True
+        return None
+
+    def clear(self, name: str, host: str, session: str) -> None:
+        """Clear a flag of a session, so that it can be set again."""
+        for file in self._files(name, host, session):
+            with contextlib.suppress(OSError):
+                file.unlink()
+
+    def _files(self, name: str, host: str, session: str) -> list[Path]:
+        key = "\0".join((self._palace, name, host, session)).encode("utf-8", "surrogatepass")
+        file_name = hashlib.sha256(key).hexdigest()[:32]
+        return [directory / file_name for directory in self._directories]
+
+
+def _exists(file: Path) -> bool:
+    try:
+        return file.exists()
+    except OSError:
+        return False
+
+
+def _remove_old(directory: Path) -> None:
+    files = list(directory.iterdir())
+    for file in files if len(files) >= _MANY else ():
+        if time.time() - file.stat().st_mtime > _KEPT_FOR:
+            file.unlink(missing_ok=True)

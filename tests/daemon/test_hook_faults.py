@@ -1,0 +1,353 @@
+"""Every hook, with every palace that cannot be used: it ends well, says so once, and loses no words.
+
+python -m pytest tests/daemon/test_hook_faults.py -s     prints what each hook answered, as a table
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually
+
+from palazzo.operations.search import SearchRequest, search
+from palazzo.paths import make_private_directory
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mounts memory file systems")
+
+SESSION = TRANSCRIPT.stem
+PI_SESSION = next((ROOT / "tests" / "fixtures" / "pi").rglob("*.jsonl"))
+FAULTS = (
+    *("overwritten pages", "cut off", "locked", "full disk", "read-only", "newer schema"),
+    *("a directory", "no permission", "absent"),
+)
+EVENTS = {
+    "claude-code": (
+        *("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        *("SubagentStart", "SubagentStop", "Stop", "PreCompact", "PreCompact", "SessionEnd"),
+    ),
+    "codex": (
+        *("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop"),
+        *("Stop", "PreCompact", "PreCompact", "SessionEnd"),
+    ),
+    "pi": (
+        *("session-start", "prompt", "post-tool", "tool-failure", "stop", "pre-compact", "pre-compact", "session-end"),
+    ),
+    "opencode": (
+        *("session-start", "prompt", "post-tool", "tool-failure", "subagent-start", "subagent-stop"),
+        *("stop", "pre-compact", "pre-compact", "session-end"),
+    ),
+}
+BEFORE_THE_SERVICE = ("read-only", "newer schema", "no permission")
+"""Faults that a service finds when it starts; one that has the file open does not meet them, or keeps them away."""
+WORDS = "what did we decide about the retry budget?"
+LOCKER = """
+import sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@dataclass
+class Answered:
+    """What one hook printed, and how long it took."""
+
+    event: str
+    printed: bytes
+    complaint: bytes
+    code: int
+    seconds: float
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        read: dict[str, Any] = json.loads(self.printed or b"{}")
+        assert isinstance(read, dict)
+        return read
+
+    @property
+    def told(self) -> str:
+        """The line for the person."""
+        return str(self.answer.get("systemMessage") or self.answer.get("tell") or "")
+
+    @property
+    def is_held_back(self) -> bool:
+        return self.answer.get("hold_back") is True or self.answer.get("decision") == "block"
+
+
+class Session:
+    """A session of a host whose palace lies on a memory file system of its own."""
+
+    def __init__(self, machine: Machine, disk: Path, host: str) -> None:
+        self.machine, self.disk, self.host = machine, disk, host
+        self.transcript = machine.transcripts / TRANSCRIPT.name
+        shutil.copy(TRANSCRIPT, self.transcript)
+        machine.variables["PALAZZO_PALACE"] = str(disk / "home")
+
+    def run(self, event: str) -> Answered:
+        payload = {
+            "session_id": SESSION,
+            "session": SESSION,
+            "cwd": str(self.machine.project),
+            "transcript_path": str(self.transcript),
+            "agent_transcript_path": str(self.transcript),
+            "transcript": str(self.transcript),
+            "source": "startup",
+            "prompt": WORDS,
+            "tool_name": "Bash",
+            "tool_input": {"command": "make test"},
+            "tool_response": {"stdout": "failed"},
+            "error": "Error: 2 tests failed",
+            "agent_id": "a-1",
+            "agent_type": "explore",
+            "agent": "" if event not in ("subagent-start", "subagent-stop") else "a-1",
+            "agent_kind": "explore",
+            "tool": {"name": "bash", "input": {"command": "make test"}, "output": "failed", "error": "Error: failed"},
+        }
+        command = [sys.executable, "-I", "-S", "-E", str(ROOT / "src" / "palazzo" / "__main__.py"), "hook"]
+        began = time.monotonic()
+        done = subprocess.run(
+            [*command, self.host, event],
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            cwd=self.machine.project,
+            env=self.machine.variables,
+            timeout=60,
+        )
+        return Answered(event, done.stdout, done.stderr, done.returncode, time.monotonic() - began)
+
+
+def mount(disk: Path, options: str) -> None:
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(disk)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("this user cannot mount a file system")
+
+
+def remount(disk: Path, options: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    point = tmp_path / "disk"
+    point.mkdir()
+    mount(point, "size=4m")
+    try:
+        yield point
+    finally:
+        subprocess.run(["umount", "-l", str(point)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4_096)
+        except OSError:
+            pass
+    return ballast
+
+
+def inflict(fault: str, palace: Path, disk: Path) -> Callable[[], object]:
+    """Make the palace unusable; return what makes it usable again."""
+    kept = palace.with_name("kept.db")
+    connection = apsw.Connection(str(palace))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close()
+    shutil.copy(palace, kept)
+
+    def put_back() -> None:
+        if palace.is_dir():
+            palace.rmdir()
+        for name in ("-wal", "-shm"):
+            palace.with_name(palace.name + name).unlink(missing_ok=True)
+        kept.replace(palace)
+
+    if fault == "overwritten pages":
+        size = palace.stat().st_size
+        with palace.open("r+b") as file:
+            file.seek(4_096)
+            file.write(os.urandom(size - 4_096))
+        return put_back
+    if fault == "cut off":
+        os.truncate(palace, palace.stat().st_size // 3)
+        return put_back
+    if fault == "locked":
+        locker = subprocess.Popen(
+            [sys.executable, "-c", LOCKER, str(palace)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert locker.stdout is not None
+        assert locker.stdout.readline() == b"locked\n"
+        return lambda: locker.communicate()
+    if fault == "full disk":
+        kept.unlink()
+        return fill(disk).unlink
+    if fault == "read-only":
+        remount(disk, "ro")
+        return lambda: remount(disk, "rw")
+    if fault == "newer schema":
+        connection = apsw.Connection(str(palace))
+        connection.execute("INSERT INTO migration SELECT 'm999_later', applied_at FROM migration LIMIT 1")
+        connection.close()
+        return put_back
+    if fault == "a directory":
+        palace.unlink()
+        palace.mkdir()
+        return put_back
+    if fault == "no permission":
+        immutable = subprocess.run(["chattr", "+i", str(palace)], capture_output=True, check=False)
+        if immutable.returncode:
+            pytest.skip("no file here can be made immutable")
+        return lambda: subprocess.run(["chattr", "-i", str(palace)], check=True)
+    palace.unlink()
+    return lambda: None
+
+
+def is_served(machine: Machine) -> bool:
+    """Whether the service answers hooks, and not the hook by itself."""
+    answer, _ = machine.hook("UserPromptSubmit", machine.payload(session_id=str(time.time_ns()), prompt=WORDS))
+    return b"retry budget" in answer and b"words alone" not in answer
+
+
+def table(title: str, answers: list[Answered]) -> None:
+    print(f"\n{title}")
+    for one in answers:
+        said = "held back" if one.is_held_back else "told" if one.told else "-"
+        line = one.told or str(one.answer.get("reason", ""))
+        print(f"  {one.event:<20} {one.code}  {one.seconds:5.1f} s  {said:<10} {line[:150]}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("service", ["on", "off"])
+@pytest.mark.parametrize("host", list(EVENTS))
+def test_every_hook_of_a_palace_that_cannot_be_used(
+    machine: Machine, disk: Path, host: str, service: str, fault: str
+) -> None:
+    session = Session(machine, disk, host)
+    make_private_directory(disk / "home")
+    machine.note("We decided on a retry budget of ten percent.")
+    machine.variables["PALAZZO_SERVICE"] = service
+    if service == "on" and fault not in BEFORE_THE_SERVICE:
+        machine.start()
+        eventually(lambda: is_served(machine))
+    mend = inflict(fault, machine.palace, disk)
+    if service == "on" and fault in BEFORE_THE_SERVICE:
+        machine.start()
+        eventually(lambda: b"does not work" in machine.hook("SessionStart", machine.payload(session_id="other"))[0])
+    try:
+        answers = [session.run(event) for event in EVENTS[host]]
+    finally:
+        mend()
+    table(f"{host}, service {service}, {fault}", answers)
+
+    assert [(one.event, one.code, one.complaint) for one in answers] == [(name, 0, b"") for name in EVENTS[host]]
+    assert max(one.seconds for one in answers) < 30
+    compactions = [one for one in answers if one.event.lower().startswith("pre") and "ompact" in one.event]
+    told = [one.told for one in answers if one.told and one not in compactions]
+    if fault == "absent":
+        assert len(told) == 1
+        assert "there is no palace" in told[0]
+        assert not any(one.is_held_back for one in answers)
+    else:
+        assert len(told) == 1, told
+        assert str(machine.palace) in told[0]
+        held_back = host in ("claude-code", "pi")
+        assert [one.is_held_back for one in compactions] == [held_back, False]
+
+    after = session.run("session-end" if service == "off" else "stop")
+    assert (after.code, after.complaint, after.told) == (0, b"", "")
+    eventually(lambda: len(machine.messages()) > 1)
+
+
+def test_a_compaction_on_a_full_disk_is_held_back_once_for_each_attempt(machine: Machine, disk: Path) -> None:
+    session = Session(machine, disk, "claude-code")
+    make_private_directory(disk / "home")
+    machine.note("We decided on a retry budget of ten percent.")
+    machine.variables["PALAZZO_SERVICE"] = "off"
+    mend = inflict("full disk", machine.palace, disk)
+    attempts = [session.run("PreCompact") for _ in range(3)]
+    assert [one.is_held_back for one in attempts] == [True, False, True]
+    reason = attempts[0].answer["reason"]
+    assert str(machine.palace) in reason
+    assert "Compact again to go on without" in reason
+    assert attempts[1].printed == b""  # whatever is printed here would stand in the prompt of the summary
+    mend()
+    assert not session.run("PreCompact").is_held_back
+    assert len(machine.messages()) > 1
+
+
+def test_a_state_directory_that_cannot_be_written_keeps_nothing_secret(machine: Machine, disk: Path) -> None:
+    session = Session(machine, disk, "codex")
+    (disk / "home" / "palace.db").mkdir(parents=True)
+    machine.variables |= {"PALAZZO_SERVICE": "off", "XDG_STATE_HOME": "/proc/nowhere"}
+    answers = [session.run("SessionStart") for _ in range(2)]
+    assert ["is a directory" in one.told for one in answers] == [True, False]
+
+
+@pytest.mark.slow
+def test_a_service_that_does_not_answer_holds_a_compaction_back(machine: Machine, disk: Path) -> None:
+    """It is stopped, as by a debugger: it accepts no connection, and does not end."""
+    session = Session(machine, disk, "pi")
+    machine.start()
+    pid = machine.pid()
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        answers = [session.run("pre-compact") for _ in range(2)]
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert [one.is_held_back for one in answers] == [True, False]
+    assert all("does not answer" in one.told for one in answers)
+
+
+@pytest.mark.parametrize(
+    ("host", "event"),
+    [
+        ("claude-code", "Stop"),
+        ("claude-code", "SubagentStop"),
+        ("claude-code", "PreCompact"),
+        ("claude-code", "SessionEnd"),
+        ("pi", "session-end"),
+    ],
+)
+def test_without_a_service_what_was_said_is_found_when_the_hook_has_ended(
+    machine: Machine, tmp_path: Path, host: str, event: str
+) -> None:
+    machine.variables["PALAZZO_SERVICE"] = "off"
+    session = Session(machine, tmp_path, host)
+    if host == "pi":
+        session.transcript = machine.home / ".pi" / "agent" / "sessions" / "--api--" / PI_SESSION.name
+        session.transcript.parent.mkdir(parents=True)
+        shutil.copy(PI_SESSION, session.transcript)
+    answered = session.run(event)
+    assert (answered.code, answered.complaint, answered.answer) == (0, b"", {})
+    assert len(machine.messages()) > 1
+    assert machine.pid() is None
+    with machine.alone() as context:
+        hits = search(context, SearchRequest("port")).hits
+    assert any(hit.source.kind == host for hit in hits)
+
+
+def test_without_a_service_a_prompt_and_a_start_are_answered_as_by_one(machine: Machine) -> None:
+    machine.variables["PALAZZO_SERVICE"] = "off"
+    machine.note("We decided on a retry budget of ten percent.")
+    printed, _ = machine.hook("UserPromptSubmit", machine.payload(prompt=WORDS))
+    assert b"retry budget of ten percent" in printed
+    assert b"words alone" not in printed
+    printed, _ = machine.hook("SessionStart", machine.payload(source="startup", session_id="s-2"))
+    assert json.loads(printed)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert machine.pid() is None
