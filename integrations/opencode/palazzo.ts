@@ -21,8 +21,8 @@ interface Wired {
 
 /** Milliseconds for an answer. The program ends within one second by itself; a busy machine takes longer to start it. */
 const DEADLINE = 3_000
-/** The same before a compaction, for which the program takes half a minute. */
-const COMPACTION_DEADLINE = 35_000
+/** The same before a compaction, for which the program takes ten seconds. */
+const COMPACTION_DEADLINE = 20_000
 /** The same for what opencode itself is asked, inside this very process. */
 const LOOKUP_DEADLINE = 1_000
 /** The same for the MCP server to start again, and how long it is left alone where that failed: at first, and at most. */

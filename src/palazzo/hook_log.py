@@ -31,6 +31,9 @@ EVENTS = {
     "pi": _EXTENSION,
 }
 """What each host's events are called, by the host and by us. They are those of `hosts/`."""
+_UNKNOWN = ": not known"
+_LATELY = 7 * 86_400.0
+"""Seconds for which a call with unknown names is remembered."""
 _FULL = 1_000_000
 """Bytes of the log from which on no line is added: only a service sets a full one aside."""
 
@@ -53,8 +56,20 @@ def note(host: str, event: str, wrong: str, palace: str, variables: Mapping[str,
     if is_known(host, event):
         told = f"hook {host} {event}: {wrong}"
     else:
-        told = f"hook {host[:40]!r} {event[:40]!r}: not known"
+        told = f"hook {host[:40]!r} {event[:40]!r}{_UNKNOWN}"
     add_line(told, palace, variables)
+
+
+def unknown(palace: str, variables: Mapping[str, str]) -> list[str]:
+    """Return the hosts and events that are not known and were called in the last week, with when that was last."""
+    try:
+        with open(log_file(palace, variables), encoding="utf-8", errors="replace") as file:
+            lines = [line for line in file if _UNKNOWN in line]
+    except OSError:
+        return []
+    since = time.strftime("%Y-%m-%d", time.localtime(time.time() - _LATELY))
+    names = {line.partition(" hook ")[2].strip().removesuffix(_UNKNOWN): line[:19] for line in lines if line >= since}
+    return [f"hook {name}, last at {at}" for name, at in names.items()]
 
 
 def add_line(line: str, palace: str, variables: Mapping[str, str]) -> None:

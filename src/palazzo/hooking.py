@@ -35,7 +35,7 @@ _ALONE_WITHIN = 1.5
 _CAPTURES_ALONE_WITHIN = 8.0
 """The same for reading what is new in a transcript. Hosts wait 10 s."""
 _ENDS_ALONE_WITHIN = 2.5
-"""The same at a session's end. Codex waits 3 s."""
+"""The same at a session's end, for which Codex waits 3 s; and for the ends of turns where the host waits as long."""
 _COMPACTS_WITHIN = 10.0
 """Seconds before a compaction, in which the session is kept, or the compaction is held back. Hosts wait 60 s."""
 _TO_HOLD_BACK = 1.5
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     host, event, palace = asked(arguments)
     variables = os.environ
     is_alone = not client.is_wanted(variables)
-    seconds = _seconds_for(event, is_alone)
+    seconds = _seconds_for(host, event, is_alone)
     _be_in_time(seconds + (_TO_SPARE if is_alone else 0), _printed(host, event, NOTHING), answered)
     if is_off(variables):
         return _end(_printed(host, event, NOTHING), answered)
@@ -81,13 +81,15 @@ def main(arguments: list[str]) -> int:
     return _end(_printed(host, event, answer), answered)
 
 
-def _seconds_for(event: str, is_alone: bool) -> float:
+def _seconds_for(host: str, event: str, is_alone: bool) -> float:
     """How long a hook may take, from its first line to its end."""
     if event in _COMPACTIONS:
         return _COMPACTS_WITHIN
     if not is_alone:
         return _WITHIN
-    return _ENDS_ALONE_WITHIN if event in _ENDS else _CAPTURES_ALONE_WITHIN if event in _TURN_ENDS else _ALONE_WITHIN
+    if event in _ENDS or (event in _TURN_ENDS and host == "opencode"):
+        return _ENDS_ALONE_WITHIN
+    return _CAPTURES_ALONE_WITHIN if event in _TURN_ENDS else _ALONE_WITHIN
 
 
 def _own_process() -> ModuleType:
@@ -190,7 +192,7 @@ def answer_of(
     here = os.getcwd()
     where = client.address(client.chosen_palace(palace, variables, here), variables)
     to_spare = _TO_HOLD_BACK if event in _COMPACTIONS else _TO_SPARE
-    within = _seconds_for(event, False) - (time.monotonic() - began) - to_spare
+    within = _seconds_for(host, event, False) - (time.monotonic() - began) - to_spare
     if within <= 0:
         raise ServiceUnavailable("There is no time left to ask.")
     socket = client.reach(where, within)

@@ -20,7 +20,11 @@ def service_start(screen: Screen, result: ServiceStartResult) -> None:
 
 def service_stop(screen: Screen, result: ServiceStopResult) -> None:
     """Show what was ended."""
-    screen.say(f"The service has ended: process {result.pid}." if result.stopped else "No service was running.")
+    processes = [*([] if result.pid is None else [result.pid]), *result.others]
+    for pid in processes:
+        screen.say(f"The service has ended: process {pid}.")
+    if not processes:
+        screen.say("No service was running.")
 
 
 def service_status(screen: Screen, result: ServiceStatusResult) -> None:
@@ -29,6 +33,11 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
         screen.bytes(result.unit.encode())
         return
     state = result.service
+    for other in result.others:
+        screen.say(
+            f"Another service runs for this palace: process {other.pid}, version {other.version}, at {other.address}. "
+            "'palazzo service stop' ends it."
+        )
     if not state.running:
         allowed = "it is started when something needs it" if result.wanted else "the settings keep it off"
         screen.say(f"No service is running; {allowed}.")

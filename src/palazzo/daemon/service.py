@@ -153,6 +153,15 @@ class Service:
         self._most_mb = max(_LEAST_MB, settings.number("service_memory_mb"))
         starting.came_up(self._where, self._variables)
         threading.Thread(target=self._warm_up, name="palazzo-warming", daemon=True).start()
+        threading.Thread(target=self._end_former, name="palazzo-former", daemon=True).start()
+
+    def _end_former(self) -> None:
+        """End services of earlier versions, which listen for this palace at other addresses."""
+        from palazzo.operations.service_stop import stop_former
+
+        with contextlib.suppress(PalazzoError):
+            for pid in stop_former(self._where.palace, self._variables):
+                self._log.info("ended the service of an earlier version, process %d", pid)
 
     def _heed_signals(self) -> None:
         if threading.current_thread() is not threading.main_thread():

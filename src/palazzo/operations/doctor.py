@@ -202,11 +202,15 @@ def _model(context: Context) -> Iterator[Finding]:
 def _service(context: Context) -> Iterator[Finding]:
     from palazzo import client
     from palazzo.errors import ServiceUnavailable
-    from palazzo.operations.service_state import address_of, state_of
+    from palazzo.operations.service_state import address_of, former_states, state_of
 
     where = address_of(context)
+    for other in former_states(context):
+        told = f"another one runs for this palace: process {other.pid}, version {other.version}, at {other.address}"
+        yield Finding("service", False, told, "palazzo service stop")
     if not context.settings.flag("service"):
-        yield Finding("service", True, "off, by the setting `service`")
+        told = "off, by the setting `service`; hooks capture and inject in processes of their own"
+        yield Finding("service", True, told)
         return
     try:
         client.check_directory(where)
@@ -325,6 +329,14 @@ def _switched_off(context: Context) -> Iterator[Finding]:
         yield Finding("hooks", True, "off, by PALAZZO_OFF: nothing is captured or injected")
 
 
+def _unknown_hooks(context: Context) -> Iterator[Finding]:
+    """Hooks that were called with names of hosts or events that are not known, lately."""
+    from palazzo import hook_log
+
+    for line in hook_log.unknown(str(context.palace_path), context.variables):
+        yield Finding("hooks", False, f"not handled: {line}", "palazzo hook --help")
+
+
 def _optional(context: Context) -> Iterator[Finding]:
     """Programs and libraries that Palazzo does without, and what it does not do then."""
     there = (
@@ -399,6 +411,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _backups,
     _model,
     _service,
+    _unknown_hooks,
     _background,
     _dead_letters,
     _sync,

@@ -48,9 +48,21 @@ def address_of(context: Context) -> Address:
 
 def state_of(context: Context) -> ServiceState:
     """Ask the service how it is."""
+    return state_at(address_of(context))
+
+
+def former_states(context: Context) -> tuple[ServiceState, ...]:
+    """Ask the services of earlier versions that still run for this palace, at addresses of their own."""
+    from palazzo.rendezvous import former_addresses
+
+    states = (state_at(where) for where in former_addresses(str(context.palace_path), context.variables))
+    return tuple(state for state in states if state.running)
+
+
+def state_at(where: Address) -> ServiceState:
+    """Ask the service that listens at an address how it is."""
     from palazzo import client
 
-    where = address_of(context)
     try:
         stream, told = client.greet(where, {"want": "state"})
     except ServiceUnavailable:

@@ -22,21 +22,26 @@ class ServiceStatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatusResult:
-    """The service, whether the settings allow one, where its log is, and the unit file that was asked for."""
+    """The service, whether the settings allow one, where its log is, and the unit file that was asked for.
+
+    `others` are services of earlier versions that run for this palace at other addresses.
+    """
 
     service: ServiceState
     wanted: bool
     log: Path
     unit: str = ""
+    others: tuple[ServiceState, ...] = ()
 
 
 def service_status(context: Context, request: ServiceStatusRequest) -> ServiceStatusResult:
     """Say whether the background service of this palace runs, and how it is."""
-    from palazzo.operations.service_state import log_file, state_of, unit
+    from palazzo.operations.service_state import former_states, log_file, state_of, unit
 
     printed = unit(context, request.print_unit) if request.print_unit is not None else ""
     log = log_file(context.palace_path, context.variables)
-    return ServiceStatusResult(state_of(context), context.settings.flag("service"), log, printed)
+    others = former_states(context)
+    return ServiceStatusResult(state_of(context), context.settings.flag("service"), log, printed, others)
 
 
 OPERATION = Operation("service_status", ServiceStatusRequest, ServiceStatusResult, service_status)

@@ -1,0 +1,83 @@
+"""One service for one palace and user, whatever environment starts and looks for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.daemon.conftest import User, is_alive, wait_until
+
+from palazzo import client, rendezvous
+from palazzo.operations.context import Context
+from palazzo.operations.operation import Operation
+from palazzo.operations.registry import operation
+
+AS_BEFORE = """
+import os, sys
+from palazzo import client, rendezvous
+from palazzo.daemon import service
+client.address = lambda palace, variables: rendezvous.former_addresses(palace, variables)[0]
+service.Service._end_former = lambda self: None
+os._exit(service.main([sys.argv[1]]))
+"""
+"""A service that listens below XDG_RUNTIME_DIR, as those of earlier versions did."""
+
+
+def without(variables: dict[str, str], name: str) -> dict[str, str]:
+    return {key: value for key, value in variables.items() if key != name}
+
+
+def test_who_lost_the_variable_meets_the_service_that_others_started(user: User) -> None:
+    with user.caller():
+        pid = user.pid()
+        contexts = (without(user.variables, "XDG_RUNTIME_DIR"), {**user.variables, "TMPDIR": str(user.runtime)})
+        for variables in contexts:
+            stream, answer = client.greet(client.address(str(user.palace), variables), {"want": "state"})
+            stream.close()
+            assert answer["pid"] == pid
+            command = [sys.executable, "-P", "-m", "palazzo.daemon.service", str(user.palace)]
+            second = subprocess.run(command, env=variables, capture_output=True, timeout=60)
+            assert (second.returncode, second.stderr) == (0, b"")  # it ends at once: the right is taken
+        assert user.pid() == pid
+
+
+@pytest.fixture
+def former(user: User) -> Iterator[int]:
+    """The process of a service of an earlier version."""
+    process = subprocess.Popen([sys.executable, "-P", "-c", AS_BEFORE, str(user.palace)], env=user.variables)
+    user.started.add(process.pid)
+    (where, *_) = rendezvous.former_addresses(str(user.palace), user.variables)
+    try:
+        wait_until(lambda: Path(where.socket).exists() or process.poll() is not None, 30)
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def asked(user: User, name: str) -> object:
+    with Context(user.palace, user.home, user.variables) as context:
+        named: Operation[object, object] = operation(name)
+        return named.run(context, named.request())
+
+
+def test_a_service_at_an_earlier_address_is_seen_and_stopped(user: User, former: int) -> None:
+    status = asked(user, "service_status")
+    assert not status.service.running  # type: ignore[attr-defined]
+    assert [one.pid for one in status.others] == [former]  # type: ignore[attr-defined]
+    findings = asked(user, "doctor").findings  # type: ignore[attr-defined]
+    (finding,) = [one for one in findings if one.name == "service" and not one.ok]
+    assert str(former) in finding.detail
+    assert finding.mend == "palazzo service stop"
+    stopped = asked(user, "service_stop")
+    assert (stopped.stopped, stopped.pid, stopped.others) == (True, None, (former,))  # type: ignore[attr-defined]
+    wait_until(lambda: not is_alive(former))
+
+
+def test_a_service_ends_those_at_earlier_addresses(user: User, former: int) -> None:
+    with user.caller():
+        wait_until(lambda: not is_alive(former))
+        assert user.pid() != former
