@@ -51,7 +51,12 @@ def test_one_palace_has_one_address_by_whatever_name(user: User) -> None:
 
 
 def test_one_palace_has_one_address_whatever_the_environment(user: User) -> None:
-    contexts = ({}, {"XDG_RUNTIME_DIR": str(user.runtime)}, {"TMPDIR": "/var/tmp"}, {"HOME": "/"})
+    contexts: tuple[dict[str, str], ...] = (
+        {},
+        {"XDG_RUNTIME_DIR": str(user.runtime)},
+        {"TMPDIR": "/var/tmp"},
+        {"HOME": "/"},
+    )
     assert {client.address(str(user.palace), variables).socket for variables in contexts} == {user.address().socket}
     assert len(os.fsencode(user.address().socket)) < 100
 

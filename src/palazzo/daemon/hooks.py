@@ -210,7 +210,7 @@ class Hooks:
 
     # --- again ---------------------------------------------------------------------------------------------
 
-    def _later(self, name: str, does: Callable[..., None], *given: Any, after: float = _AGAIN_AFTER) -> None:
+    def _later(self, name: str, does: Callable[..., object], *given: Any, after: float = _AGAIN_AFTER) -> None:
         """Do something in a moment, once however often it is asked for till then."""
 
         def do() -> None:
