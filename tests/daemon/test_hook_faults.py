@@ -90,7 +90,7 @@ class Answered:
 class Session:
     """A session of a host whose palace lies on a memory file system of its own."""
 
-    def __init__(self, disk: Path, machine: Machine, host: str) -> None:
+    def __init__(self, machine: Machine, disk: Path, host: str) -> None:
         self.machine, self.disk, self.host = machine, disk, host
         self.transcript = machine.transcripts / TRANSCRIPT.name
         shutil.copy(TRANSCRIPT, self.transcript)
