@@ -38,7 +38,10 @@ def answer(
     thread = threading.Thread(target=work, name="palazzo-hook", daemon=True)
     thread.start()
     thread.join(seconds)
-    return answers[0] if answers else process.answer(host, event, payload, process.give_up)
+    if answers:
+        return answers[0]
+    process.abandon()
+    return process.answer(host, event, payload, process.give_up)
 
 
 def fault_answer(
@@ -62,6 +65,11 @@ class _HookProcess:
 
     def answer(self, host: str, event: str, payload: bytes, ask: answering.Ask) -> bytes:
         return answering.answer(host, event, payload, ask, self._log, self._faults)
+
+    def abandon(self) -> None:
+        """Let what the thread still does come to nothing: its answer is too late."""
+        self._faults.abandon()
+        self._faults = Faults(str(self._palace), self._variables)
 
     def run(self, request: HookRequest, cwd: str) -> HookResult:
         """Run the hook, and read what hooks before it had to leave."""

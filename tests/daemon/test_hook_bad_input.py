@@ -20,6 +20,7 @@ from typing import IO, Any
 import pytest
 from tests.daemon.hook_machine import ROOT, Machine, eventually
 
+from palazzo.operations.doctor import DoctorRequest, doctor
 from palazzo.operations.service_state import log_file
 
 NOTHING = b"{}\n"
@@ -258,3 +259,24 @@ def full(tmp_path: Path) -> Iterator[Path]:
         yield point
     finally:
         subprocess.run(["umount", "-l", str(point)], check=True)
+
+
+# --- what is asked of it by hand ---------------------------------------------------------------------------
+
+
+def test_help_names_the_hosts_and_the_events(alone: Installed) -> None:
+    for words in (("--help", ""), ("claude-code", "--help")):
+        printed, complaint, code = alone.run(*words, b"")
+        assert (complaint, code) == (b"", 0)
+        assert all(name.encode() in printed for name in ("usage: palazzo hook", "claude-code", "pre-compact"))
+
+
+def test_doctor_shows_hooks_with_names_that_are_not_known(alone: Installed) -> None:
+    for host, event in (("claud-code", "Stop"), ("claude-code", "Stopped"), ("claude-code", "Stop")):
+        alone.run(host, event, STOP)
+    with alone.alone() as context:
+        findings = doctor(context, DoctorRequest()).findings
+    shown = [one.detail for one in findings if one.name == "hooks" and not one.ok]
+    assert len(shown) == 2
+    assert "'claud-code' 'Stop'" in shown[0]
+    assert "'claude-code' 'Stopped'" in shown[1]

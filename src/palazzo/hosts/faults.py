@@ -27,6 +27,8 @@ class Faults:
     def __init__(self, palace: str, variables: Mapping[str, str]) -> None:
         self._flags = SessionFlags(palace, variables)
         self._variables = variables
+        self._told: list[tuple[str, str]] = []
+        self._is_abandoned = False
 
     def react(self, adapter: HostAdapter, event: Event, happening: Happening, error: Exception) -> Reaction:
         """Return what the host is answered instead of what the hook would have said."""
@@ -35,9 +37,16 @@ class Faults:
             return self._before_compaction(adapter, happening, problem)
         if isinstance(error, TooLate) or event not in adapter.shows:
             return NOTHING
-        if self._flags.set(_PROBLEM, adapter.name, happening.session) is False:
+        if self._is_abandoned or self._flags.set(_PROBLEM, adapter.name, happening.session) is False:
             return NOTHING
+        self._told.append((adapter.name, happening.session))
         return Reaction(tell=f"Palazzo's memory does not work: {problem} 'palazzo doctor' says more.")
+
+    def abandon(self) -> None:
+        """Note that no reaction reaches the host any more: a person who was not told is told the next time."""
+        self._is_abandoned = True
+        for host, session in self._told:
+            self._flags.clear(_PROBLEM, host, session)
 
     def is_kept(self, adapter: HostAdapter, happening: Happening) -> None:
         """Note that a session was kept before a compaction: the next one that fails is held back again."""
