@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NewType
+from typing import Literal, NewType, get_args
 
 ItemId = NewType("ItemId", str)
 DrawerId = NewType("DrawerId", str)
@@ -19,6 +19,13 @@ Role = Literal["user", "assistant", "tool", "system", "author"]
 
 Trust = Literal["user", "agent", "repo", "tool", "external"]
 """Where words came from, most trusted first."""
+_TRUSTS: tuple[Trust, ...] = get_args(Trust)
+
+
+def least_trust(*trusts: Trust) -> Trust:
+    """Return the least of some trusts."""
+    return max(trusts, key=_TRUSTS.index)
+
 
 ItemKind = Literal["message", "document", "note", "noise"]
 """`noise` is a row that a host wrote for itself: archived to the byte, never cut into drawers."""

@@ -26,8 +26,8 @@ def test_a_palace_goes_into_another_through_a_file_and_through_a_pipe(home: Path
     assert f"to {path}." in palazzo("export", str(path)).out
     told = program(home, "export", "-")
     assert told == path.read_bytes()
-    program(home, "import", "-", "--palace", other, given=gzip.compress(told))
-    again = palazzo("import", str(path), "--palace", other)
+    program(home, "import", "-", "--palace", other, "--trust", "user", given=gzip.compress(told))
+    again = palazzo("import", str(path), "--palace", other, "--trust", "user")
     assert again.code == 0
     assert "here already" in again.out
     hits = palazzo.json("search", "we chose SQLite", "--palace", other)["hits"]

@@ -3,9 +3,8 @@
     Arrival ──prepare──> Prepared ──take_in──> Taken
             outside the lock      inside it
 
-Words go through the same guard as all that is filed. Of an item that two devices archived apart from each other one is
-kept, by a rule that knows nothing of who came first: what was recorded first, else what more was redacted of, else the
-smaller digest; and where either lost words to an erase, it stays lost. Where the other stood becomes a repetition.
+Words go through the same guard as all that is filed. What is kept of two of one id is said by `arrivals`; where the
+other stood becomes a repetition.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from palazzo.archive import chain, packing
+from palazzo.archive import packing
+from palazzo.archive.arrivals import Arrival, Authority, digest, is_only_read_otherwise, is_variant, item_row, joined
 from palazzo.archive.door import Filing
 from palazzo.archive.erased_words import at_moment, bare_notes, without_erased
 from palazzo.archive.guarding import Guard
@@ -23,35 +23,8 @@ from palazzo.archive.packing import NewPack, Spot
 from palazzo.model import ItemId, Micros
 from palazzo.store import items, links, redaction, tombstones
 from palazzo.store.database import Connection
-from palazzo.store.items import ItemRow
 from palazzo.store.packs import PackReader
-from palazzo.text.hashed import COVER, WHOLE, settled
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """An item as another palace has it. `source` and `room` are ids; `parts` and `meta` as they are stored.
-
-    Without a salt words of it were erased, and it has no bytes.
-    """
-
-    filing: Filing
-    source: bytes
-    room: bytes
-    recorded_at: int
-    salt: bytes
-    parts: str = ""
-    meta: str = "{}"
-
-    @property
-    def uid(self) -> bytes:
-        """Its id."""
-        return bytes.fromhex(self.filing.id)
-
-    @property
-    def is_erased(self) -> bool:
-        """Whether words of it were erased."""
-        return not self.salt
+from palazzo.text.hashed import COVER, WHOLE
 
 
 class Place(NamedTuple):
@@ -78,7 +51,10 @@ class Prepared:
 
 @dataclass(slots=True)
 class Taken:
-    """What taking in did, by row id. `moved` are the places that items had and have no more."""
+    """What taking in did, by row id. `moved` are the places that items had and have no more.
+
+    `variants` are the id and the digest of each arrival that says something else than the item that is here.
+    """
 
     added: list[int] = field(default_factory=list)
     changed: list[int] = field(default_factory=list)
@@ -86,6 +62,7 @@ class Taken:
     covered: list[int] = field(default_factory=list)
     bare: list[int] = field(default_factory=list)
     moved: list[Place] = field(default_factory=list)
+    variants: list[tuple[bytes, bytes]] = field(default_factory=list)
 
 
 # --- outside the lock --------------------------------------------------------------------------------------
@@ -97,12 +74,6 @@ def prepare(arrivals: Sequence[Arrival], guard: Guard, known: Collection[bytes] 
     digests = tuple(map(digest, kept))
     packs, where = packing.pack([None if one.uid in known else one.filing.raw for one in kept])
     return Prepared(guard, tuple(arrivals), kept, digests, covered, packs, where)
-
-
-def digest(arrival: Arrival) -> bytes:
-    """Return the digest of an arrival as its link should have it."""
-    row = _row(arrival, 0, 0, None, None)
-    return chain.digest(row, arrival.source, arrival.filing.raw or b"", arrival.filing.text)
 
 
 def _guarded(arrivals: Sequence[Arrival], guard: Guard) -> tuple[tuple[Arrival, ...], frozenset[int]]:
@@ -135,7 +106,13 @@ def _as_kept(came: Arrival, filing: Filing, is_covered: bool) -> Arrival:
 # --- inside the lock ---------------------------------------------------------------------------------------
 
 
-def take_in(connection: Connection, prepared: Prepared, sources: dict[bytes, int], rooms: dict[bytes, int]) -> Taken:
+def take_in(
+    connection: Connection,
+    prepared: Prepared,
+    sources: dict[bytes, int],
+    rooms: dict[bytes, int],
+    authority: Authority = "device",
+) -> Taken:
     """Take prepared arrivals in, in this transaction; `sources` and `rooms` lead from ids to row ids."""
     if prepared.guard.version != tombstones.version(connection):
         guard = Guard.at(connection, prepared.guard.redacts)
@@ -151,7 +128,7 @@ def take_in(connection: Connection, prepared: Prepared, sources: dict[bytes, int
     there = items.known_items(connection, {prepared.kept[n].uid for n in again})
     reader = PackReader(connection)
     for n in again:
-        _join(connection, reader, prepared, n, there[prepared.kept[n].uid], sources, rooms, taken)
+        _join(connection, reader, prepared, n, there[prepared.kept[n].uid], sources, rooms, taken, authority)
     return taken
 
 
@@ -178,7 +155,7 @@ def _insert(
             pack, spot = _packed(connection, arrival)
         else:
             pack = None if spot is None else packs[spot[0]]
-        rows.append(_row(arrival, sources[arrival.source], rooms[arrival.room], pack, spot))
+        rows.append(item_row(arrival, sources[arrival.source], rooms[arrival.room], pack, spot))
     inserted = items.insert_items(connection, rows)
     if inserted:
         redaction.note_rules(connection, prepared.guard.rules, inserted[0])
@@ -193,36 +170,6 @@ def _insert(
 def _packed(connection: Connection, arrival: Arrival) -> tuple[int | None, Spot | None]:
     packs, (spot,) = packing.pack([arrival.filing.raw])
     return (None, None) if spot is None else (packing.store(connection, packs, {0})[0], spot)
-
-
-def _row(arrival: Arrival, source: int, room: int, pack: int | None, spot: Spot | None) -> ItemRow:
-    filing = arrival.filing
-    text, codec = items.encode_text(filing.text)
-    return ItemRow(
-        uid=arrival.uid,
-        source=source,
-        kind=filing.kind,
-        role=filing.role,
-        standing=filing.standing,
-        author=filing.author,
-        thread=filing.thread,
-        ordinal=filing.ordinal,
-        created_at=filing.created_at,
-        recorded_at=arrival.recorded_at,
-        trust=filing.trust,
-        branch=filing.branch,
-        commit=filing.commit,
-        room=room,
-        parts=arrival.parts,
-        meta=arrival.meta,
-        decoder=filing.decoder,
-        pack=pack,
-        raw_start=spot[1] if spot else 0,
-        raw_size=spot[2] if spot else 0,
-        salt=arrival.salt,
-        text=text,
-        text_codec=codec,
-    )
 
 
 # --- archived apart ----------------------------------------------------------------------------------------
@@ -272,15 +219,25 @@ def _join(
     sources: dict[bytes, int],
     rooms: dict[bytes, int],
     taken: Taken,
+    authority: Authority,
 ) -> None:
-    """Keep one of an item that is here and of an arrival: the same one, whichever of them was here first."""
+    """Join an item that is here with an arrival of its id: its words stay, and it stands where the first stood."""
     came = prepared.kept[n]
     if _is_told_so(connection, came, prepared.digests[n]):
         taken.same += 1
         return
     stored = _stored(connection, reader, row)
     here, place = stored.arrival, stored.place
-    kept = _joined(here, came)
+    if is_variant(here, came, authority):
+        taken.variants.append((came.uid, prepared.digests[n]))
+        return
+    if authority == "other" or is_only_read_otherwise(here, came):
+        taken.same += 1
+        return
+    kept = joined(here, came)
+    if authority == "owner" and not kept.is_erased:
+        kept = replace(kept, filing=replace(kept.filing, trust=came.filing.trust, parts=came.filing.parts))
+        kept = replace(kept, parts=came.parts)
     _repeat(
         connection, row, place, Place(sources[came.source], came.filing.thread, came.filing.ordinal, ""), kept, here
     )
@@ -311,64 +268,6 @@ def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bo
     return any(True for _ in rows)
 
 
-def _joined(one: Arrival, other: Arrival) -> Arrival:
-    """What is kept of an item that two have: where it stands from the first, what it says from what was erased, if any.
-
-    The two are decided apart from each other, so that it does not matter whether it was erased before it was joined.
-    """
-    if not one.is_erased and not other.is_erased:
-        return min(one, other, key=_order)
-    first = min(one, other, key=_standing)
-    said = _both_erased(one, other) if one.is_erased and other.is_erased else one if one.is_erased else other
-    return replace(
-        said,
-        source=first.source,
-        room=first.room,
-        recorded_at=first.recorded_at,
-        filing=replace(said.filing, thread=first.filing.thread, ordinal=first.filing.ordinal),
-    )
-
-
-def _standing(one: Arrival) -> tuple[int, bytes, bytes, str, int]:
-    return one.recorded_at, one.source, one.room, one.filing.thread, one.filing.ordinal
-
-
-def _order(one: Arrival) -> tuple[object, ...]:
-    told = one.filing.meta.get("redacted")
-    redacted = sum(count for count in told.values() if isinstance(count, int)) if isinstance(told, dict) else 0
-    return *_standing(one), -redacted, digest(one)
-
-
-def _both_erased(one: Arrival, other: Arrival) -> Arrival:
-    first = min(one, other, key=_telling)
-    text = _both_covered(one.filing.text, other.filing.text)
-    meta = min(one.meta, other.meta, key=lambda notes: (len(notes), notes))
-    return replace(first, filing=replace(first.filing, text=text, meta=json.loads(meta)), meta=meta)
-
-
-def _telling(one: Arrival) -> tuple[object, ...]:
-    it = one.filing
-    return (
-        it.kind,
-        it.role,
-        it.standing,
-        it.author,
-        it.created_at,
-        it.trust,
-        it.branch,
-        it.commit,
-        it.decoder,
-        one.parts,
-    )
-
-
-def _both_covered(one: str, other: str) -> str:
-    """A text without what either lacks, so that nothing comes back. Of two different lengths the smaller is kept."""
-    if one == other or len(one) != len(other):
-        return min(one, other)
-    return settled("".join(COVER if COVER in both else min(both) for both in zip(one, other, strict=True)))
-
-
 def _repeat(connection: Connection, row: int, here: Place, there: Place, kept: Arrival, stored: Arrival) -> None:
     """Every place at which the item was archived but the one where it stands is a repetition of it."""
     stands, came = (here.source, here.ordinal), (there.source, there.ordinal)
@@ -386,7 +285,7 @@ def _write(connection: Connection, row: int, kept: Arrival, here: Arrival, sourc
     """Let an item be what is kept of it. The bytes of what was erased are taken by who takes them out of their pack."""
     stays = kept.is_erased or kept.filing.raw == here.filing.raw
     pack, spot = (None, None) if stays or kept.filing.raw is None else _packed(connection, kept)
-    items.replace_item(connection, row, _row(kept, source, room, pack, spot), with_bytes=not stays)
+    items.replace_item(connection, row, item_row(kept, source, room, pack, spot), with_bytes=not stays)
 
 
 # --- links and erasures ------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def _words(line: DigestLine) -> str:
 
 
 def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
-    for session in overview.sessions(connection, SESSIONS, asked.wing):
+    for session in overview.sessions(connection, SESSIONS, asked.wing, asked.trusts):
         line = _came_to(connection, digests.of_source(connection, session.source))
         title = session.title or "untitled"
         yield Known(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from palazzo.cli.screen import INDENT, Screen, count
 from palazzo.operations.export import ExportResult
 from palazzo.operations.importing import Came, ImportResult
@@ -53,10 +55,29 @@ def import_(screen: Screen, result: ImportResult) -> None:
         screen.say(
             ("A copy of the same palace was written to apart: ", "yellow"), "what both said is here, and can be found."
         )
+    tell_variants(screen, result.variants)
+    if result.trust not in (None, "user"):
+        screen.say(
+            (f"Another palace wrote it: its words count as {result.trust}. ", "yellow"),
+            "If it is an export of your own, import it again with --trust user.",
+        )
     if result.change is not None:
         screen.say("'palazzo undo' takes that back.")
     if result.note:
         screen.say((result.note, "yellow"))
+
+
+def tell_variants(screen: Screen, variants: Sequence[str]) -> None:
+    """Name the items that came with other words than they have here."""
+    if not variants:
+        return
+    screen.say(
+        (f"{count(len(variants), 'item')} came with other words than here, and yours were kept. ", "yellow"),
+        "'palazzo show ID' shows what is here:",
+    )
+    for item in variants[:_SHOWN]:
+        screen.say((f"{INDENT}{item}", "dim"))
+    _more(screen, len(variants), "items")
 
 
 def _numbers(one: Came) -> tuple[int, int, int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from palazzo.cli.exchanging import tell_variants
 from palazzo.cli.screen import Screen, count
 from palazzo.operations.sync_init import SyncInitResult
 from palazzo.operations.sync_key import SyncKeyResult
@@ -96,6 +97,7 @@ def _pulled(screen: Screen, one: PulledView, dry_run: bool) -> None:
         screen.say(
             (f"{count(len(one.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold", "yellow")
         )
+    tell_variants(screen, one.variants)
     if one.missing:
         screen.say((f"{count(one.missing, 'record')} wait for what another device has yet to tell.", "dim"))
     for note in one.notes:

@@ -25,6 +25,7 @@ from palazzo.store import (
     dead_letters,
     digests,
     drawers,
+    imported,
     items,
     keywords,
     links,
@@ -68,6 +69,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
     with contextlib.closing(Database(database.path, "read", checked=True)) as checked:
         yield from _truth(checked)
         yield _checked(checked, "imports", _imports)
+        yield _checked(checked, "variants", _variants)
         yield _checked(checked, "places", _places)
         yield _checked(checked, "drawers", lambda connection: _drawers(connection, told))
         yield _checked(checked, "keywords", _keywords)
@@ -164,6 +166,14 @@ def _imports(connection: Connection) -> Finding:
     begun = [f"the import of {path} was interrupted, unless it still runs: import it again"
              for path in unfinished.paths(connection)]  # fmt: skip
     return not begun, _told(begun) or "none was interrupted"
+
+
+def _variants(connection: Connection) -> Finding:
+    """Which items somebody else told otherwise. They are as they were archived here, so nothing is out of order."""
+    those = [one.item for one in imported.variants(connection)]
+    if not those:
+        return True, "no item came with other words than it has here"
+    return True, f"{len(those):,} came with other words than they have here, which were not taken: {_told(those)}"
 
 
 # --- what is derived ---------------------------------------------------------------------------------------

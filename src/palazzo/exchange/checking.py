@@ -16,6 +16,7 @@ from pathlib import Path
 from palazzo.archive import chain
 from palazzo.errors import SourceUnreadable
 from palazzo.exchange import derived, files, wire
+from palazzo.exchange.authenticity import Proof
 from palazzo.exchange.derived import Drawer, End
 from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.records import Act, Header, Item, Link, Record, Task
@@ -27,6 +28,8 @@ Progress = Callable[[int, int], None]
 _ORDER = {kind: n for n, kind in enumerate([*wire.KINDS, *derived.KINDS])}
 _REFERRED = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
 """Kinds whose ids are kept while a file is checked: what something later is a part of."""
+PURPOSE = b"export"
+"""What the proof of an export is made for."""
 _BEGINNING = b'{"kind":"header"'
 
 
@@ -37,6 +40,8 @@ class Checked:
     header: Header
     counts: Counter[str]
     stamp: tuple[int, int, int]
+    is_own: bool = False
+    """Whether the palace wrote it whose key was given."""
 
 
 @dataclass(slots=True)
@@ -58,15 +63,16 @@ def is_export(path: Path) -> bool:
     return first is not None and first.text.startswith(_BEGINNING)
 
 
-def check(path: Path, progress: Progress | None = None) -> Checked:
-    """Read an export to its end.
+def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> Checked:
+    """Read an export to its end; by the palace's key it is known whether that palace wrote it.
 
     Raises SourceUnreadable, which names the line, for one that is damaged, was written by a later Palazzo, or is none.
     """
     stamp = _stamp(path)
     seen = _Seen()
     header: Header | None = None
-    for line, record in _records(path, progress, stamp[1]):
+    proof = Proof(key, PURPOSE)
+    for line, record in _records(path, progress, stamp[1], proof):
         if isinstance(record, Header):
             if header is not None:
                 raise _bad(path, line, "is a second header: import one export after another")
@@ -82,7 +88,8 @@ def check(path: Path, progress: Progress | None = None) -> Checked:
     if header is None:
         raise SourceUnreadable(f"{path} is empty, and no export of Palazzo.")
     _refuse_parted(path, seen)
-    return Checked(header, seen.counts, stamp)
+    is_own = bool(key) and seen.end is not None and proof.proves(seen.end.mac)
+    return Checked(header, seen.counts, stamp, is_own)
 
 
 def records(path: Path, checked: Checked, progress: Progress | None = None) -> Iterator[Record]:
@@ -96,7 +103,9 @@ def records(path: Path, checked: Checked, progress: Progress | None = None) -> I
             yield record
 
 
-def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple[int, Record | Drawer | End]]:
+def _records(
+    path: Path, progress: Progress | None, size: int, proof: Proof | None = None
+) -> Iterator[tuple[int, Record | Drawer | End]]:
     for line in files.lines(path):
         try:
             told = derived.from_line if derived.is_derived(line.text) else wire.from_line
@@ -107,6 +116,8 @@ def _records(path: Path, progress: Progress | None, size: int) -> Iterator[tuple
             if line.number == 1:
                 raise SourceUnreadable(f"{path} is no export of Palazzo: its first line {error}.") from error
             raise _bad(path, line.number, str(error)) from error
+        if proof is not None and not isinstance(record, End):
+            proof.add(line.text)
         yield line.number, record
         if progress is not None:
             progress(line.read, size)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from palazzo.exchange import wire
-from palazzo.exchange.forms import BadRecord, Id, Name, Time, Whole, fields_of, read, written
+from palazzo.exchange.forms import BadRecord, Digest, Id, Name, Time, Whole, fields_of, read, written
 from palazzo.model import DrawerKind, Trust
 from palazzo.store import drawers as stored
 from palazzo.store import items, tags
@@ -48,9 +48,13 @@ class Drawer:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The last line. `lines` is how many stand before it: what was cut off at a line's end would look whole."""
+    """The last line. `lines` is how many stand before it: what was cut off at a line's end would look whole.
+
+    By `mac` the palace that wrote them knows them again, to the byte (`authenticity`).
+    """
 
     lines: Whole
+    mac: Digest = b""
 
 
 KIND, END = "drawer", "end"

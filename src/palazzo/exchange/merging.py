@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from palazzo.archive.arrivals import Authority
 from palazzo.archive.arriving import Prepared
 from palazzo.archive.guarding import Guard
 from palazzo.derive import follow
 from palazzo.derive.cut import Cutter, recut_document
-from palazzo.exchange import merging_deeds, merging_facts, merging_items, merging_places, wire
+from palazzo.exchange import foreign_records, merging_deeds, merging_facts, merging_items, merging_places, wire
 from palazzo.exchange.merging_work import Missing, Outcome, Report, Work
 from palazzo.exchange.records import (
     Act,
@@ -49,12 +51,12 @@ from palazzo.exchange.records import (
     Wing,
 )
 from palazzo.graph import conflicting
-from palazzo.model import Micros
+from palazzo.model import Micros, Trust
 from palazzo.store import arrangement, unfinished
 from palazzo.store.database import Connection, Database
 from palazzo.store.unfinished import Import
 
-__all__ = ["Progress", "Report", "merge", "merge_into"]
+__all__ = ["OWN_DEVICE", "Origin", "Progress", "Report", "merge", "merge_into"]
 
 Progress = Callable[[int], None]
 """Told how many records have been merged."""
@@ -90,6 +92,21 @@ _ORDER = {kind: n for n, kind in enumerate([Erasure, *(one for one in wire.KINDS
 """What erasures tell is known before any words come in."""
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who says what is merged; somebody else's words are worth `trust` at most."""
+
+    authority: Authority
+    trust: Trust = "user"
+
+    def limited(self, record: Record) -> Record:
+        """Return a record as this origin may say it."""
+        return foreign_records.limited(record, self.trust) if self.authority == "other" else record
+
+
+OWN_DEVICE = Origin("device")
+
+
 class _TakeBack(Exception):
     """Ends a merge that only was to tell what it would do."""
 
@@ -103,6 +120,7 @@ def merge(
     dry_run: bool = False,
     vouch: bool = False,
     imported: Import | None = None,
+    origin: Origin = OWN_DEVICE,
 ) -> Report:
     """Merge records into a palace, in the order in which they come, in transactions of bounded size.
 
@@ -111,11 +129,13 @@ def merge(
     While a file is `imported`, the palace knows that it is, until all of it is here.
     """
     told = progress or (lambda done: None)
+    records = map(origin.limited, records)
     if not dry_run:
-        return _merge(database, records, clock, told, vouch, imported)
+        return _merge(database, records, clock, told, vouch, imported, origin.authority)
     found: list[Report] = []
     with contextlib.suppress(_TakeBack), database.transaction() as connection:
-        found.append(_merge_within(connection, records, Guard.at(connection, database.redacts), clock(), told))
+        guard = Guard.at(connection, database.redacts)
+        found.append(_merge_within(connection, records, guard, clock(), told, origin.authority))
         raise _TakeBack
     return found[0]
 
@@ -137,6 +157,7 @@ def _merge(
     told: Progress,
     vouch: bool,
     imported: Import | None,
+    authority: Authority,
 ) -> Report:
     report, done = Report(), 0
     led: dict[tuple[str, str], int] = {}
@@ -147,13 +168,13 @@ def _merge(
         with database.transaction() as connection:
             if imported is not None and not done:
                 unfinished.begin(connection, imported)
-            later += _merge_batch(Work(connection, guard, clock(), report, led), batch, prepared)
+            later += _merge_batch(Work(connection, guard, clock(), report, led, authority), batch, prepared)
         database.step()
         done += len(batch)
         told(done)
     with database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
-        _finish(Work(connection, guard, clock(), report, led), later)
+        _finish(Work(connection, guard, clock(), report, led, authority), later)
         if vouch:
             merging_items.link_unlinked(connection)
         if imported is not None:
@@ -162,16 +183,21 @@ def _merge(
 
 
 def _merge_within(
-    connection: Connection, records: Iterable[Record], guard: Guard, now: Micros, told: Progress
+    connection: Connection,
+    records: Iterable[Record],
+    guard: Guard,
+    now: Micros,
+    told: Progress,
+    authority: Authority,
 ) -> Report:
     report, done = Report(), 0
     led: dict[tuple[str, str], int] = {}
     later: list[Record] = []
     for batch in _batches(records):
-        later += _merge_batch(Work(connection, guard, now, report, led), batch, None)
+        later += _merge_batch(Work(connection, guard, now, report, led, authority), batch, None)
         done += len(batch)
         told(done)
-    _finish(Work(connection, guard, now, report, led), later)
+    _finish(Work(connection, guard, now, report, led, authority), later)
     return report
 
 
@@ -204,6 +230,9 @@ def _prepared(database: Database, batch: Sequence[Record], guard: Guard) -> Prep
 def _merge_batch(work: Work, records: Sequence[Record], prepared: Prepared | None) -> list[Record]:
     """Merge records by kind; return those that refer to what is not here."""
     later: list[Record] = []
+    if work.authority == "other" and not work.is_ending:  # which items it brought is known when all have come
+        later = [one for one in records if isinstance(one, Erasure)]
+        records = [one for one in records if not isinstance(one, Erasure)]
     ordered = sorted(records, key=lambda one: _ORDER[type(one)])
     for cls, group in groupby(ordered, key=type):
         if cls is Header:
@@ -221,10 +250,31 @@ def _merge_each(work: Work, came: Sequence[Record], merge_one: Callable[[Work, A
     later = []
     for one in came:
         try:
-            work.report.note(wire.kind_of(one), merge_one(work, one))
+            _merge_one(work, one, merge_one)
         except Missing:
             later.append(one)
     return later
+
+
+def _merge_one(work: Work, one: Record, merge_one: Callable[[Work, Any], Outcome]) -> None:
+    kind = wire.kind_of(one)
+    if work.authority != "other":
+        work.report.note(kind, merge_one(work, one))
+        if work.authority == "owner":
+            foreign_records.note_vouched(work, one)
+        return
+    if isinstance(one, Erasure):
+        one = foreign_records.own_items(work, one)
+    verdict = foreign_records.judge(work, one)
+    if verdict == "refused":
+        work.report.refused[kind] += 1
+    elif verdict == "there":
+        work.report.note(kind, "same")
+    elif verdict == "take":
+        outcome = merge_one(work, one)
+        work.report.note(kind, outcome)
+        if outcome == "added":
+            foreign_records.note_added(work, one)
 
 
 def settle(work: Work) -> None:
@@ -239,6 +289,7 @@ def settle(work: Work) -> None:
 
 def _finish(work: Work, later: list[Record]) -> None:
     """Merge what came before what it refers to, which may be a conflict that is found only now."""
+    work.is_ending = True
     later = _retried(work, later)
     work.report.conflicts += conflicting.find_everywhere(work.connection)
     for one in _retried(work, later):

@@ -12,7 +12,7 @@ from palazzo.exchange.merging_work import Missing, Outcome, Table, Work, settle_
 from palazzo.exchange.records import Act, Group, Member, State, Task
 from palazzo.store import changes
 
-_TABLES: dict[str, Table] = {
+MEMBER_TABLES: dict[str, Table] = {
     "act": "act",
     "note": "item",
     "fact+": "fact_version",
@@ -161,7 +161,7 @@ def _ref(work: Work, one: Member) -> int:
         for (row,) in rows:
             return int(row)
         raise Missing(f"unwanted_fact {one.ref}")
-    return work.need(_TABLES[one.type], one.ref or "")
+    return work.need(MEMBER_TABLES[one.type], one.ref or "")
 
 
 def _known_by(work: Work, kind: str, ref: int) -> tuple[str, str]:
@@ -171,4 +171,4 @@ def _known_by(work: Work, kind: str, ref: int) -> tuple[str, str]:
     if kind == "unwanted":
         (uid,) = next(work.connection.execute("SELECT uid FROM unwanted_fact WHERE id = ?", (ref,)))
         return kind, bytes(uid).hex()
-    return kind, work.uid_of(_TABLES[kind], ref)
+    return kind, work.uid_of(MEMBER_TABLES[kind], ref)

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 
 from palazzo.archive import arriving, chain, erasing
-from palazzo.archive.arriving import Arrival, Prepared, Taken
+from palazzo.archive.arrivals import Arrival
+from palazzo.archive.arriving import Prepared, Taken
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard
 from palazzo.derive import follow
@@ -14,10 +15,11 @@ from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.comparing import Comparison
 from palazzo.derive.cut import Cutter, recut_thread
 from palazzo.derive.material import from_segment
+from palazzo.exchange import foreign_records
 from palazzo.exchange.merging_work import Outcome, Work
 from palazzo.exchange.records import Erasure, Item, Link, Repetition, Revision
 from palazzo.model import ItemId, Micros
-from palazzo.store import changes, drawers, items, links, tombstones
+from palazzo.store import changes, drawers, imported, items, links, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
 from palazzo.text.hashed import HashedWords
@@ -44,6 +46,11 @@ def prepare(came: Sequence[Item], guard: Guard, connection: Connection) -> Prepa
 
 def merge_items(work: Work, came: Sequence[Item], prepared: Prepared | None) -> list[Item]:
     """Merge items; return those whose source or room is not here. `prepared` are all of them, made ready before."""
+    if work.authority == "other":
+        admitted = foreign_records.admitted_items(work, came)
+        work.report.refused["item"] += len(came) - len(admitted)
+        prepared = prepared if len(admitted) == len(came) else None
+        came = admitted
     missing: list[Item] = []
     sources: dict[bytes, int] = {}
     rooms: dict[bytes, int] = {}
@@ -57,12 +64,28 @@ def merge_items(work: Work, came: Sequence[Item], prepared: Prepared | None) -> 
     wanted = [one for one in came if one.id not in left]
     if prepared is None or missing:
         prepared = prepare(wanted, work.guard, work.connection)
-    taken = arriving.take_in(work.connection, prepared, sources, rooms)
-    for outcome, number in (("added", len(taken.added)), ("changed", len(taken.changed)), ("same", taken.same)):
+    taken = arriving.take_in(work.connection, prepared, sources, rooms, work.authority)
+    _note_origin(work, wanted, taken)
+    for outcome, number in (
+        ("added", len(taken.added)),
+        ("changed", len(taken.changed)),
+        ("same", taken.same + len(taken.variants)),
+    ):
         work.report.note("item", outcome, number)  # type: ignore[arg-type]
     _follow_up(work.connection, taken)
     work.report.erased += len(taken.covered) + len(taken.bare)
     return missing
+
+
+def _note_origin(work: Work, came: Sequence[Item], taken: Taken) -> None:
+    """Note what was told otherwise than it is here, and what came from somebody else."""
+    imported.note_variants(work.connection, taken.variants, work.now)
+    work.report.variants.update(uid.hex() for uid, _ in taken.variants)
+    if work.authority == "other":
+        imported.mark(work.connection, "item", taken.added)
+    elif work.authority == "owner":
+        for one in came:
+            foreign_records.note_vouched(work, one)
 
 
 def _follow_up(connection: Connection, taken: Taken) -> None:
@@ -204,6 +227,8 @@ def merge_erasure(work: Work, one: Erasure) -> Outcome:
     is_new = row is None
     if row is None:
         row = tombstones.file_foreign(work.connection, bytes.fromhex(one.id), Micros(one.at))
+        if work.authority == "other":  # it says no words that could stand here
+            tombstones.note_sought(work.connection, row)
     (certificate,) = next(work.connection.execute("SELECT certificate FROM erasure WHERE id = ?", (row,)))
     told = min(filter(None, (certificate, one.certificate)), default="")
     if told != certificate:

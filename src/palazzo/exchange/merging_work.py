@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from palazzo.archive.arrivals import Authority
 from palazzo.archive.guarding import Guard
 from palazzo.model import Micros
 from palazzo.store import tombstones
@@ -49,14 +50,18 @@ class Report:
     """What a merge did, by kind of record.
 
     `added` was not here, `changed` made something here more than it was, `same` was here. `missing` refers to what
-    neither came nor is here, and was left out. `conflicts` are the ids of facts' conflicts that were found by it,
-    `erased` how many items lost words here, `forked` the devices (ids) whose chain was written twice from one place on.
+    neither came nor is here, and was left out; so was what is `refused`: it came from somebody else, and speaks of what
+    was here before. `variants` are the items (ids) that were told otherwise than they are here. `conflicts` are the ids
+    of facts' conflicts that were found by it, `erased` how many items lost words here, `forked` the devices (ids) whose
+    chain was written twice from one place on.
     """
 
     added: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
     same: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    variants: set[str] = field(default_factory=set)
     conflicts: list[str] = field(default_factory=list)
     erased: int = 0
     forked: set[str] = field(default_factory=set)
@@ -81,9 +86,18 @@ class Work:
     """What a merge does in one transaction; `led` is kept for the next one of the same merge."""
 
     def __init__(
-        self, connection: Connection, guard: Guard, now: Micros, report: Report, led: dict[tuple[str, str], int]
+        self,
+        connection: Connection,
+        guard: Guard,
+        now: Micros,
+        report: Report,
+        led: dict[tuple[str, str], int],
+        authority: Authority = "device",
     ) -> None:
         self.connection, self.guard, self.now, self.report = connection, guard, now, report
+        self.authority: Authority = authority
+        self.is_ending = False
+        """Whether all has come, and only what waited for it is still to be merged."""
         self._led = led
         self.arranged = False
         """Whether wings or rooms may stand otherwise now."""
@@ -102,6 +116,10 @@ class Work:
             self._led[table, uid] = int(found)
             return int(found)
         return None
+
+    def lead(self, table: Table, uid: str, row: int) -> None:
+        """Let an id that is not here lead to a row that is, for this merge."""
+        self._led[table, uid] = row
 
     def need(self, table: Table, uid: str) -> int:
         """Return the row id of what has that id (hex); Missing where it is not here."""

@@ -51,6 +51,7 @@ class Pulled:
     missing: int = 0
     erased: int = 0
     forked: set[str] = field(default_factory=set)
+    variants: set[str] = field(default_factory=set)
     behind: dict[str, str] = field(default_factory=dict)
     skews: dict[str, Skew] = field(default_factory=dict)
 
@@ -60,6 +61,7 @@ class Pulled:
         self.changed.update(report.changed)
         self.conflicts += [one for one in report.conflicts if one not in self.conflicts]
         self.forked |= report.forked
+        self.variants |= report.variants
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -167,25 +168,28 @@ def _markdown(
 def _jsonl(
     context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path
 ) -> dict[str, int]:
-    from palazzo.exchange import derived, files, reading, wire
+    from palazzo.exchange import checking, derived, files, reading, wire
+    from palazzo.exchange.authenticity import Proof
+    from palazzo.store import redaction
 
     scope = reading.Scope(chosen, narrowed) if narrowed else None
     total = reading.count(connection)
     counts: Counter[str] = Counter()
+    proof = Proof(redaction.fingerprint_key(connection), checking.PURPOSE)
 
-    def count(kind: str) -> None:
+    def tell(write: Callable[[bytes], None], kind: str, line: bytes) -> None:
+        write(line)
+        proof.add(line.removesuffix(b"\n"))
         counts[kind] += 1
         if not (done := counts.total()) % _TOLD_EACH:
             context.report("exporting", done, max(done, total))
 
     with files.written(out) as write:
         for record in reading.records(connection, scope):
-            write(wire.to_line(record))
-            count(wire.kind_of(record))
+            tell(write, wire.kind_of(record), wire.to_line(record))
         for drawer in derived.drawers(connection, chosen):
-            write(derived.to_line(drawer))
-            count(derived.KIND)
-        write(derived.to_line(derived.End(counts.total())))
+            tell(write, derived.KIND, derived.to_line(drawer))
+        write(derived.to_line(derived.End(counts.total(), proof.mac)))
     return dict(counts)
 
 

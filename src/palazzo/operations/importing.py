@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
+from palazzo.model import Trust, least_trust
 from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
     from palazzo.exchange.checking import Checked
-    from palazzo.exchange.merging import Report
+    from palazzo.exchange.merging import Origin, Report
     from palazzo.exchange.migrating import Migration
     from palazzo.exchange.stores import Brought, StoreReader
     from palazzo.operations.context import Context
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 OWN = "palazzo"
 """What --from calls our own format."""
 _BLOCK = 1 << 20
+_REFUSED = "it would change what is here, or what holds for all of it; another palace's export may only add"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,13 @@ class ImportRequest:
     store: Annotated[
         str | None,
         About("Whose it is, as palazzo, mempalace or shodh, if its looks do not tell.", False, "--from", "NAME"),
+    ] = None
+    trust: Annotated[
+        Trust | None,
+        About(
+            "Trust its words this far at most. An export that another palace wrote counts as external if this is left"
+            " out: found and labelled, and not told unasked. Say user if it is your own.",
+        ),
     ] = None
     wing: Annotated[str | None, About("File what comes of another memory's store in this wing.")] = None
     dry_run: Annotated[bool, About("Only say what would come.")] = False
@@ -95,6 +104,10 @@ class ImportResult:
     """Ids of conflicts between facts that are here since: 'palazzo kg conflicts' shows them."""
     forked: tuple[str, ...] = ()
     """Ids of devices of which two copies of one palace were written to apart: what both said is here."""
+    variants: tuple[str, ...] = ()
+    """Ids of items that are here and say something else there: yours were kept."""
+    trust: str | None = None
+    """How far the words of another palace's export are trusted at most; null for one that this palace wrote."""
     change: str | None = None
     dry_run: bool = False
     title: Annotated[str, PERSON_ONLY] = ""
@@ -111,6 +124,8 @@ class _Told:
     renamed: tuple[RenamedPlace, ...] = ()
     conflicts: tuple[str, ...] = ()
     forked: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    trust: str | None = None
     change: str | None = None
 
 
@@ -119,7 +134,10 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
 
     An export is merged: the same ids and times, and of what both know the earliest retirement. It is read to its end
     and checked before anything is written, and so is a store of another memory, whose notes, diaries, facts and tunnels
-    are filed with their times and where they came from. Whose it is is found out unless --from says it.
+    are filed with their times and where they came from. The format is detected unless --from is given.
+
+    An export that this palace wrote is known by a keyed hash. Any other is somebody else's: its words are worth --trust
+    at most, and it changes nothing that is here. With --trust user you state that it is your own.
     """
     from palazzo.exchange.files import STDIN
 
@@ -140,6 +158,8 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
         renamed=told.renamed,
         conflicts=told.conflicts,
         forked=told.forked,
+        variants=told.variants,
+        trust=told.trust,
         change=told.change,
         dry_run=request.dry_run,
         title=told.title,
@@ -207,7 +227,8 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
             "An export says of all its words whom to believe for them, so a person imports one, in a terminal of their"
             f" own: palazzo import '{path}'. With dry_run you see what would come."
         )
-    checked = checking.check(path, lambda read, size: context.report("checking", read, size))
+    checked = checking.check(path, lambda read, size: context.report("checking", read, size), _key(context))
+    origin = _origin(context, checked, request)
     records = checking.records(path, checked)
     total = checked.counts.total() - checked.counts[derived.KIND]
 
@@ -223,8 +244,42 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
             dry_run=request.dry_run,
             vouch=True,
             imported=None if request.dry_run else _imported(path, request),
+            origin=origin,
         )
-    return _of_report(_written_by(checked), report)
+    told = _of_report(_written_by(checked), report)
+    return told if checked.is_own else replace(told, trust=origin.trust)
+
+
+def _key(context: Context) -> bytes:
+    from palazzo.store import redaction
+
+    if not context.has_palace:
+        return b""
+    with context.reading().database.snapshot() as connection:
+        return redaction.fingerprint_key(connection)
+
+
+def _origin(context: Context, checked: Checked, request: ImportRequest) -> Origin:
+    """Who says what an export says. Into a palace without words nobody's are taken before that is stated."""
+    from palazzo.exchange.merging import OWN_DEVICE, Origin
+
+    if checked.is_own and request.trust is None:
+        return OWN_DEVICE
+    if request.trust == "user":
+        return Origin("owner")
+    if request.trust is None and not request.dry_run and _is_empty(context):
+        raise UsageError(
+            "Another palace wrote this export, and the palace here is empty. If it is your own, run palazzo import"
+            f" '{request.path}' --trust user; if it is somebody else's, --trust external keeps it apart from your words."
+        )
+    return Origin("other", request.trust or "external")
+
+
+def _is_empty(context: Context) -> bool:
+    if not context.has_palace:
+        return True
+    with context.reading().database.snapshot() as connection:
+        return not any(True for _ in connection.execute("SELECT 1 FROM item LIMIT 1"))
 
 
 def _imported(path: Path, request: ImportRequest) -> Import:
@@ -245,32 +300,37 @@ def _of_report(title: str, report: Report) -> _Told:
     return _Told(
         title,
         tuple(Came(kind, report.added[kind], report.same[kind], report.changed[kind]) for kind in kinds),
-        tuple(LeftOut(kind, "what it refers to is neither in it nor here", n) for kind, n in report.missing.items()),
+        (
+            *(LeftOut(kind, "what it refers to is neither in it nor here", n) for kind, n in report.missing.items()),
+            *(LeftOut(kind, _REFUSED, n) for kind, n in sorted(report.refused.items()) if n),
+        ),
         conflicts=tuple(report.conflicts),
         forked=tuple(sorted(report.forked)),
+        variants=tuple(sorted(report.variants)),
     )
 
 
 # --- another memory's store --------------------------------------------------------------------------------
 
 
-class _ByAgent:
-    """A reader whose words an agent brings: none of them is believed as a person's."""
+class _Limited:
+    """A reader whose words are worth no more than that: an agent brings them, or a person says so."""
 
-    def __init__(self, reader: StoreReader) -> None:
-        self._reader, self.name, self.title = reader, reader.name, reader.title
+    def __init__(self, reader: StoreReader, trust: Trust) -> None:
+        self._reader, self._trust = reader, trust
+        self.name, self.title = reader.name, reader.title
 
     def recognises(self, path: Path) -> bool:
         """Whether it is such a store."""
         return self._reader.recognises(path)
 
     def read(self, path: Path) -> Iterator[Brought]:
-        """Yield what the store holds, with what it says a person wrote believed as an agent's."""
+        """Yield what the store holds, worth no more than that."""
         from palazzo.exchange.stores import Fact, Note, Task
 
         for one in self._reader.read(path):
-            if isinstance(one, Note | Task | Fact) and one.trust == "user":
-                yield replace(one, trust="agent")
+            if isinstance(one, Note | Task | Fact):
+                yield replace(one, trust=least_trust(one.trust, self._trust))
             else:
                 yield one
 
@@ -286,7 +346,8 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
     taking = migrating.Taking(
         actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
-    trusted = reader if is_persons else _ByAgent(reader)
+    limit = least_trust("user" if is_persons else "agent", request.trust or "user")
+    trusted = reader if limit == "user" else _Limited(reader, limit)
     with _palace(context, request.dry_run, False) as palace:
         return _of_migration(migrating.migrate(palace.database, trusted, path, palace.clock, taking))
 

@@ -40,6 +40,8 @@ class PulledView:
     erased: int
     missing: int
     notes: tuple[str, ...]
+    variants: tuple[str, ...] = ()
+    """Ids of items that are here and say something else there: those that are here were kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
         done.erased,
         done.missing,
         (*skews, *forks, *(done.behind[one] for one in sorted(done.behind))),
+        tuple(sorted(done.variants)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -78,14 +78,21 @@ class SessionRow(NamedTuple):
     room: int
 
 
-def sessions(connection: Connection, limit: int, wing: str | None = None) -> list[SessionRow]:
-    """Return the sessions with the newest last row, newest first; those filed in `wing` if it is given."""
+def sessions(
+    connection: Connection, limit: int, wing: str | None = None, trusts: Collection[str] | None = None
+) -> list[SessionRow]:
+    """Return the sessions with the newest last row, newest first; those filed in `wing` if it is given.
+
+    With `trusts` those that hold a message of such trust: the title of another is somebody else's words.
+    """
     rows = connection.execute(
         "SELECT s.id, s.session_id, s.title, i.created_at, i.room FROM source s JOIN item i ON i.id ="
         " (SELECT id FROM item WHERE source = s.id AND thread = '' AND kind = 'message' ORDER BY ordinal DESC LIMIT 1)"
         " JOIN room ON room.id = i.room JOIN wing ON wing.id = room.wing"
-        " WHERE s.session_id <> '' AND (?1 IS NULL OR wing.name = ?1) ORDER BY i.created_at DESC LIMIT ?2",
-        (wing, limit),
+        " WHERE s.session_id <> '' AND (?1 IS NULL OR wing.name = ?1) AND (?3 IS NULL OR EXISTS"
+        " (SELECT 1 FROM item said WHERE said.source = s.id AND said.kind = 'message'"
+        " AND said.trust IN (SELECT value FROM json_each(?3)))) ORDER BY i.created_at DESC LIMIT ?2",
+        (wing, limit, None if trusts is None else json.dumps([*trusts])),
     )
     return [SessionRow(int(row), sid, title, Micros(at), int(room)) for row, sid, title, at, room in rows]
 

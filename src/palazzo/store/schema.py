@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import exchange_tables, first_tables, ledger, redaction
+from palazzo.store import exchange_tables, first_tables, imported, ledger, redaction, syncing
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -182,6 +182,12 @@ def m014_dead_letters(connection: Connection) -> None:
     )
 
 
+def m015_foreign(connection: Connection) -> None:
+    """Add what is known of what others brought (`store/imported`), and wings that are private by name."""
+    for statement in (*imported.TABLES, *syncing.PRIVATE_NAMES):
+        connection.execute(statement)
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -197,6 +203,7 @@ MIGRATIONS: list[Migration] = [
     m012_fact_branch,
     m013_exchange,
     m014_dead_letters,
+    m015_foreign,
 ]
 
 

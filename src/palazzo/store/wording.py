@@ -85,6 +85,7 @@ TABLES = (
     ),
     Worded("fact_anchor", "id", (("path", "name"),)),
     Worded("dead_letter", "id", (("label", "name"),)),
+    Worded("private_name", "name", (("name", "name"),)),
 )
 """Tables that are gone through column by column."""
 
@@ -131,6 +132,8 @@ WORDLESS = {
     "sync_sent": "keyed hashes",
     "sync_withheld": "numbers and kinds",
     "private_wing": "numbers",
+    "imported_row": "numbers and kinds",
+    "item_variant": "ids, and hashes with salt",
     "predicate_rule": "numbers",
     "fact": "numbers",
     "fact_version": "numbers",

@@ -77,6 +77,9 @@ def _imported(result: ImportResult, given: Given) -> Answer:
     if result.conflicts:
         told["conflicts"] = len(result.conflicts)
         lines.append(f"{counted(len(result.conflicts), 'conflict')} between facts: kg_conflicts shows them.")
+    if result.variants:
+        told["variants"] = [*result.variants[:_MOST_NAMED]]
+        lines.append(f"{counted(len(result.variants), 'item')} say something else there: those here are kept.")
     if result.change is not None:
         told["change"] = result.change
         lines.append("undo takes that back.")
