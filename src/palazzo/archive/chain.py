@@ -3,6 +3,9 @@
     digest = H(salt, header, raw, text)        what the item was
     hash   = H(previous hash, item id, digest)  where it stands
 
+A device that keeps an item to itself tells the others the link's hash alone (`blinded`): an item's id may say when it
+was written. Each link after it follows from that hash, and the item can be told later, which the hash then proves.
+
 Links are never erased. A body may be absent only where a link says why: it was erased; another device's copy of the
 item was kept instead (`merged`); or it stayed on the device that has it (`private`, `withheld`).
 """
@@ -96,7 +99,7 @@ def _audit(connection: Connection, packs: PackReader, device: int) -> Iterator[B
         if link.seq != expected_seq:
             if device == OWN_DEVICE:
                 yield Break(link.seq, link.item_uid.hex(), f"links {expected_seq} to {link.seq - 1} are missing")
-        elif link.hash != chained(previous, link.item_uid, link.digest):
+        elif not follows(previous, link):
             yield Break(link.seq, link.item_uid.hex(), "the link does not follow from the one before it")
         if link.absent is None:
             reason = _compare(connection, packs, link)
@@ -121,6 +124,21 @@ def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
         except _UNREADABLE as error:
             return f"its body cannot be read ({error})"
     return "the item is missing"
+
+
+BLIND = bytes(32)
+"""The digest of a link of which nothing is told but its hash: BLAKE2b of nothing that anybody knows."""
+
+
+def blinded(link: Link, absent: str) -> Link:
+    """Return a link as those are told of it who are not to know its item; what stands for the item tells nothing."""
+    stand_in = hashlib.blake2b(b"withheld" + link.hash, digest_size=16).digest()
+    return Link(link.seq, stand_in, BLIND, link.hash, absent)
+
+
+def follows(previous: bytes, link: Link) -> bool:
+    """Whether a link follows from the hash before it, as far as it is told."""
+    return link.digest == BLIND or link.hash == chained(previous, link.item_uid, link.digest)
 
 
 def chained(previous: bytes, uid: bytes, body: bytes) -> bytes:

@@ -152,6 +152,8 @@ def sync_private(screen: Screen, result: SyncPrivateResult) -> None:
     if result.private or not result.merged:
         screen.say(f"Private: {', '.join(result.private)}" if result.private else ("No wing is private.", "dim"))
     _merged(screen, result.merged)
+    for name in result.created:
+        screen.say(f"Nothing is in '{name}' yet: what is filed there stays on this machine.")
     for name in result.left_already:
         screen.say((f"Of '{name}' something went to a remote before; 'palazzo erase' reaches it there.", "yellow"))
 

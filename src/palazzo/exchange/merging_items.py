@@ -172,6 +172,11 @@ def merge_link(work: Work, one: Link) -> Outcome:
     if before is None and _joins(work, device, link):
         items.insert_links(work.connection, device, [link])
         return "added"
+    if before is not None and before.hash == link.hash and chain.BLIND in (before.digest, link.digest):
+        if link.digest == chain.BLIND or not _joins(work, device, link):
+            return "same"
+        links.replace_link(work.connection, device, link)
+        return "changed"
     if before is None or before[1:4] != link[1:4]:
         work.report.forked.add(one.device)
         return "same"
@@ -186,11 +191,7 @@ def _joins(work: Work, device: int, link: items.Link) -> bool:
     start = bytes(32) if link.seq == 1 else None if before is None else before.hash
     if device == chain.OWN_DEVICE and start is None:
         return False
-    return (start is None or _follows(start, link)) and (after is None or _follows(link.hash, after))
-
-
-def _follows(previous: bytes, link: items.Link) -> bool:
-    return link.hash == chain.chained(previous, link.item_uid, link.digest)
+    return (start is None or chain.follows(start, link)) and (after is None or chain.follows(link.hash, after))
 
 
 def _absent(work: Work, one: Link) -> str | None:

@@ -10,14 +10,16 @@ its own, and what was told before is taken away: it may hold what was erased.
 from __future__ import annotations
 
 import contextlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Literal, cast
 
+from palazzo.archive import chain
 from palazzo.exchange import reading, segments, withholding
-from palazzo.exchange.records import Absent, Item, Link, Record
+from palazzo.exchange.records import Absent, Erasure, Item, Link, Record
 from palazzo.exchange.remotes import Remote, There, refuse_other
 from palazzo.exchange.segments import Head, Sealing, Segment, Series
 from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
@@ -25,6 +27,7 @@ from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
 from palazzo.store import syncing, tombstones
 from palazzo.store.database import Connection, Database
+from palazzo.store.items import Link as StoredLink
 from palazzo.store.items import last_link
 from palazzo.store.syncing import RemoteRow, Seen
 
@@ -255,11 +258,18 @@ class _Telling:
         before = self._chains.get(device, 0)
         again = [seq for chain, seq in self._before if chain == device]
         total, _ = last_link(self._connection, row)
+        held: list[list[bytes]] = []
         for links in _in_groups(self._links(device, row, before, again), _ITEMS_AT_ONCE):
             self._progress("items", links[-1].seq, total)
-            yield from self._told(device, links, before)
-        if total > before:
-            self._notes.chains[device] = total
+            for link, lines in self._told(device, links, before):
+                if lines is None:  # it waits for one that goes: a segment of its own would tell when it was written
+                    held.append([_blind_line(link)])
+                    continue
+                for some in (*held, lines):
+                    self._done.records["link"] += 1
+                    yield some
+                held.clear()
+                self._notes.chains[device] = max(link.seq, before)
 
     def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
         uid = device.hex()
@@ -267,47 +277,63 @@ class _Telling:
             absent = cast(Absent | None, one.absent)
             yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
 
-    def _told(self, device: bytes, links: Sequence[Link], before: int) -> Iterator[list[bytes]]:
-        """Yield the lines of each link: of the item, where it goes, and of the link."""
+    def _told(self, device: bytes, links: Sequence[Link], before: int) -> Iterator[tuple[Link, list[bytes] | None]]:
+        """Yield each link with its lines: of the item, where it goes, and of the link; None where the item stays."""
         wanted = [one.item for one in links if one.absent in _WITH_ITEM]
-        stays = self._limits.of_items(self._connection, wanted)
+        stays = self._limits.of_items(self._connection, [one.item for one in links])
         items = {one.id: one for one in reading.items(self._connection, [one for one in wanted if one not in stays])}
         stays.update((one.id, "secret") for one in withholding.only_with_secrets(items.values()))
         stays.update((one.id, "secret") for one in items.values() if self._lacks(one))
+        stays.update(self._tainted(items.values()))
         told = {uid: to_line(one).rstrip() for uid, one in items.items() if uid not in stays}
         stays.update((uid, "large") for uid, line in told.items() if not segments.fits(line))
         for link in links:
             place, why = (device, link.seq), stays.get(link.item)
-            if why is not None and link.absent in _WITH_ITEM:
+            if why is not None:
                 self._withhold(place, link, why)
                 if link.seq <= before:
                     continue  # its link is there already
-                link = replace(link, absent=link.absent or _ABSENT[why])
-            elif place in self._before:
+                yield replace(link, absent=_ABSENT[why]), None
+                continue
+            if place in self._before:
                 self._notes.released.append(place)
             lines = [to_line(link).rstrip()]
-            self._done.records["link"] += 1
-            if link.absent in _WITH_ITEM and why is None and link.item in told:
+            if link.absent in _WITH_ITEM and link.item in told:
                 self._done.records["item"] += 1
                 lines.append(told[link.item])
-            yield lines
+            yield link, lines
 
     def _lacks(self, item: Item) -> bool:
         """Whether a secret keeps back what an item refers to."""
         return not self._sieve.stays.isdisjoint([("source", item.source), ("room", item.room)])
 
+    def _tainted(self, items: Iterable[Item]) -> Iterator[tuple[str, Why]]:
+        """Items that name others which stay as what tainted them: those ids are not to be told."""
+        if not self._limits:
+            return
+        for one in items:
+            named = json.loads(one.meta).get("tainted_by") or ()
+            yield from ((one.id, why) for why in self._limits.of_items(self._connection, named).values())
+
     def _withhold(self, place: Place, link: Link, why: Why) -> None:
-        self._done.withheld[why] += 1
+        self._done.withheld[why] += link.absent in _WITH_ITEM
         self._sieve.stays.add(("item", link.item))
         self._notes.withheld[place] = why
 
     # --- the rest --------------------------------------------------------------------------------------------
 
+    def _without_withheld(self, record: Record) -> Record:
+        """Return an erasure without the items that stay, and without its certificate, which names them."""
+        if not isinstance(record, Erasure):
+            return record
+        going = tuple(uid for uid in record.items if ("item", uid) not in self._sieve.stays)
+        return record if going == record.items else replace(record, items=going, certificate="")
+
     def _small(self, first: bool) -> Iterator[list[bytes]]:
         """Yield the lines of records that are not there in these bytes."""
         found = [
             (record, to_line(record).rstrip())
-            for record in reading.small(self._connection)
+            for record in map(self._without_withheld, reading.small(self._connection))
             if (kind_of(record) in _FIRST) is first
         ]
         if first and self._limits:
@@ -319,6 +345,13 @@ class _Telling:
                 self._notes.sent.append((name, code))
                 self._done.records[kind_of(record)] += 1
                 yield [line]
+
+
+def _blind_line(link: Link) -> bytes:
+    """The line that stands for a link whose item stays: its number and its hash."""
+    whole = StoredLink(link.seq, bytes.fromhex(link.item), link.digest, link.hash, link.absent)
+    blind = chain.blinded(whole, link.absent or "withheld")
+    return to_line(replace(link, item=blind.item_uid.hex(), digest=blind.digest)).rstrip()
 
 
 _ABSENT: dict[Why, Literal["private", "withheld"]] = {

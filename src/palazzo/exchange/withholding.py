@@ -1,6 +1,7 @@
 """What of a palace does not go to a remote: private wings, wings that this remote is not for, and secrets.
 
-Of an item that stays only the link of the chain goes, with the reason. Of anything else that stays nothing goes, nor of
+Of an item that stays only the hash of its link goes, with the reason, and not before something else of that chain does:
+neither its id nor when it came is to be told. Of anything else that stays nothing goes, nor of
 what is nothing without it: a room of a private wing, the facts that hold there, the acts on what was said there. What
 serves others alone (a source, an entity, a group) goes where something goes that it serves.
 
@@ -290,7 +291,8 @@ def _told_by(record: Record) -> Iterator[Name]:
         case Act():
             yield from (("item", span.item) for span in record.spans)
         case FactVersion():
-            yield from (("item", one.item) for one in record.sources if one.item is not None)
+            for one in record.sources:
+                yield from given(("item", one.item), *(("item", uid) for uid in one.tainted_by))
         case Conflict():
             yield from given(("item", record.earlier.item), ("item", record.later.item))
         case Member():

@@ -270,7 +270,7 @@ def _origin(context: Context, checked: Checked, request: ImportRequest) -> Origi
     if request.trust is None and not request.dry_run and _is_empty(context):
         raise UsageError(
             "Another palace wrote this export, and the palace here is empty. If it is your own, run palazzo import"
-            f" '{request.path}' --trust user; if it is somebody else's, --trust external keeps it apart from your words."
+            f" '{request.path}' --trust user; if somebody else's, --trust external keeps it apart from your words."
         )
     return Origin("other", request.trust or "external")
 

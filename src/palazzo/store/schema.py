@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import exchange_tables, first_tables, imported, ledger, redaction, syncing
+from palazzo.store import exchange_tables, first_tables, imported, ledger, redaction
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -183,8 +183,8 @@ def m014_dead_letters(connection: Connection) -> None:
 
 
 def m015_foreign(connection: Connection) -> None:
-    """Add what is known of what others brought (`store/imported`), and wings that are private by name."""
-    for statement in (*imported.TABLES, *syncing.PRIVATE_NAMES):
+    """Add what is known of what others brought (`store/imported`)."""
+    for statement in imported.TABLES:
         connection.execute(statement)
 
 

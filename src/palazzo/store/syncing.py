@@ -6,7 +6,6 @@ sync_chain      up to which link each device's chain is there
 sync_sent       what was there last of each record that may change: a keyed name of it, a hash of its bytes
 sync_withheld   items of which only the link went there, and why
 private_wing    wings of which nothing leaves
-private_name    names of which no wing that bears or bore one leaves, also one that is created later
 """
 
 from __future__ import annotations
@@ -43,9 +42,6 @@ TABLES = (
     "CREATE TABLE private_wing(wing INTEGER PRIMARY KEY REFERENCES wing, at INTEGER NOT NULL)",
 )
 """What `m013_exchange` creates of these. Never edited: what comes later is a migration of its own."""
-
-PRIVATE_NAMES = ("CREATE TABLE private_name(name TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID",)
-"""What `m015_foreign` creates of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +284,7 @@ def withheld(connection: Connection, row: int) -> dict[tuple[bytes, int], str]:
 def withheld_items(connection: Connection, row: int) -> list[tuple[bytes, str]]:
     """Return (item, why) of which only the link went there, by reason."""
     found = connection.execute(
-        "SELECT link.item_uid, w.why FROM sync_withheld w JOIN device ON device.uid = w.device"
+        "SELECT DISTINCT link.item_uid, w.why FROM sync_withheld w JOIN device ON device.uid = w.device"
         " JOIN link ON link.device = device.id AND link.seq = w.seq WHERE w.remote = ? ORDER BY w.why, link.item_uid",
         (row,),
     )

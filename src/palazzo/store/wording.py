@@ -85,7 +85,6 @@ TABLES = (
     ),
     Worded("fact_anchor", "id", (("path", "name"),)),
     Worded("dead_letter", "id", (("label", "name"),)),
-    Worded("private_name", "name", (("name", "name"),)),
 )
 """Tables that are gone through column by column."""
 
