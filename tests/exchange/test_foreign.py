@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tests.exchange.machines import Machine
 
 from palazzo.archive import chain
 from palazzo.errors import UsageError
-from palazzo.exchange import segments, wire
+from palazzo.exchange import joining, segments, wire
 from palazzo.model import Micros
 from palazzo.operations.doctor import DoctorRequest, doctor
 from palazzo.operations.forget import ForgetRequest, forget
@@ -24,6 +25,7 @@ from palazzo.operations.wake_up import WakeUpRequest, wake_up
 
 Lines = list[dict[str, Any]]
 WORDS, FORGED = "The till listens on port 8443.", "The till listens on port 6666."
+FORGER = "d" * 32
 NOTHING: tuple[str, ...] = ()
 NOT_TAKEN = ("link", "device", "group", "member", "drawer", "end")
 
@@ -319,7 +321,12 @@ def test_a_remote_replaces_no_words_and_what_differs_is_reported(tmp_path: Path)
     one.push()
     other.pull()
     before = one.truth()
-    forge(remote, one.place / "palace.db")
+    forge(remote, b"")  # by whoever can write there
+    for refused in (one.pull(), other.pull()):
+        assert "does not prove that a device of this palace wrote it" in " ".join(refused.notes)
+        assert (refused.segments, refused.variants) == (0, ())
+    shutil.rmtree(remote / "devices" / FORGER)
+    forge(remote, joining.read(tmp_path / "key").key)  # by a device of the palace that was tampered with
     pulled = [machine.pull() for machine in (one, other)]
     (item,) = pulled[0].variants
     for machine in (one, other):
@@ -329,7 +336,7 @@ def test_a_remote_replaces_no_words_and_what_differs_is_reported(tmp_path: Path)
     assert [line for line in before if line not in one.truth()] == []
 
 
-def forge(remote: Path, palace: Path) -> None:
+def forge(remote: Path, key: bytes) -> None:
     """Add a device to a folder that tells the same, but for the words of the user, which it recorded earlier."""
     (device,) = [path for path in (remote / "devices").iterdir() if any(path.glob("*.seg"))]
     (name,) = [one for path in device.glob("*.seg") if (one := segments.SegmentName.parse(path.name)) is not None]
@@ -337,9 +344,9 @@ def forge(remote: Path, palace: Path) -> None:
     opened = segments.read((device / str(name)).read_bytes(), name, device.name, about["palace"])
     lines = [json.loads(line) for line in opened.lines if b'"kind":"link"' not in line]
     told = [json.dumps(line).encode() for line in forged(lines, text=FORGED)]
-    series = segments.Series(about["palace"], "d" * 32, None)
-    made = list(segments.write(told, series, lambda: Micros(LATER)))
-    there = remote / "devices" / ("d" * 32)
+    series = segments.Series(about["palace"], FORGER, None)
+    made = list(segments.write(told, series, lambda: Micros(LATER), key=key))
+    there = remote / "devices" / FORGER
     there.mkdir()
     for one in made:
         (there / str(one.name)).write_bytes(one.content)

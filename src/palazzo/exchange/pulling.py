@@ -26,7 +26,7 @@ from palazzo.exchange.remotes import Remote, There
 from palazzo.exchange.segments import Head, Opened, Sealing, SegmentName
 from palazzo.exchange.wire import NewerFormat, from_line
 from palazzo.model import Micros
-from palazzo.store import syncing
+from palazzo.store import redaction, syncing
 from palazzo.store.database import Database
 from palazzo.store.syncing import RemoteRow, Seen
 
@@ -94,13 +94,15 @@ def pull(
     there = transport.look()
     own_head(database, remote, device, there, transport.address)
     known = _known(database, remote, device)
+    with database.snapshot() as connection:
+        key = redaction.fingerprint_key(connection)
     _refuse_emptied(transport.address, there, known)
     heads = [head for uid, head in sorted(there.heads.items()) if uid != device.hex()]
     total = _count(there, heads, known)
     done = Pulled(behind=dict(there.damaged))
     done.behind.pop(device.hex(), None)
     taking = _Taking(database, remote, clock, wall, done)
-    streams = [_told(transport, there, head, known, palace, sealing, done) for head in heads]
+    streams = [_told(transport, there, head, known, palace, sealing, key, done) for head in heads]
     told = heapq.merge(*streams, key=lambda one: (one.header.clock, one.header.device))
     if dry_run:
         taking.try_out(told, progress, total)
@@ -150,6 +152,7 @@ def _told(
     known: Mapping[str, SegmentName],
     palace: str,
     sealing: Sealing | None,
+    key: bytes,
     done: Pulled,
 ) -> Iterator[Opened]:
     """Yield what a device has told since; one that cannot be read to its end does not keep others back."""
@@ -161,7 +164,7 @@ def _told(
 
     try:
         yield from segments.follow(
-            fetch, there.names.get(head.device, ()), head, known.get(head.device), palace, sealing
+            fetch, there.names.get(head.device, ()), head, known.get(head.device), palace, sealing, key
         )
     except SegmentUnreadable as error:
         done.behind[head.device] = str(error)

@@ -25,7 +25,7 @@ from palazzo.exchange.segments import Head, Sealing, Segment, Series
 from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
 from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
-from palazzo.store import syncing, tombstones
+from palazzo.store import redaction, syncing, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.items import Link as StoredLink
 from palazzo.store.items import last_link
@@ -100,7 +100,7 @@ def push(
                 pass
             return done
         series = Series.after(palace, device.hex(), known, anew=done.anew)
-        made = _segments(batches, series, clock, sealing, done)
+        made = _segments(batches, series, clock, sealing, redaction.fingerprint_key(connection), done)
         head = transport.push(
             made,
             expected=known,
@@ -166,12 +166,13 @@ def _segments(
     series: Series,
     clock: Callable[[], Micros],
     sealing: Sealing | None,
+    key: bytes,
     done: Pushed,
 ) -> Iterator[Segment]:
     """Each batch is a segment: what it holds belongs together."""
     told = False
     for lines in batches:
-        for one in segments.write(lines, series, clock, sealing):
+        for one in segments.write(lines, series, clock, sealing, key):
             series = Series(series.palace, series.device, one.name, one.header.epoch)
             done.segments, done.bytes, done.epoch, told = (
                 done.segments + 1,
@@ -181,7 +182,7 @@ def _segments(
             )
             yield one
     if series.last is None and not told:  # an epoch that tells nothing has to say so
-        yield from segments.write((), series, clock, sealing)
+        yield from segments.write((), series, clock, sealing, key)
 
 
 def _note_ready(database: Database, remote: RemoteRow, head: Head) -> None:

@@ -3,7 +3,8 @@
     devices/<device>/head                               JSON: how far the device has come (`Head`)
     devices/<device>/<epoch>-<n>-<hash of the bytes>.seg
 
-A segment is compressed (zstd) and may be sealed (`exchange/sealing`). Within it stands a line of JSON that says which
+A segment is compressed (zstd), ends with the proof that a device of the palace wrote it (`exchange/authenticity`), and
+may be sealed (`exchange/sealing`). Within it stands a line of JSON that says which
 segment this is and which was before it (`Header`), then lines of records, of which nothing here knows more than that
 they are lines. The name holds the hash of the file's bytes, and the header that of the segment before: whoever knows
 the head knows every byte before it. A new *epoch* tells all anew, from number 1 on, so that what an erase took out of
@@ -12,6 +13,7 @@ the older one can be removed.
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +24,7 @@ from typing import Any, Protocol, Self, TypeVar
 import zstandard
 
 from palazzo.errors import RemoteRewritten, SegmentUnreadable
+from palazzo.exchange.authenticity import MAC_BYTES, Proof
 from palazzo.model import Micros
 
 VERSION = 1
@@ -165,11 +168,16 @@ def fits(line: bytes) -> bool:
 
 
 def write(
-    lines: Iterable[bytes], series: Series, clock: Callable[[], Micros], sealing: Sealing | None = None
+    lines: Iterable[bytes],
+    series: Series,
+    clock: Callable[[], Micros],
+    sealing: Sealing | None = None,
+    key: bytes = b"",
 ) -> Iterator[Segment]:
     """Yield the segments that tell `lines` (without newlines), each as soon as it is full.
 
-    A new epoch has at least one segment, also of no lines. Raises ValueError for a line that no reader would take.
+    With the palace's `key` each has its proof. A new epoch has at least one segment, also of no lines. Raises
+    ValueError for a line that no reader would take.
     """
     last = series.last
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
@@ -177,20 +185,38 @@ def write(
         epoch, n = (last.epoch, last.n + 1) if last else (series.epoch, 1)
         header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
         content = packer.compress(b"\n".join([_dump(header), *some]) + b"\n")
+        if key:
+            content += _PROOF + _mac(content, key)
         if sealing is not None:
             content = sealing.seal(content)
         last = SegmentName(epoch, n, digest(content))
         yield Segment(header, last, content)
 
 
-def read(content: bytes, name: SegmentName, device: str, palace: str, sealing: Sealing | None = None) -> Opened:
-    """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed."""
+def read(
+    content: bytes,
+    name: SegmentName,
+    device: str,
+    palace: str,
+    sealing: Sealing | None = None,
+    key: bytes = b"",
+) -> Opened:
+    """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed.
+
+    With the palace's `key` also where it does not prove that a device of the palace wrote it.
+    """
     if digest(content) != name.hash:
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or has not wholly arrived; "
             f"wait until it is copied and pull again. {_STAYS_SO}"
         )
     packed = content if sealing is None else sealing.open(content)
+    if key and not _is_proved(packed, key):
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
+            " it; nothing of it was taken in. If an older Palazzo did, update that one, and let it tell all anew: "
+            "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
+        )
     header_line, *lines = _unpacked(packed, name, device).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
@@ -204,6 +230,22 @@ def read(content: bytes, name: SegmentName, device: str, palace: str, sealing: S
             "use a remote of its own for each palace."
         )
     return Opened(header, name, tuple(lines))
+
+
+_PROOF = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
+"""How the proof begins: as a frame of zstd that readers skip, so that a Palazzo that knows no proofs reads the rest."""
+
+
+def _mac(packed: bytes, key: bytes) -> bytes:
+    proof = Proof(key, b"segment")
+    proof.add(packed)
+    return proof.mac
+
+
+def _is_proved(packed: bytes, key: bytes) -> bool:
+    size = len(_PROOF) + MAC_BYTES
+    content, proof = packed[:-size], packed[-size:]
+    return proof.startswith(_PROOF) and hmac.compare_digest(_mac(content, key), proof.removeprefix(_PROOF))
 
 
 def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -> list[SegmentName | None]:
@@ -236,6 +278,7 @@ def follow(
     seen: SegmentName | None,
     palace: str,
     sealing: Sealing | None = None,
+    key: bytes = b"",
 ) -> Iterator[Opened]:
     """Yield, in order, what a device has told since `seen`; each is checked, and stands behind the one before it.
 
@@ -246,7 +289,7 @@ def follow(
     for at in range(len(wanted) - 2, -1, -1):  # of those that claim one number it is the one that the next names
         behind = wanted[at + 1]
         if wanted[at] is None and behind is not None:
-            previous = read(fetch(behind), behind, head.device, palace, sealing).header.previous
+            previous = read(fetch(behind), behind, head.device, palace, sealing, key).header.previous
             named = SegmentName(behind.epoch, behind.n - 1, previous)
             wanted[at] = named if named in names else None
     before = seen if seen is not None and seen.epoch == head.epoch else None
@@ -256,7 +299,7 @@ def follow(
                 f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
                 f"wait until it is copied and pull again. {_STAYS_SO}"
             )
-        opened = read(fetch(name), name, head.device, palace, sealing)
+        opened = read(fetch(name), name, head.device, palace, sealing, key)
         if opened.header.previous != (before.hash if before else ""):
             raise RemoteRewritten(_rewritten(head.device, "tells another past"))
         yield opened

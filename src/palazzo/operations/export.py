@@ -177,7 +177,7 @@ def _jsonl(
     counts: Counter[str] = Counter()
     proof = Proof(redaction.fingerprint_key(connection), checking.PURPOSE)
 
-    def tell(write: Callable[[bytes], None], kind: str, line: bytes) -> None:
+    def tell(write: Callable[[bytes], object], kind: str, line: bytes) -> None:
         write(line)
         proof.add(line.removesuffix(b"\n"))
         counts[kind] += 1
