@@ -531,6 +531,17 @@ def test_what_an_agent_takes_over_is_believed_as_an_agents(
         assert search(context, SearchRequest("deploy on Friday")).hits == ()
 
 
+@pytest.mark.parametrize("trust", ["tool", "external"])
+def test_another_memory_s_store_is_trusted_as_far_as_is_said(other: Home, tmp_path: Path, trust: str) -> None:
+    store = tmp_path / ".claude"
+    (store / "projects").mkdir(parents=True)
+    (store / "CLAUDE.md").write_text("# Rules\n\nNever deploy on a Friday.\n")
+    other.take(store, trust=trust)
+    with other.at() as context:
+        (hit,) = search(context, SearchRequest("deploy on Friday")).hits
+    assert hit.trust == trust
+
+
 def test_nothing_but_an_earlier_export_is_overwritten(made: tuple[Home, bytes], tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
     notes.write_text('{"mine": 1}\n')

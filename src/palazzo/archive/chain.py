@@ -132,13 +132,21 @@ BLIND = bytes(32)
 
 def blinded(link: Link, absent: str) -> Link:
     """Return a link as those are told of it who are not to know its item; what stands for the item tells nothing."""
-    stand_in = hashlib.blake2b(b"withheld" + link.hash, digest_size=16).digest()
-    return Link(link.seq, stand_in, BLIND, link.hash, absent)
+    return Link(link.seq, _stand_in(link.hash), BLIND, link.hash, absent)
+
+
+def _stand_in(link_hash: bytes) -> bytes:
+    return hashlib.blake2b(b"withheld" + link_hash, digest_size=16).digest()
+
+
+def is_blind(link: Link) -> bool:
+    """Whether nothing is told of a link but its hash."""
+    return link.digest == BLIND and link.item_uid == _stand_in(link.hash)
 
 
 def follows(previous: bytes, link: Link) -> bool:
     """Whether a link follows from the hash before it, as far as it is told."""
-    return link.digest == BLIND or link.hash == chained(previous, link.item_uid, link.digest)
+    return is_blind(link) or link.hash == chained(previous, link.item_uid, link.digest)
 
 
 def chained(previous: bytes, uid: bytes, body: bytes) -> bytes:

@@ -160,7 +160,7 @@ def _follows(link: Link, chains: dict[str, tuple[int, bytes]]) -> bool:
     chains[link.device] = (link.seq, link.hash)
     if link.seq != seq + 1:
         return link.seq > seq
-    return link.digest == chain.BLIND or link.hash == chain.chained(previous, bytes.fromhex(link.item), link.digest)
+    return chain.follows(previous, items.Link(link.seq, bytes.fromhex(link.item), link.digest, link.hash, link.absent))
 
 
 def _is_within(record: Item) -> bool:

@@ -172,8 +172,8 @@ def merge_link(work: Work, one: Link) -> Outcome:
     if before is None and _joins(work, device, link):
         items.insert_links(work.connection, device, [link])
         return "added"
-    if before is not None and before.hash == link.hash and chain.BLIND in (before.digest, link.digest):
-        if link.digest == chain.BLIND or not _joins(work, device, link):
+    if before is not None and before.hash == link.hash and (chain.is_blind(before) or chain.is_blind(link)):
+        if chain.is_blind(link) or not _joins(work, device, link):
             return "same"
         links.replace_link(work.connection, device, link)
         return "changed"

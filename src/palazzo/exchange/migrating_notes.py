@@ -212,7 +212,9 @@ class NoteFiler:
         about = {**plain(dict(one.about)), "topic": topic if topic.isprintable() and topic else diaries.GENERAL}
         if project:
             about["project"] = project
-        return filed_notes.Note(one.text, diaries.place_of(agent), agent, Believed("agent"), shelf="diary", about=about)
+        return filed_notes.Note(
+            one.text, diaries.place_of(agent), agent, Believed(one.trust), shelf="diary", about=about
+        )
 
     def _of_task(self, one: Task) -> filed_notes.Note:
         place = Place(self._wing_of(one.wing), tasks.ROOMS[one.kind])

@@ -326,10 +326,10 @@ class _Limited:
 
     def read(self, path: Path) -> Iterator[Brought]:
         """Yield what the store holds, worth no more than that."""
-        from palazzo.exchange.stores import Fact, Note, Task
+        from palazzo.exchange.stores import DiaryEntry, Fact, Note, Task
 
         for one in self._reader.read(path):
-            if isinstance(one, Note | Task | Fact):
+            if isinstance(one, Note | DiaryEntry | Task | Fact):
                 yield replace(one, trust=least_trust(one.trust, self._trust))
             else:
                 yield one

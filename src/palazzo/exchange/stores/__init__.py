@@ -58,6 +58,7 @@ class DiaryEntry:
     wing: str = ""
     created_at: Micros | None = None
     about: Mapping[str, object] = field(default_factory=dict)
+    trust: Trust = "agent"
 
 
 @dataclass(frozen=True, slots=True)
