@@ -108,7 +108,7 @@ def test_a_file_replaces_no_words_and_what_differs_is_reported(
 
 # --- a file of somebody else -------------------------------------------------------------------------------
 
-NEW, LATER = "f" * 32, 1_900_000_000_000_000
+NEW, NUMBER, LATER = "f" * 32, 99, 1_900_000_000_000_000
 NOTHING_ELSE = ("header", "device", "end")
 Attack = Callable[[Lines], Lines]
 
@@ -146,7 +146,7 @@ def undone(lines: Lines) -> Lines:
 
 def member(lines: Lines) -> Lines:
     one = the(lines, "member")
-    return [{"kind": "member", "group": one["group"], "n": 99, "type": "note", "ref": note(lines)["id"]}]
+    return [{"kind": "member", "group": one["group"], "n": NUMBER, "type": "note", "ref": note(lines)["id"]}]
 
 
 def done(lines: Lines) -> Lines:
@@ -247,6 +247,7 @@ def test_another_palace_s_export_changes_nothing_that_is_here(tmp_path: Path, at
     after = exported(home)
     lost = [line for line in before if line not in after and line["kind"] not in NOTHING_ELSE]
     assert lost == []
+    assert [line for line in after if NEW in line.values() or line.get("n") == NUMBER] == []
     assert [line for line in after if line["kind"] == "link"] == [line for line in before if line["kind"] == "link"]
     with home.at() as context:
         assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
@@ -346,7 +347,7 @@ def test_a_remote_replaces_no_words_and_what_differs_is_reported(tmp_path: Path)
 def forge(remote: Path, key: bytes) -> None:
     """Add a device to a folder that tells the same, but for the words of the user, which it recorded earlier."""
     (device,) = [path for path in (remote / "devices").iterdir() if any(path.glob("*.seg"))]
-    (name,) = [one for path in device.glob("*.seg") if (one := segments.SegmentName.parse(path.name)) is not None]
+    (name,) = [found for path in device.glob("*.seg") if (found := segments.SegmentName.parse(path.name)) is not None]
     about = json.loads((remote / "palazzo.json").read_bytes())
     opened = segments.read((device / str(name)).read_bytes(), name, device.name, about["palace"])
     lines = [json.loads(line) for line in opened.lines if b'"kind":"link"' not in line]
