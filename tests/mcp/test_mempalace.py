@@ -438,11 +438,11 @@ def test_a_room_that_there_is_not_is_answered_with_those_that_are_near(talk: Tal
     assert "logn" in told["error"]
 
 
-def test_an_unknown_or_missing_argument_is_named(talk: Talk) -> None:
-    assert talk.error("mempalace_search", query="x", n_results=3)[1].startswith(
-        "mempalace_search has no argument 'n_results'"
-    )
-    assert "'content'" in talk.error("mempalace_add_drawer", wing="a", room="b")[1]
+def test_a_missing_argument_is_named_with_what_was_given_in_its_place(talk: Talk) -> None:
+    code, sentence = talk.error("mempalace_add_drawer", wing="a", room="b", text="Okapis are shy.")
+    assert code == -32602
+    assert sentence.startswith("mempalace_add_drawer needs the argument 'content'.")
+    assert "has no argument 'text'" in sentence
 
 
 def test_remarks_do_not_break_the_json(talk: Talk) -> None:

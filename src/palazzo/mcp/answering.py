@@ -81,7 +81,7 @@ async def answer(context: Context, tool: Tool, arguments: Mapping[str, Any]) -> 
         answered = await _answered(context, tool, given, reports)
     if isinstance(answered, Refused):
         raise answered
-    return answered
+    return _with_remarks(answered, given.remarks, in_document=True)
 
 
 async def _answered(context: Context, tool: Tool, given: Given, reports: Reports) -> Answer | Refused:
@@ -169,14 +169,17 @@ def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None) -> Su
     return replace(surroundings, variables={**surroundings.variables, SESSION: session})
 
 
-def _with_remarks(answered: Answer, notices: Sequence[str]) -> Answer:
-    if not notices:
+def _with_remarks(answered: Answer, remarks: Sequence[str], *, in_document: bool = False) -> Answer:
+    """Return an answer that makes remarks. A document has them where they are about the call that its reader made."""
+    if not remarks:
         return answered
-    notices = [escaped(one) for one in notices]
-    told = {**answered.structured, "remarks": notices}
+    remarks = [escaped(one) for one in remarks]
+    fields = {**answered.structured, "remarks": [*answered.structured.get("remarks", ()), *remarks]}
+    if in_document and isinstance(answered.document, Mapping):
+        return replace(answered, structured=fields, document={**answered.document, "remarks": remarks})
     if answered.document is not None:
-        return replace(answered, structured=told)
-    return Answer(told, "\n".join((answered.readable, *notices)), answered.failed)
+        return replace(answered, structured=fields)
+    return Answer(fields, "\n".join((answered.readable, *remarks)), answered.failed)
 
 
 def in_arguments(tool: Tool, sentence: str) -> str:

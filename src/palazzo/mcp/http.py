@@ -19,6 +19,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from palazzo.errors import UsageError
 from palazzo.mcp import http_log, http_socket
 from palazzo.mcp.calls import Call, Surroundings
+from palazzo.mcp.handshake import CompleteHandshakes
 from palazzo.mcp.http_guard import LARGEST_BODY, LARGEST_HEAD, PATH, Guard
 from palazzo.mcp.http_names import Authority, Names, authority
 from palazzo.mcp.http_protocol import HastyProtocol
@@ -91,7 +92,7 @@ class HttpServer:
             max_sessions=MOST_SESSIONS,
         )
         config = uvicorn.Config(
-            Guard(self._manager.handle_request, names, self._tokens),
+            Guard(CompleteHandshakes(self._manager.handle_request), names, self._tokens),
             http=HastyProtocol,
             ws="none",
             lifespan="off",

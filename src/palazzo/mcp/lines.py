@@ -16,7 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from palazzo.mcp import server
+from palazzo.mcp import handshake, server
 from palazzo.mcp.calls import Call, Surroundings
 
 GRACE = 0.7
@@ -157,7 +157,7 @@ def _message(line: bytes) -> types.JSONRPCMessage:
     if "method" in told and "id" in told and known is None:
         return _error(None, types.INVALID_REQUEST, "The 'id' of a request is a text or a whole number.")
     try:
-        return types.jsonrpc_message_adapter.validate_python(told, by_name=False)
+        return types.jsonrpc_message_adapter.validate_python(handshake.complete(told), by_name=False)
     except ValidationError:
         return _error(known, types.INVALID_REQUEST, "This is no JSON-RPC 2.0 request, notification or response.")
 

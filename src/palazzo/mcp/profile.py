@@ -24,7 +24,8 @@ class Profile:
 
     `tools` is asked for a toolset that is one of `TOOLSETS`. `names` says what its tools for the verbs of
     `prompts.OWN_NAMES` are called; a verb that it has no tool for is left out. `instructions` reach the model word for
-    word, and are all that it sees where a host loads tools only when they are asked for.
+    word, and are all that it sees where a host loads tools only when they are asked for. `stands_in` says that its
+    clients were written for another server: a tool that there is not is -32601 to them.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Profile:
     instructions: str
     tools: Callable[[str], tuple[Tool, ...]]
     names: Mapping[str, str] = field(default_factory=dict)
+    stands_in: bool = False
 
 
 def profile_called(name: str) -> Profile:

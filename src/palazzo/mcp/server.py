@@ -2,7 +2,8 @@
 
 On the SDK's low-level server, which speaks both eras of the protocol. A call that fails because of what it asks is an
 `isError` result of one sentence; one that is no call of a tool at all (an unknown tool, an unknown, missing or mistyped
-argument) is the protocol's error -32602, which names it.
+argument) is the protocol's error -32602, which names it. Where a profile stands in for another server, an unknown tool
+is -32601, as it is there.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ class _Tools:
 
     def __init__(self, profile: Profile, toolset: str) -> None:
         self._tools = {tool.name: tool for tool in profile.tools(toolset)}
+        self._unknown = types.METHOD_NOT_FOUND if profile.stands_in else types.INVALID_PARAMS
         self._listed = [listed(tool) for tool in self._tools.values()]
 
     def input_of(self, name: str) -> dict[str, Any] | None:
@@ -121,7 +123,7 @@ class _Tools:
         tool = self._tools.get(params.name)
         if tool is None:
             there = ", ".join(self._tools)
-            raise MCPError(types.INVALID_PARAMS, f"There is no tool '{params.name[:60]}'; there are: {there}.")
+            raise MCPError(self._unknown, f"There is no tool '{params.name[:60]}'; there are: {there}.")
         try:
             answered = await answer(context, tool, params.arguments or {})
         except Refused as why:

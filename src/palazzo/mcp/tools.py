@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from palazzo.mcp import schema
+from palazzo.mcp import coercion, schema
+from palazzo.mcp.host_arguments import HOST_ARGUMENTS
 from palazzo.mcp.schema import Schema
 from palazzo.operations.operation import RequestField, request_fields
 from palazzo.operations.registry import operation
@@ -43,11 +44,15 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What one call gave: its arguments with the defaults of those left out; which host calls, and where."""
+    """What one call gave: its arguments with the defaults of those left out; which host calls, and where.
+
+    `remarks` say what of the arguments was ignored or changed; the answer repeats them.
+    """
 
     arguments: Mapping[str, Any]
     host: str = ""
     cwd: Path = Path()
+    remarks: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments[name]
@@ -62,7 +67,7 @@ class Answer:
     """Left empty it is `document` or else `structured`, as JSON."""
     failed: bool = False
     document: Any = None
-    """What a client parses from the text block, where that is not all of `structured`; nothing is added to it."""
+    """What a client parses from the text block, where that is not all of `structured`; it stays JSON."""
 
     @property
     def readable(self) -> str:
@@ -101,6 +106,8 @@ class Tool:
     returns as `structured`. An `always` tool is one that a host that loads tools when asked for is to load at once.
     `failure` makes an answer of what is said of a call that was refused, where a client reads more than a sentence.
     `nowhere` answers what is asked of a wing or room that there is not, for clients to whom that is an empty place.
+    A `tolerant` tool is called by clients that were written for another server: it reads their arguments by
+    `coercion`, and ignores those that it does not know, with a remark.
     """
 
     name: str
@@ -116,6 +123,7 @@ class Tool:
     title: str = ""
     failure: Callable[[str, Exception | None], Answer] | None = None
     nowhere: Callable[[Given], Answer] | None = None
+    tolerant: bool = False
 
     def widened(self, *arguments: Argument) -> Tool:
         """Return the same tool with more arguments."""
@@ -134,27 +142,49 @@ class Tool:
     def given(self, arguments: Mapping[str, Any], host: str = "", cwd: Path = Path()) -> Given:
         """Return what a call gives; ValueError, naming it, for what is unknown, missing, mistyped or too large."""
         known = self.input["properties"]
-        if strange := [name for name in arguments if name not in known]:
-            there = f"there are: {', '.join(known)}" if known else "it takes none"
-            raise ValueError(f"{self.name} has no argument '{strange[0][:60]}'; {there}.")
-        told = {name: value for name, value in arguments.items() if value is not None}
+        unknown = [name for name in arguments if name not in known and name not in HOST_ARGUMENTS]
+        if unknown and not self.tolerant:
+            raise ValueError(self._has_no(unknown[0]))
+        remarks = [self._has_no(name) for name in unknown if arguments[name] is not None]
+        values = {name: value for name, value in arguments.items() if name in known and value is not None}
         for one in self.arguments:
-            if one.name not in told:
+            if one.name in values and self.tolerant:
+                remarks += self._read_tolerantly(one, values)
+            if one.name not in values:
                 if self._is_required(one):
-                    raise ValueError(f"{self.name} needs the argument '{one.name}'.")
+                    raise ValueError(" ".join([f"{self.name} needs the argument '{one.name}'.", *remarks]))
                 continue
-            size = _characters(told[one.name])
-            if size > LARGEST_ARGUMENT:
-                raise ValueError(
-                    f"{self.name}: '{one.name}' has {size:,} characters, and may have {LARGEST_ARGUMENT:,}:"
-                    " give a part of it."
-                )
-            if wrong := next(schema.problems(known[one.name], told[one.name], one.name), None):
-                raise ValueError(f"{self.name}: {wrong}")
+            self._check(one, values[one.name])
             if known[one.name].get("type") == "integer":
-                told[one.name] = int(told[one.name])  # JSON knows no whole numbers: some clients write 5.0
+                values[one.name] = int(values[one.name])  # JSON knows no whole numbers: some clients write 5.0
         defaults = {one.name: self._default_of(one) for one in self.arguments}
-        return Given(defaults | told, host, cwd)
+        return Given(defaults | values, host, cwd, tuple(remarks))
+
+    def _has_no(self, name: str) -> str:
+        known = self.input["properties"]
+        there = f"there are: {', '.join(known)}" if known else "it takes none"
+        return f"{self.name} has no argument '{name[:60]}'; {there}."
+
+    def _read_tolerantly(self, one: Argument, values: dict[str, Any]) -> list[str]:
+        """Read a value as its client means it; return what is to be said of that. Empty text is no value."""
+        if values[one.name] == "" and not self._is_required(one):
+            del values[one.name]
+            return []
+        known = self.input["properties"][one.name]
+        value = coercion.coerced(known, values[one.name])
+        values[one.name], remark = coercion.clamped(known, value, one.name)
+        return [remark] if remark else []
+
+    def _check(self, one: Argument, value: Any) -> None:
+        """Raise ValueError for a value that is too large or does not fit the schema."""
+        size = _characters(value)
+        if size > LARGEST_ARGUMENT:
+            raise ValueError(
+                f"{self.name}: '{one.name}' has {size:,} characters, and may have {LARGEST_ARGUMENT:,}:"
+                " give a part of it."
+            )
+        if wrong := next(schema.problems(self.input["properties"][one.name], value, one.name), None):
+            raise ValueError(f"{self.name}: {wrong}")
 
     def wanted(self, given: Given) -> Sequence[Step]:
         """Return the operations that a call asks for."""
@@ -200,6 +230,11 @@ class Tool:
         if one.required is not None:
             return one.required
         return one.fills is not None and one.default is _UNSET and self._request[one.fills].required
+
+
+def tolerant(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """Return tools as clients that were written for another server may call them."""
+    return tuple(dataclasses.replace(tool, tolerant=True) for tool in tools)
 
 
 def request_of(step: Step) -> Any:
