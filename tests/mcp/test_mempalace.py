@@ -457,3 +457,23 @@ def test_remarks_do_not_break_the_json(talk: Talk) -> None:
     result = talk.call("mempalace_list_drawers", wing="zoo", room="okapis")
     assert json.loads(result["content"][0]["text"])["total"] == 1
     assert result["structuredContent"]["remarks"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "answered"),
+    [
+        ({"valid_from": "2024-01-01"}, ("2024-01-01", None)),
+        ({"valid_from": "2024-01-01T09:30:00Z"}, ("2024-01-01T09:30:00Z", None)),
+        ({"valid_from": "2024-01-01", "valid_to": "2024-02-29"}, ("2024-01-01", "2024-02-29")),
+        ({"valid_to": "2024-02-29T18:00:00Z"}, (None, "2024-02-29T18:00:00Z")),
+        ({"valid_from": "2024-01"}, ("2024-01-01", None)),
+        ({"valid_from": "", "valid_to": None}, (None, None)),
+    ],
+)
+def test_days_come_back_as_days(talk: Talk, stated: dict[str, Any], answered: tuple[str | None, str | None]) -> None:
+    parsed(talk, "kg_add", subject="Ada", predicate="works at", object="Initech", **stated)
+    for rows in (
+        parsed(talk, "kg_query", entity="Ada")["facts"],
+        parsed(talk, "kg_timeline", entity="Ada")["timeline"],
+    ):
+        assert [(row["valid_from"], row["valid_to"]) for row in rows] == [answered]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.mcp.profiles.mempalace.shaping import document, failure, fitted, recorded, rest
+from palazzo.mcp.profiles.mempalace.shaping import document, failure, first_day, fitted, last_day, recorded, rest
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, TEXT, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
 from palazzo.operations.facts import FactView
@@ -26,8 +26,8 @@ def _fact(one: FactView) -> dict[str, Any]:
         "subject": one.subject,
         "predicate": one.predicate,
         "object": one.object,
-        "valid_from": one.valid_from,
-        "valid_to": one.valid_to,
+        "valid_from": first_day(one.valid_from),
+        "valid_to": last_day(one.valid_to),
         "current": one.current,
     }
 
@@ -101,7 +101,7 @@ KG_ADD = Tool(
 
 def _ended(result: KgEndResult, given: Given) -> Answer:
     fact = _said(given["subject"], given["predicate"], given["object"])
-    return document({"success": True, "fact": fact, "ended": given["ended"] or result.at[:10]})
+    return document({"success": True, "fact": fact, "ended": given["ended"] or last_day(result.at)})
 
 
 KG_INVALIDATE = Tool(
