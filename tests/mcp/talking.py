@@ -55,33 +55,33 @@ class Talk:
         """Send lines, each once what was asked before is answered; return all that came back."""
         return anyio.run(self._send, lines)
 
-    def call(self, name: str, **arguments: Any) -> dict[str, Any]:
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its result, which must not be the protocol's error."""
         (answer,) = self.ask(("tools/call", {"name": name, "arguments": arguments}))
         assert "error" not in answer, answer
         result: dict[str, Any] = answer["result"]
         return result
 
-    def told(self, name: str, **arguments: Any) -> dict[str, Any]:
+    def told(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool that must succeed, and return the JSON that it answers."""
         result = self.call(name, **arguments)
         assert not result["isError"], result
         told: dict[str, Any] = result["structuredContent"]
         return told
 
-    def text(self, name: str, **arguments: Any) -> str:
+    def text(self, name: str, /, **arguments: Any) -> str:
         """Call a tool and return the text that it answers, also where that says what was wrong."""
         text: str = self.call(name, **arguments)["content"][0]["text"]
         return text
 
-    def refusal(self, name: str, **arguments: Any) -> str:
+    def refusal(self, name: str, /, **arguments: Any) -> str:
         """Call a tool that must refuse, and return the sentence that says why."""
         result = self.call(name, **arguments)
         assert result["isError"], result
         text: str = result["content"][0]["text"]
         return text
 
-    def error(self, name: str, **arguments: Any) -> tuple[int, str]:
+    def error(self, name: str, /, **arguments: Any) -> tuple[int, str]:
         """Call a tool in a way that is no call of it, and return the protocol's error."""
         (answer,) = self.ask(("tools/call", {"name": name, "arguments": arguments}))
         return answer["error"]["code"], answer["error"]["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,38 +16,24 @@ from palazzo.mcp.server import listed
 from palazzo.palace import Palace
 from palazzo.text.tokens import estimate_tokens
 
-REQUIRED = object()
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "remember": {
-        "content": REQUIRED, "type": "Observation", "tags": (), "importance": None, "metadata": None,
-        "created_at": None,
-    },
-    "recall": {
-        "query": REQUIRED, "limit": 5, "mode": "hybrid", "tags": (), "tags_only": None, "since": None, "until": None,
-        "min_importance": None,
-    },
-    "proactive_context": {
-        "context": REQUIRED, "max_results": 5, "semantic_threshold": None, "memory_types": None, "auto_ingest": False,
-    },
-    "forget": {"id": REQUIRED},
-    "forget_by_tags": {"tags": REQUIRED, "dry_run": True},
-    "list_memories": {"type": None, "tags": (), "limit": 20, "offset": 0},
-    "get_memory": {"id": REQUIRED},
-    "context_summary": {"topic": None, "max_items": 5},
-    "brain": {},
-    "memory_stats": {},
-    "health": {},
-    "audit": {"threshold": 0.75},
-    "cleanup": {"threshold": 0.2, "min_length": 20, "dry_run": True},
-    "dedup": {"threshold": 0.85, "dry_run": True},
-    "export": {"path": REQUIRED},
-    "import_memories": {"path": REQUIRED, "dry_run": False},
-    "sync": {"from": None},
-    "sync_push": {"from": None},
-    "sync_pull": {"from": None},
-    "sync_status": {"from": None},
+PUBLISHED = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
+"""The tools of the published server: parameters with types, choices and defaults, and which are required."""
+OWN_TOOLS = {
+    "forget_by_tags", "get_memory", "brain", "health", "audit", "cleanup", "dedup", "export", "import_memories", "sync",
+    "sync_push", "sync_pull", "sync_status",
 }  # fmt: skip
-"""The documented parameters, with their defaults; None: optional, with none."""
+"""Those of servers that followed it."""
+OWN_DEFAULTS = {
+    ("proactive_context", "auto_ingest"): False,  # what an agent is told becomes no memory unless it is asked for
+    ("proactive_context", "semantic_threshold"): None,  # scores are on another scale, whose floor is fitted
+}
+OWN_PARAMETERS = {
+    "remember": {"metadata"},
+    "recall": {"tags_only", "since", "until", "min_importance"},
+    "context_summary": {"topic"},
+    "list_memories": {"type", "tags", "offset"},
+}
+"""What the published tools have here, too."""
 
 
 @pytest.fixture
@@ -77,23 +64,39 @@ def kept(talk: Talk, content: str, **arguments: Any) -> str:
     return uid
 
 
-def test_every_documented_tool_is_there_and_no_other() -> None:
-    assert {tool.name for tool in TOOLS} == set(PARAMETERS)
+def test_every_published_tool_is_there_and_no_other_but_those_that_followed() -> None:
+    names = {tool.name for tool in TOOLS}
+    assert names == PUBLISHED.keys() | OWN_TOOLS
+    assert len(names) == len(TOOLS)
     assert PROFILE.tools("core") == PROFILE.tools("full") == TOOLS
-    assert set(PROFILE.names.values()) <= set(PARAMETERS)
+    assert set(PROFILE.names.values()) <= names
     assert estimate_tokens(INSTRUCTIONS) < 300
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_parameters_and_defaults_are_the_documented_ones(tool: Any) -> None:
-    wanted = PARAMETERS[tool.name]
-    assert list(tool.input["properties"]) == list(wanted)
-    required = [name for name, default in wanted.items() if default is REQUIRED]
-    assert tool.input.get("required", []) == required
-    given = tool.given({name: ["x"] if name == "tags" else "x" for name in required})
-    assert {name: given[name] for name in wanted if name not in required} == {
-        name: default for name, default in wanted.items() if default is not REQUIRED
-    }
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_parameters_and_defaults_are_the_published_ones(name: str) -> None:
+    tool = next(tool for tool in TOOLS if tool.name == name)
+    parameters = PUBLISHED[name]["parameters"]
+    properties = tool.input["properties"]
+    assert properties.keys() - OWN_PARAMETERS.get(name, set()) == parameters.keys()
+    assert set(tool.input.get("required", [])) == set(PUBLISHED[name]["required"])
+    given = tool.given({required: _value(parameters[required]) for required in PUBLISHED[name]["required"]})
+    for parameter, published in parameters.items():
+        ours = properties[parameter]
+        assert ours["type"].replace("integer", "number") == published["type"], parameter
+        assert set(ours.get("enum", ())) >= set(published.get("enum", ())), parameter
+        assert ("enum" in ours) == ("enum" in published), parameter
+        if "default" in published:
+            assert given[parameter] == OWN_DEFAULTS.get((name, parameter), published["default"]), parameter
+
+
+def _value(published: dict[str, Any]) -> Any:
+    """A value for a parameter."""
+    if "enum" in published:
+        return published["enum"][0]
+    if published["type"] == "array":
+        return [_value(published.get("items", {"type": "string"}))]
+    return {"string": "x", "number": 1, "boolean": True, "object": {}}[published["type"]]
 
 
 def test_what_is_remembered_is_recalled_and_read_in_full(talk: Talk) -> None:
@@ -170,7 +173,7 @@ def test_a_summary_has_decisions_learnings_and_the_rest(talk: Talk) -> None:
 def test_what_bears_on_the_work_is_told_and_kept_only_when_asked(talk: Talk) -> None:
     context = "which port does the zebra gateway use"
     answer = told(talk, "proactive_context", context=context)
-    assert list(answer) == ["notice", "memories", "reminders", "todos", "facts"]
+    assert list(answer) == ["notice", "memories", "reminders", "todos", "facts", "count"]
     before = told(talk, "list_memories")["total"]
     ingested = told(talk, "proactive_context", context=context, auto_ingest=True)["ingested"]
     assert told(talk, "get_memory", id=ingested)["content"] == context
@@ -207,4 +210,4 @@ def test_tidying_only_says_what_it_would_do_unless_told_otherwise(talk: Talk) ->
 def test_what_is_no_memory_is_refused_in_a_sentence(talk: Talk) -> None:
     assert talk.refusal("get_memory", id="ffffffff").endswith(".")
     assert talk.refusal("remember", content="   ")
-    assert "must be one of Decision" in talk.error("remember", content="x", type="Gossip")[1]
+    assert "must be one of Observation, Decision" in talk.error("remember", content="x", type="Gossip")[1]

@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from palazzo.errors import NoSuchPlace, PalaceMissing, PalazzoError
+from palazzo.errors import NoSuchPlace, NotFound, PalaceMissing, PalazzoError
 from palazzo.guard.fences import FENCE, escaped, fenced
 from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
 from palazzo.mcp.clients import host_of
@@ -119,6 +119,10 @@ async def _carried_out(context: Context, tool: Tool, given: Given, reports: Repo
         )
         try:
             results.append(await connected.call(asked))
+        except NotFound:
+            if step.if_not_found is None:
+                raise
+            results.append(step.if_not_found)
         except PalaceMissing as error:
             if not tool.hints.reads:
                 raise

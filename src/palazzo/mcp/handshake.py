@@ -53,17 +53,11 @@ def _completed(params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters, with defaults for what is missing or of another type; of what else is wrong, nothing is kept."""
     version, capabilities, client = (params.get(name) for name in ("protocolVersion", "capabilities", "clientInfo"))
     client = client if isinstance(client, dict) else {}
-    required = {
-        "protocolVersion": version if isinstance(version, str) else _ASSUMED_VERSION,
-        "capabilities": {},
-        "clientInfo": {name: _text(client.get(name)) for name in ("name", "version")},
-    }
-    whole = {
-        **params,
-        **required,
-        "capabilities": capabilities if isinstance(capabilities, dict) else {},
-        "clientInfo": {**client, **required["clientInfo"]},
-    }
+    named = {name: _text(client.get(name)) for name in ("name", "version")}
+    version = version if isinstance(version, str) else _ASSUMED_VERSION
+    required = {"protocolVersion": version, "capabilities": {}, "clientInfo": named}
+    capabilities = capabilities if isinstance(capabilities, dict) else {}
+    whole = {**params, **required, "capabilities": capabilities, "clientInfo": {**client, **named}}
     try:
         types.InitializeRequestParams.model_validate(whole, by_name=False)
     except ValidationError:

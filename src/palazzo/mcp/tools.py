@@ -27,6 +27,7 @@ class Argument:
 
     It fills the request's field `field` (of its own name if left out), whose type and default it has; `schema` adds to
     what the type says, or says all of an argument that fills no field (`field` is None: `Tool.fields` reads it).
+    One that is `ignored` does nothing, and the answer says so: another server has it.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Argument:
     schema: Schema = dataclasses.field(default_factory=dict)
     default: Any = _UNSET
     required: bool | None = None
+    ignored: bool = False
 
     @property
     def fills(self) -> str | None:
@@ -77,10 +79,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An operation that a tool carries out, and the fields of its request."""
+    """An operation that a tool carries out, and the fields of its request.
+
+    `if_not_found` is its result where what it names does not exist; None where that is an error.
+    """
 
     operation: str
     fields: Mapping[str, Any]
+    if_not_found: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,8 @@ class Tool:
                     raise ValueError(" ".join([f"{self.name} needs the argument '{one.name}'.", *remarks]))
                 continue
             self._check(one, values[one.name])
+            if one.ignored and values[one.name] != self._default_of(one):
+                remarks.append(f"'{one.name}' changes nothing here.")
             if known[one.name].get("type") == "integer":
                 values[one.name] = int(values[one.name])  # JSON knows no whole numbers: some clients write 5.0
         defaults = {one.name: self._default_of(one) for one in self.arguments}

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.mcp.profiles.mempalace.shaping import document, failure, first_day, fitted, last_day, recorded, rest
+from palazzo.mcp.profiles.days import first_day, last_day
+from palazzo.mcp.profiles.mempalace.shaping import document, failure, fitted, recorded, rest
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, TEXT, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
 from palazzo.operations.facts import FactView

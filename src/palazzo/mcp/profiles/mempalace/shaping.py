@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -16,7 +15,6 @@ from palazzo.model import Micros
 from palazzo.operations.hits import HitSource
 from palazzo.text.times import to_iso
 
-_MIDNIGHT = "T00:00:00Z"
 _LEAST = 200
 """Characters of a row's words that are worth showing where not all of them fit."""
 RESULT = shape(result=LIST)
@@ -85,15 +83,3 @@ def source_file(source: HitSource) -> str:
 def iso(moment: Micros) -> str | None:
     """Return a time, None where it is not known."""
     return to_iso(moment) if moment else None
-
-
-def first_day(moment: str | None) -> str | None:
-    """Return when something began as clients state it: the day where it is a midnight, else the time."""
-    return None if moment is None else moment.removesuffix(_MIDNIGHT)
-
-
-def last_day(moment: str | None) -> str | None:
-    """Return when something ended as clients state it: the last day on which it held where the end is a midnight."""
-    if moment is None or not moment.endswith(_MIDNIGHT):
-        return moment
-    return (date.fromisoformat(moment[:10]) - timedelta(days=1)).isoformat()

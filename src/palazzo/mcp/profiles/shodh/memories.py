@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from palazzo.errors import UsageError
 from palazzo.guard.injected import is_host_instruction, is_palazzo_block, said_spans
 from palazzo.mcp.profiles.notes import id_of
-from palazzo.mcp.profiles.shodh.shaping import MEMORIES, TYPES, fitted, iso, line, memories, memory, reading
-from palazzo.mcp.telling import LIST, MOST, NOTICE, NUMBER, TEXT, shape
+from palazzo.mcp.profiles.shodh.shaping import (
+    DECIMAL,
+    MEMORIES,
+    NO_DRAWERS,
+    SHARE,
+    TEXTS,
+    TYPES,
+    fitted,
+    iso,
+    line,
+    memories,
+    memory,
+    reading,
+    type_name,
+)
+from palazzo.mcp.telling import FLAG, LIST, MOST, NOTICE, NUMBER, TEXT, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Step, Tool
 from palazzo.mcp.toolsets.facts import counted, fact_line, told_fact
 from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
@@ -22,8 +38,7 @@ from palazzo.operations.search import SearchResult
 from palazzo.operations.show import ShowResult
 
 _TYPE = {"type": "string", "enum": list(TYPES)}
-_TAGS = {"type": "array", "items": TEXT}
-_SHARE = {"minimum": 0, "maximum": 1}
+_FULL = Argument("full_content", "", None, FLAG, False, ignored=True)
 _TOKENS = 5000
 """Of found words: about as much as an answer may hold."""
 _MORE = 4
@@ -33,8 +48,33 @@ _MORE = 4
 # --- remember ----------------------------------------------------------------------------------------------
 
 
+_BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "emotional_valence": DECIMAL,
+    "emotional_arousal": DECIMAL,
+    "emotion": TEXT,
+    "source_type": {"type": "string", "enum": ["user", "system", "api", "file", "web", "ai_generated", "inferred"]},
+    "credibility": DECIMAL,
+    "episode_id": TEXT,
+    "sequence_number": DECIMAL,
+    "preceding_memory_id": TEXT,
+    "parent_id": TEXT,
+    "robot_id": TEXT,
+    "mission_id": TEXT,
+    "geo_location": {"type": "array", "items": DECIMAL},
+    "local_position": {"type": "array", "items": DECIMAL},
+    "heading": DECIMAL,
+    "action_type": TEXT,
+    "reward": DECIMAL,
+    "sensor_data": {"type": "object"},
+    "outcome_type": TEXT,
+    "terrain_type": TEXT,
+}
+"""What else may be said of a memory: it is kept beside the words, as metadata."""
+
+
 def _kept(given: Given) -> Mapping[str, Any]:
-    metadata = given["metadata"]
+    beside = {name: given[name] for name in _BESIDE if given[name] is not None}
+    metadata = {**beside, **(given["metadata"] or {})}
     return {
         "kind": given["type"].lower(),
         "metadata": None if not metadata else json.dumps(metadata, ensure_ascii=False),
@@ -45,7 +85,7 @@ def _kept(given: Given) -> Mapping[str, Any]:
 
 def _remembered(result: RememberResult, given: Given) -> Answer:
     uid = id_of(result.id, result.drawers)
-    told: dict[str, Any] = {"id": uid}
+    told: dict[str, Any] = {"id": uid, "memory_type": given["type"], "tags": list(given["tags"] or ())}
     text = f"Remembered as {uid}." if result.filed else f"It was there already, in these words: {uid}."
     if result.duplicate_of is not None:
         told["duplicate_of"] = result.duplicate_of
@@ -62,9 +102,10 @@ REMEMBER = Tool(
         Argument("content", "Understood without this session.", "text"),
         Argument("type", "What it is.", None, _TYPE, "Observation"),
         Argument("tags"),
-        Argument("importance", schema=_SHARE),
+        Argument("importance", schema=SHARE),
         Argument("metadata", "What else is to be kept beside it.", None, {"type": "object"}),
         Argument("created_at", "When it was said, if not now.", "at"),
+        *(Argument(name, "Kept beside it.", None, kind) for name, kind in _BESIDE.items()),
     ),
     hints=ADDS,
     fields=_kept,
@@ -77,9 +118,21 @@ REMEMBER = Tool(
 # --- recall ------------------------------------------------------------------------------------------------
 
 _MODES = ("semantic", "temporal", "hybrid", "associative")
+_NOT_SEARCHED = ("spatial", "mission", "action_outcome")
+_NO_FILTERS: Mapping[str, Mapping[str, Any]] = {
+    **dict.fromkeys(("session_id", "robot_id", "mission_id", "action_type", "outcome_type", "terrain_type"), TEXT),
+    **dict.fromkeys(("geo_lat", "geo_lon", "geo_radius_meters", "reward_min", "reward_max"), DECIMAL),
+    **dict.fromkeys(("failures_only", "debug"), FLAG),
+}
+"""What of metadata the published server filters by; here words, tags, times and importance are searched."""
 
 
 def _recalling(given: Given) -> Sequence[Step]:
+    if given["mode"] in _NOT_SEARCHED:
+        raise UsageError(
+            f"Nothing is searched by places, missions or rewards here, so there is no mode '{given['mode']}':"
+            f" use one of {', '.join(_MODES)}."
+        )
     narrowed = {"tags": given["tags"] or (), "since": given["since"], "min_importance": given["min_importance"]}
     limit = given["limit"]
     if given["tags_only"]:
@@ -93,15 +146,16 @@ def _recalling(given: Given) -> Sequence[Step]:
 
 def _recalled(results: Sequence[SearchResult | ListDrawersResult], given: Given) -> Answer:
     (result,) = results
+    asked = {"query": given["query"], "mode": given["mode"]}
     nothing = "Nothing is remembered of this: try other words, a name, a path, or leave filters out."
     if isinstance(result, ListDrawersResult):
-        return memories([memory(one) for one in result.drawers if one.trust != "external"], nothing)
+        return memories([memory(one) for one in result.drawers if one.trust != "external"], nothing, **asked)
     hits = result.hits
     if given["mode"] == "semantic" and not any(hit.score >= result.floor for hit in hits):
         hits = ()  # a search that leaves out a signal shows whatever comes nearest
     if given["mode"] == "temporal":
         hits = tuple(sorted(hits, key=lambda hit: -hit.created_at)[: given["limit"]])
-    return memories([memory(hit, hit.score) for hit in hits], nothing)
+    return memories([memory(hit, hit.score) for hit in hits], nothing, **asked)
 
 
 RECALL = Tool(
@@ -118,19 +172,47 @@ RECALL = Tool(
             "mode",
             "semantic: by meaning alone; temporal: the newest of what fits; else by meaning and words.",
             None,
-            {"type": "string", "enum": list(_MODES)},
+            {"type": "string", "enum": [*_MODES, *_NOT_SEARCHED]},
             "hybrid",
         ),
         Argument("tags", "Has all of these."),
         Argument("tags_only", "All that has the tags, newest first, whatever the query.", None, {"type": "boolean"}),
         Argument("since", "From then on: 2026-03-04, 3d, monday."),
         Argument("until", "Before then."),
-        Argument("min_importance", schema=_SHARE),
+        Argument("min_importance", schema=SHARE),
+        *(Argument(name, "", None, kind, ignored=True) for name, kind in _NO_FILTERS.items()),
+        _FULL,
     ),
     steps=_recalling,
     answer=_recalled,
     output=MEMORIES,
     always=True,
+)
+
+
+def _by_tags(given: Given) -> Sequence[Step]:
+    return [Step("list_drawers", {"tags": (tag,), "limit": given["limit"]}, NO_DRAWERS) for tag in given["tags"]]
+
+
+def _with_any_tag(results: Sequence[ListDrawersResult], given: Given) -> Answer:
+    drawers = {one.id: one for result in results for one in result.drawers if one.trust != "external"}
+    newest = sorted(drawers.values(), key=lambda one: -one.created_at)[: given["limit"]]
+    rows = [memory(one) for one in newest]
+    return memories(rows, "Nothing has any of these tags.", tags=list(given["tags"]), count=len(rows))
+
+
+RECALL_BY_TAGS = Tool(
+    name="recall_by_tags",
+    operation="list_drawers",
+    description="What has any of these tags, newest first.",
+    arguments=(
+        Argument("tags", "", None, {**TEXTS, "minItems": 1}, required=True),
+        Argument("limit", schema={"minimum": 1, "maximum": 100}, default=50),
+        _FULL,
+    ),
+    steps=_by_tags,
+    answer=_with_any_tag,
+    output=MEMORIES,
 )
 
 
@@ -164,10 +246,11 @@ def _called_for(results: Sequence[Any], given: Given) -> Answer:
     if not (shown or reminders or todos or facts):
         nothing = "Nothing that is recorded bears on this."
         empty: dict[str, list[Any]] = {"memories": [], "reminders": [], "todos": [], "facts": []}
-        return Answer({"notice": nothing, **empty, **ingested}, nothing)
+        return Answer({"notice": nothing, **empty, "count": 0, **ingested}, nothing)
     notice = f"{NOTICE}: what may bear on this."
     lines = [*map(line, shown), *map(task_line, reminders), *map(task_line, todos), *map(fact_line, facts)]
-    told = {"notice": notice, "memories": shown, "reminders": reminders, "todos": todos, "facts": facts, **ingested}
+    found = {"memories": shown, "reminders": reminders, "todos": todos, "facts": facts, "count": len(shown)}
+    told = {"notice": notice, **found, **ingested}
     return Answer(told, reading(notice, lines))
 
 
@@ -178,9 +261,13 @@ PROACTIVE_CONTEXT = Tool(
     arguments=(
         Argument("context", "What is being said or done."),
         Argument("max_results", "", "limit", {"minimum": 1, "maximum": 20}, 5),
-        Argument("semantic_threshold", "Only what scores more; it can only be raised.", "floor", _SHARE),
+        Argument("semantic_threshold", "Only what scores more; it can only be raised.", "floor", SHARE),
         Argument("memory_types", "Only these.", None, {"type": "array", "items": _TYPE}),
         Argument("auto_ingest", "Also remember the context itself.", None, {"type": "boolean"}, False),
+        Argument("entity_match_weight", "", None, DECIMAL, 0.4, ignored=True),
+        Argument("recency_weight", "", None, DECIMAL, 0.2, ignored=True),
+        Argument("tool_actions", "", None, {"type": "array", "items": {"type": "object"}}, ignored=True),
+        _FULL,
     ),
     hints=ADDS,
     steps=_asked,
@@ -233,7 +320,8 @@ FORGET_BY_TAGS = Tool(
 
 
 def _listed(result: ListDrawersResult, given: Given) -> Answer:
-    return memories([memory(one) for one in result.drawers], "There are none.", total=result.total)
+    rows = [memory(one) for one in result.drawers]
+    return memories(rows, "There are none.", total=result.total, count=len(rows))
 
 
 LIST_MEMORIES = Tool(
@@ -254,14 +342,15 @@ LIST_MEMORIES = Tool(
 
 def _whole(result: ShowResult, given: Given) -> Answer:
     if result.kind not in ("drawer", "item"):
-        what = f"'{given['id']}' is a {result.kind}, and no memory."
+        what = f"'{given.arguments.get('id') or given['memory_id']}' is a {result.kind}, and no memory."
         return Answer({"error": what}, what, failed=True)
     one = result.entries[0]
     told: dict[str, Any] = {
         "notice": f"{NOTICE}.",
         "id": one.id,
         "content": one.text[:MOST],
-        "type": (one.filed_as or one.kind).capitalize(),
+        "type": type_name(one.filed_as or one.kind),
+        "memory_type": type_name(one.filed_as or one.kind),
         "tags": list(one.tags),
         "importance": one.importance,
         "metadata": dict(one.metadata),
@@ -290,9 +379,21 @@ GET_MEMORY = Tool(
     output=shape(notice=TEXT, id=TEXT, content=TEXT, type=TEXT),
 )
 
+READ_MEMORY = replace(
+    GET_MEMORY,
+    name="read_memory",
+    arguments=(Argument("memory_id", "", "id"),),
+    answer=lambda result, given: _found_whole(_whole(result, given)),
+)
+
+
+def _found_whole(answer: Answer) -> Answer:
+    return answer if answer.failed else replace(answer, structured={**answer.structured, "found": True})
+
 
 def _summary(result: ContextSummaryResult, given: Given) -> Answer:
-    parts = {name: [memory(one) for one in getattr(result, name)] for name in ("decisions", "learnings", "context")}
+    names = ("decisions", "learnings", "context")
+    parts = {name: [memory(one) for one in getattr(result, name)] if given[f"include_{name}"] else [] for name in names}
     if not any(parts.values()):
         nothing = "Nothing was remembered here yet: remember keeps decisions, learnings and context."
         return Answer({"notice": nothing, **parts}, nothing)
@@ -309,6 +410,7 @@ CONTEXT_SUMMARY = Tool(
     arguments=(
         Argument("topic", "Only about this."),
         Argument("max_items", "Of each.", "limit", {"minimum": 1, "maximum": 100}),
+        *(Argument(f"include_{name}", "", None, FLAG, True) for name in ("decisions", "learnings", "context")),
     ),
     answer=_summary,
     output=shape(notice=TEXT, decisions=LIST, learnings=LIST, context=LIST),
@@ -318,10 +420,12 @@ CONTEXT_SUMMARY = Tool(
 TOOLS = (
     REMEMBER,
     RECALL,
+    RECALL_BY_TAGS,
     PROACTIVE_CONTEXT,
     FORGET,
     FORGET_BY_TAGS,
     LIST_MEMORIES,
     GET_MEMORY,
+    READ_MEMORY,
     CONTEXT_SUMMARY,
 )

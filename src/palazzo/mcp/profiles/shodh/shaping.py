@@ -12,11 +12,21 @@ from palazzo.mcp.tools import Answer
 from palazzo.model import Micros
 from palazzo.operations.drawer_rows import DrawerRow
 from palazzo.operations.hits import HitView
+from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.proactive_context import MemoryView
 from palazzo.text.times import to_iso
 
-TYPES = ("Decision", "Learning", "Context", "Observation", "Error", "Task")
+TYPES = (
+    "Observation", "Decision", "Learning", "Error", "Discovery", "Pattern", "Context", "Task", "CodeEdit", "FileAccess",
+    "Search", "Command", "Conversation",
+)  # fmt: skip
+_TYPE_NAMES = {name.lower(): name for name in TYPES}
+SHARE = {"minimum": 0, "maximum": 1}
+DECIMAL = {"type": "number"}
+TEXTS = {"type": "array", "items": TEXT}
 MEMORIES = shape(notice=TEXT, memories=LIST)
+NO_DRAWERS = ListDrawersResult((), 0, 0, 0)
+"""What is listed of a tag that nothing has."""
 _LEAST = 200
 """Characters of a memory that are worth showing where not all of it fits."""
 
@@ -35,13 +45,19 @@ def memory(one: HitView | DrawerRow | MemoryView, score: float | None = None, la
     told = {
         "id": one.id,
         "content": one.text,
-        "type": (one.filed_as or one.kind).capitalize(),
+        "type": type_name(one.filed_as or one.kind),
         "tags": list(one.tags),
         "score": score,
         "created_at": iso(one.created_at),
         "trust": one.trust,
     }
+    told["memory_type"] = told["type"]
     return told | ({"truncated": True} if one.truncated else {}) | ({"branch": label} if label else {})
+
+
+def type_name(kind: str) -> str:
+    """Return a type as it is published; what is no type goes by its own name."""
+    return _TYPE_NAMES.get(kind, kind.capitalize())
 
 
 def line(told: Mapping[str, Any]) -> str:

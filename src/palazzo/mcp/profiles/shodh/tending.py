@@ -25,6 +25,7 @@ _DRY_RUN = Argument("dry_run", "Only says what it would do unless this is false.
 def _counted(result: MemoryStatsResult, given: Given) -> Answer:
     told: dict[str, Any] = {
         "memories": result.drawers,
+        "total_memories": result.drawers,
         "by_type": {**{kind.capitalize(): n for kind, n in result.filed_as.items()}, **result.by_kind},
         "by_tag": result.by_tag,
         "by_age": result.by_age,
