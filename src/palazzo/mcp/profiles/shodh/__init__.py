@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from palazzo.attention.tool_names import NAMES
 from palazzo.mcp.profile import Profile
-from palazzo.mcp.profiles.shodh import absent, exchanging, graph, memories, reminders, syncing, tending, todos, upkeep
+from palazzo.mcp.profiles.shodh import (
+    absent,
+    exchanging,
+    graph,
+    memories,
+    reminders,
+    syncing,
+    tending,
+    todo_comments,
+    todos,
+    upkeep,
+)
 from palazzo.mcp.tools import Tool, tolerant
 
 INSTRUCTIONS = """\
@@ -22,6 +33,7 @@ TOOLS = tolerant(
     (
         *memories.TOOLS,
         *todos.TOOLS,
+        *todo_comments.TOOLS,
         *reminders.TOOLS,
         *graph.TOOLS,
         *tending.TOOLS,
