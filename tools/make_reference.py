@@ -117,8 +117,11 @@ def _profile(profile: Profile) -> Iterator[str]:
     yield f"## Profile {profile.name}"
     yield ""
     if len(core) < len(full):
-        yield f"The core toolset is {', '.join(f'`{name}`' for name in full if name in core)}."
-        yield ""
+        names = ", ".join(f"`{name}`" for name in full if name in core)
+        yield f"The core toolset has {len(core)} tools: {names}. The full toolset has {len(full)}."
+    else:
+        yield f"It has {len(full)} tools, the same in both toolsets."
+    yield ""
     for tool in full.values():
         yield from _tool(tool)
 

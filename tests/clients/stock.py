@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.archive.conversations import SESSION, file_rows, said
 
 from palazzo.model import Place
 from palazzo.operations import registry
 from palazzo.operations.context import Context
+from palazzo.operations.hook import HookRequest, hook
 from palazzo.palace import Palace
 
 NOTES = {
@@ -53,6 +55,26 @@ GIVEN: Mapping[str, Any] = {
     "old": "berth {n}",
     "new": "berth {n} b",
     "branches": "main..cranes",
+    "session": "{session}",
+    "memory_id": "{note}",
+    "entity_name": "the quay",
+    "todo_id": "{todo}",
+    "parent_id": "{todo}",
+    "comment_id": "{note}",
+    "reminder_id": "{reminder}",
+    "trigger_type": "context",
+    "backup_id": 1,
+    "project": "acme",
+    "name": "acme",
+    "pattern": "crane",
+    "direction": "up",
+    "from_memory_id": "{note}",
+    "to_memory_id": "{note}",
+    "relation": "RelatedTo",
+    "edge_id": "{note}",
+    "verdict": "confirm",
+    "memory_ids": ["{note}"],
+    "outcome": "neutral",
 }
 """What an argument of that name is given; `{n}` is new each time, what else stands in braces is made for the call."""
 OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {
@@ -70,6 +92,8 @@ OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {
     "import": {"path": "memory.jsonl"},
     "import_memories": {"path": "memory.jsonl"},
     "forget": {"dry_run": False},
+    "set_reminder": {"keywords": ["cranes"]},
+    "update_todo": {"status": "cancelled"},
     "undo": {"list": True},
 }
 """Beside it, what a tool is given in particular; arguments that it does not have in some profile are left out."""
@@ -88,6 +112,7 @@ class Stock:
         with Palace.open(palace) as opened:
             for place, note in NOTES.items():
                 opened.remember(note, place)
+            file_rows(opened, [said(0, "user", "which crane is broken"), said(1, "assistant", "Crane 3 is broken.")])
         self._do("remember", text="All cranes are painted yellow.", wing="acme", tags=("cranes",))
         self._do("mine", paths=(Path("page.md"),))
         self._do("kg_add", subject="the quay", predicate="has", object="nine berths")
@@ -112,10 +137,19 @@ class Stock:
     def _makers(self, number: int) -> Mapping[str, Callable[[], str]]:
         return {
             "note": lambda: self._do("remember", text=f"Made {number}: crane {number} creaks.", wing="acme").drawers[0],
+            "session": self._session,
             "todo": lambda: self._do("todo_add", text=f"Oil crane {number}.", wing="acme").todo.id,
             "reminder": lambda: self._do("remind", text=f"Oil crane {number}.", topic="cranes").reminder.id,
             "tunnel": lambda: self._do("tunnel_add", source="acme/notes", target="web/login").tunnel.id,
         }
+
+    def _session(self) -> str:
+        """A session that is recorded, and began with a hook."""
+        self._do("remember", text="We decided to oil cranes on Mondays.", kind="decision")
+        asked = HookRequest("codex", "session-start", SESSION.session_id)
+        with Context(self.palace, self.project, {"HOME": str(self.project), "PALAZZO_SERVICE": "off"}) as context:
+            hook(context, asked)
+        return SESSION.session_id
 
     def _do(self, name: str, **fields: Any) -> Any:
         with Context(self.palace, self.project, {"HOME": str(self.project), "PALAZZO_SERVICE": "off"}) as context:

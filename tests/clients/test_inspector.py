@@ -18,9 +18,12 @@ from tests.daemon.conftest import User
 from tests.relay.conftest import relay_command
 
 from palazzo.mcp.profile import MODULES
+from palazzo.mcp.profiles.shodh import absent
 
 pytestmark = pytest.mark.slow
 AT_ONCE = 3
+NOT_HERE = {tool.name for tool in absent.TOOLS}
+"""Tools of shodh's that say what there is instead."""
 LAUNCHER = "clients/launcher/build/index.js"
 
 Ask = Callable[..., dict[str, Any]]
@@ -68,7 +71,11 @@ def test_all_that_is_listed_is_called_read_and_got(
             return result
 
         tools = ask("tools/list", "--strict")["tools"]
-        calls = [(tool["name"], stock.arguments(tool["name"], tool["inputSchema"])) for tool in tools]
+        calls = [
+            (tool["name"], stock.arguments(tool["name"], tool["inputSchema"]))
+            for tool in tools
+            if tool["name"] not in NOT_HERE
+        ]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             answers = list(
                 pool.map(
@@ -83,4 +90,4 @@ def test_all_that_is_listed_is_called_read_and_got(
         for prompt in ask("prompts/list")["prompts"]:
             given = [f"{one['name']}=cranes" for one in prompt.get("arguments", [])]
             assert ask("prompts/get", "--prompt-name", prompt["name"], *(["--prompt-args", *given] if given else []))
-    assert len(calls) == len(tools) > 1
+    assert len(calls) > 1

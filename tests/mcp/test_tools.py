@@ -20,12 +20,15 @@ from palazzo.mcp.server import listed
 from palazzo.mcp.toolsets.full import FULL
 from palazzo.model import Place
 from palazzo.operations.context import Context
+from palazzo.operations.hook import HookRequest, hook
 from palazzo.operations.instruction_prompts import PROMPTS, written
+from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.sync_init import SyncInitRequest, sync_init
 from palazzo.palace import Palace
 
 LARGEST = 25_000
 """Characters of a result, beyond which hosts cut it themselves."""
+DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down in March."
 
 
 def is_fenced(text: str) -> bool:
@@ -252,6 +255,38 @@ def test_facts_are_stated_asked_superseded_and_ended(talk: Talk) -> None:
     assert "fact" in talk.text("read", id=added["id"])
 
 
+# --- sessions ----------------------------------------------------------------------------------------------
+
+
+def injected(talk: Talk) -> str:
+    """Keep a decision, and let a session start; return what the hook told its agent."""
+    with Context(talk.palace.database.path, talk.cwd, {"HOME": str(talk.cwd)}, clock=talk.palace.clock) as context:
+        remember(context, RememberRequest(DECISION, kind="decision"))
+        return hook(context, HookRequest("codex", "session-start", "0199-aa")).inject
+
+
+def test_why_says_what_a_hook_told_an_agent(talk: Talk) -> None:
+    assert DECISION in injected(talk)
+    answer = talk.told("why", session="0199")
+    (injection,) = answer["injections"]
+    assert DECISION in injection["text"]
+    assert injection["event"] == "session-start"
+    assert [] in [part["used"] for part in injection["parts"]]
+    assert is_fenced(talk.text("why", session="0199-aa", host="codex"))
+    assert "No hook of a session" in talk.refusal("why", session="nobody")
+
+
+def test_digest_says_what_a_session_came_to(talk: Talk) -> None:
+    (hit,) = talk.told("search", query="which port does the zebra gateway use", limit=1)["hits"]
+    session = hit["where"].split(" · ")[1].split()[1]
+    lines = talk.told("digest", session=session)["lines"]
+    assert ("asked", "which port does the zebra gateway use") in [(line["kind"], line["text"]) for line in lines]
+    assert {line["kind"] for line in talk.told("digest", session=session, kind=["failed"])["lines"]} <= {"failed"}
+    assert talk.error("digest", session=session, kind=["gossip"])[0] == -32602
+    assert all(line["text"] in talk.text("digest", session=session) for line in lines)
+    assert talk.refusal("digest", session="nobody")
+
+
 # --- every tool --------------------------------------------------------------------------------------------
 
 CALLS: dict[str, dict[str, Any]] = {
@@ -270,6 +305,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "kg_supersede": {"subject": "donkey", "predicate": "is", "old": "brown", "new": "black"},
     "kg_timeline": {},
     "diff": {"branches": "main..zebras"},
+    "digest": {"session": "{session}"},
+    "why": {"session": "0199"},
     "kg_conflicts": {},
     "kg_stats": {},
     "status": {},
@@ -335,7 +372,10 @@ def _stock_for_tools(talk: Talk) -> dict[str, str]:
     remote.mkdir()
     with Context(talk.palace.database.path, talk.cwd, {"HOME": str(talk.cwd)}) as context:
         sync_init(context, SyncInitRequest(str(remote)))
+    (hit,) = talk.told("search", query="which port does the zebra gateway use", limit=1)["hits"]
+    injected(talk)
     return {
+        "session": hit["where"].split(" · ")[1].split()[1],
         "drawer": other["id"], "note": note["id"], "todo": todo, "reminder": reminder, "tunnel": tunnel,
         "place": place, "wing": place.split("/")[0],
     }  # fmt: skip

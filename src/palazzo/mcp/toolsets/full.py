@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from palazzo.mcp.toolsets import exchanging, facts, filed, keeping, recalling, structure, syncing, tasks, tending
+from palazzo.mcp.toolsets import (
+    exchanging,
+    facts,
+    filed,
+    keeping,
+    recalling,
+    sessions,
+    structure,
+    syncing,
+    tasks,
+    tending,
+)
 
 FULL = (
     recalling.SEARCH_IN_FULL,
@@ -15,6 +26,8 @@ FULL = (
     keeping.DIARY_WRITE_IN_FULL,
     recalling.DIARY_READ_IN_FULL,
     recalling.DIFF,
+    sessions.DIGEST,
+    sessions.WHY,
     facts.KG_QUERY_IN_FULL,
     facts.KG_ADD_IN_FULL,
     facts.KG_END,

@@ -275,7 +275,7 @@ TODO_STATS = Tool(
 def _projects(results: Sequence[Any], given: Given) -> Answer:
     wings: WingListResult = results[0]
     listing: TodoListResult = results[1]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "id": wing.wing,
             "name": wing.wing,
