@@ -169,7 +169,7 @@ def test_status_counts_and_says_how_the_palace_is_used(talk: Talk) -> None:
 def test_a_hit_has_the_documented_fields_and_exact_words(talk: Talk) -> None:
     told = parsed(talk, "search", query="zebra retries were decided by the web team", wing="web")
     assert list(told) == ["query", "filters", "results"]
-    assert told["filters"] == {"wing": "web", "room": None}
+    assert told["filters"] == {"wing": "web", "room": None, "source_file": None, "since": None, "before": None}
     (hit,) = told["results"]
     assert list(hit) == [
         "drawer_id", "text", "wing", "room", "source_file", "created_at", "similarity", "distance", "bm25_score",
@@ -477,3 +477,11 @@ def test_days_come_back_as_days(talk: Talk, stated: dict[str, Any], answered: tu
         parsed(talk, "kg_timeline", entity="Ada")["timeline"],
     ):
         assert [(row["valid_from"], row["valid_to"]) for row in rows] == [answered]
+
+
+def test_a_diary_entry_may_be_called_content(talk: Talk) -> None:
+    parsed(talk, "diary_write", agent_name="Ada", content="By the other name.")
+    parsed(talk, "diary_write", agent_name="Ada", entry="By its own name.", content="By the other name once more.")
+    texts = [entry["content"] for entry in parsed(talk, "diary_read", agent_name="Ada")["entries"]]
+    assert texts == ["By its own name.", "By the other name."]
+    assert "'entry'" in talk.error("mempalace_diary_write", agent_name="Ada")[1]

@@ -60,7 +60,11 @@ def test_clients_of_mempalace_read_the_same_fields_empty(tmp_path: Path, palace:
     status = told.pop("status")
     assert (status["total_drawers"], status["wings"], status["rooms"]) == (0, {}, {})
     assert told == {
-        "search": {"query": "port", "filters": {"wing": None, "room": None}, "results": []},
+        "search": {
+            "query": "port",
+            "filters": dict.fromkeys(("wing", "room", "source_file", "since", "before")),
+            "results": [],
+        },
         "check_duplicate": {"is_duplicate": False, "matches": []},
         "list_drawers": {"drawers": [], "total": 0, "count": 0, "offset": 0, "limit": 20},
         "list_wings": {"wings": {}},

@@ -27,7 +27,8 @@ class Argument:
 
     It fills the request's field `field` (of its own name if left out), whose type and default it has; `schema` adds to
     what the type says, or says all of an argument that fills no field (`field` is None: `Tool.fields` reads it).
-    One that is `ignored` does nothing, and the answer says so: another server has it.
+    One that is `ignored` does nothing, and the answer says so: another server has it. `alias` is another name that
+    clients give it; its own counts where both are given.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Argument:
     default: Any = _UNSET
     required: bool | None = None
     ignored: bool = False
+    alias: str = ""
 
     @property
     def fills(self) -> str | None:
@@ -148,6 +150,7 @@ class Tool:
     def given(self, arguments: Mapping[str, Any], host: str = "", cwd: Path = Path()) -> Given:
         """Return what a call gives; ValueError, naming it, for what is unknown, missing, mistyped or too large."""
         known = self.input["properties"]
+        arguments = self._by_own_names(arguments)
         unknown = [name for name in arguments if name not in known and name not in HOST_ARGUMENTS]
         if unknown and not self.tolerant:
             raise ValueError(self._has_no(unknown[0]))
@@ -167,6 +170,12 @@ class Tool:
                 values[one.name] = int(values[one.name])  # JSON knows no whole numbers: some clients write 5.0
         defaults = {one.name: self._default_of(one) for one in self.arguments}
         return Given(defaults | values, host, cwd, tuple(remarks))
+
+    def _by_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments with each alias replaced by the name that it stands for."""
+        aliases = {one.alias: one.name for one in self.arguments if one.alias in arguments and one.alias}
+        renamed = {name: arguments[alias] for alias, name in aliases.items() if arguments.get(name) is None}
+        return {**{name: value for name, value in arguments.items() if name not in aliases}, **renamed}
 
     def _has_no(self, name: str) -> str:
         known = self.input["properties"]

@@ -63,7 +63,7 @@ def _found(result: SearchResult, given: Given) -> Answer:
 
 
 def _results(query: str, given: Given, rows: list[dict[str, Any]], left_out: int = 0) -> Answer:
-    filters = {"wing": given["wing"], "room": given["room"]}
+    filters = {name: given[name] for name in ("wing", "room", "source_file", "since", "before")}
     return recorded({"query": query, "filters": filters, "results": rows, **rest(left_out)})
 
 

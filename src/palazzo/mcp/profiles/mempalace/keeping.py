@@ -47,7 +47,12 @@ DIARY_WRITE = Tool(
     name="mempalace_diary_write",
     operation="diary_write",
     description="Write in an agent's diary what was done, learned and left open, for the next session.",
-    arguments=(_AGENT, Argument("entry", "", "text"), Argument("topic", "In a word or two.", default="general"), _WING),
+    arguments=(
+        _AGENT,
+        Argument("entry", "", "text", alias="content"),
+        Argument("topic", "In a word or two.", default="general"),
+        _WING,
+    ),
     hints=ADDS,
     fields=_project,
     answer=_written,
