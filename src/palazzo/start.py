@@ -26,10 +26,12 @@ _ENDS_WITHIN = 3.0
 class Asked:
     """What a command line asks of a relay."""
 
-    __slots__ = ("palace", "profile", "toolset")
+    __slots__ = ("palace", "profile", "read_only", "toolset")
 
-    def __init__(self, palace: str | None = None, profile: str = "palazzo", toolset: str = "core") -> None:
-        self.palace, self.profile, self.toolset = palace, profile, toolset
+    def __init__(
+        self, palace: str | None = None, profile: str = "palazzo", toolset: str = "core", read_only: bool = False
+    ) -> None:
+        self.palace, self.profile, self.toolset, self.read_only = palace, profile, toolset, read_only
 
 
 def main(arguments: list[str], root: str) -> int:
@@ -49,6 +51,8 @@ def asked(arguments: list[str]) -> Asked | None:
         option, has_value, value = word.partition("=")
         if word == "mcp" and not named:
             named = True
+        elif word == "--read-only":
+            found.read_only = True
         elif option in ("--palace", "--profile", "--toolset"):
             value = value if has_value else next(words, "")
             if not value or value.startswith("-"):
@@ -70,6 +74,8 @@ def run(wanted: Asked) -> int:
     palace = client.chosen_palace(wanted.palace, variables, here)
     if wanted.palace is not None:
         alone += ["--palace", palace]
+    if wanted.read_only:
+        alone += ["--read-only"]
     if os.isatty(0):
         relay.remark("this is for a host to start; 'palazzo mcp --print-config HOST' says how it is told to.")
     if not client.is_wanted(variables):
@@ -79,6 +85,7 @@ def run(wanted: Asked) -> int:
         "want": "mcp",
         "profile": wanted.profile,
         "toolset": wanted.toolset,
+        "read_only": wanted.read_only,
         "surroundings": client.surroundings(here, variables),
     }
 

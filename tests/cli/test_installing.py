@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
@@ -100,21 +97,32 @@ def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> No
     [
         ("init proj", "init -- proj"),
         ("init proj --yes", "init --yes -- proj"),
-        ("mine proj", "mine -- proj"),
-        ("mine proj --mode projects --wing w", "mine --mode auto --wing w -- proj"),
-        ("mine chats --mode=convos", "mine --mode convos -- chats"),
+        ("init proj --yes --no-llm --lang en", "init --yes -- proj"),
+        ("mine proj", "mine --wait -- proj"),
+        ("mine proj --mode projects --wing w", "mine --mode auto --wing w --wait -- proj"),
+        ("mine chats --mode=convos", "mine --mode convos --wait -- chats"),
+        ("mine papers --mode extract --direct", "mine --mode docs --wait -- papers"),
         ("mine proj --dry-run --agent me", "mine --dry-run -- proj"),
-        ("sweep chats", "mine --mode convos -- chats"),
+        ("mine proj --dry-run --read-only", "mine --dry-run -- proj"),
+        ("mine / --dry-run --include-ignored proc,sys/ --include-ignored no-such", "mine --dry-run -- / /proc /sys/"),
+        ("sweep chats", "mine --mode convos --wait -- chats"),
         ("search why sqlite --results 3 --room db", "search --limit 3 --room db -- why sqlite"),
+        ("search why --since 2026-01-01 --before 2026-02-01", "search --since 2026-01-01 --until 2026-02-01 -- why"),
         ("wake-up --wing w", "wake-up --wing w"),
         ("status", "status"),
         ("repair --yes", "repair"),
+        ("repair --dry-run --read-only", "repair --dry-run"),
         ("hook run --hook stop --harness claude-code", "hook claude-code stop"),
         ("hook run --hook precompact --harness codex", "hook codex pre-compact"),
         ("instructions search", "instructions search --profile mempalace"),
         ("mcp", "mcp --profile mempalace"),
-        ("mcp --palace /x --transport stdio", "mcp --profile mempalace"),
-        ("--palace /x status", "status"),
+        ("mcp --palace /x --transport stdio", "mcp --profile mempalace --palace /x/palace.db"),
+        ("mcp --read-only", "mcp --profile mempalace --read-only"),
+        ("--palace /x status", "status --palace /x/palace.db"),
+        ("status --palace=/x", "status --palace /x/palace.db"),
+        ("--palace ~/.mempalace/palace status", "status"),
+        ("--palace ~/.config/mempalace/palace status", "status"),
+        ("hook run --hook stop --harness codex --palace /x", "hook codex stop --palace /x/palace.db"),
         ("split chats", ""),
     ],
 )
@@ -130,52 +138,10 @@ def test_a_verb_of_mempalace_is_one_of_ours(theirs: str, ours: str) -> None:
         ("mine proj --wing", "--wing needs a value"),
         ("hook run --hook stop", "say which hook"),
         ("--palace /x", "say what to do"),
+        ("status --palace", "--palace needs a value"),
+        ("search", "say what to search for"),
     ],
 )
 def test_what_mempalace_does_not_know_either_is_named(given: str, says: str) -> None:
     with pytest.raises(Misused, match=says):
         translated(given.split())
-
-
-# --- the programs ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def programs(palazzo: Command, home: Path) -> Path:
-    directory = home / "my bin"
-    palazzo.json("install", "mempalace-compat", str(directory))
-    return directory
-
-
-def run(*command: str | Path, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(word) for word in command], input=stdin, capture_output=True, text=True, env={**os.environ, **variables}
-    )
-
-
-@POSIX
-def test_the_program_mines_and_answers_hooks(shop: Path, programs: Path, home: Path) -> None:
-    mempalace = programs / "mempalace"
-    (home / "shop" / "docs" / "okapi.md").write_text("# Okapi\n\nOkapis are fed at noon.\n")
-    assert "1 new" in run(mempalace, "mine", "docs", "--mode", "projects").stdout
-    hook = run(mempalace, "hook", "run", "--hook", "stop", "--harness", "claude-code", stdin='{"session_id": "s"}')
-    assert (hook.returncode, json.loads(hook.stdout)) == (0, {})
-    wrong = run(mempalace, "compress")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-
-
-@POSIX
-@pytest.mark.slow
-def test_the_server_is_started_as_a_module(shop: Path, programs: Path) -> None:
-    lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"},
-        }},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-    ]  # fmt: skip
-    stdin = "".join(f"{json.dumps(line)}\n" for line in lines)
-    ran = run(sys.executable, "-m", "mempalace.mcp_server", stdin=stdin, PYTHONPATH=str(programs))
-    assert ran.returncode == 0, ran.stderr
-    answers = {answer["id"]: answer for answer in map(json.loads, ran.stdout.splitlines())}
-    assert "mempalace_search" in {tool["name"] for tool in answers[2]["result"]["tools"]}

@@ -54,7 +54,12 @@ def test_documents_are_taken_and_code_only_when_asked_for(tree: Path) -> None:
     assert taken(tree) == ["README.md", "deploy.yaml", "docs/a.rst"]
     assert taken(tree, Rules("all")) == ["README.md", "deploy.yaml", "docs/a.rst", "src/a.py"]
     assert taken(tree, Rules(policy="all")) == taken(tree, Rules("all"))
+    put(tree, "palazzo.toml", "mempalace.yaml", ".claude/palazzo.local.md", "entities.json")
+    assert "entities.json" not in taken(tree, Rules(include=("*",)))
     reasons = skipped(tree)
+    assert {reasons[name] for name in ("palazzo.toml", "mempalace.yaml", ".claude/palazzo.local.md")} == {
+        "configuration of the memory, not a document"
+    }
     assert reasons["empty.md"] == "empty"
     assert reasons["Cargo.lock"] == "a lock file"
     assert "--mode all" in reasons["src/a.py"]

@@ -34,6 +34,9 @@ def mcp(
             "--print-config", metavar="HOST", help="Print what to put into a host's settings, and serve nothing."
         ),
     ] = "",
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Serve only the tools that read; a call of another is refused.")
+    ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at ADDRESS, until ^C.")] = False,
     address: Annotated[
         str | None,
@@ -51,7 +54,7 @@ def mcp(
     try:
         _check(profile, "profile", start.PROFILES)
         _check(toolset, "toolset", start.TOOLSETS)
-        asked = start.Asked(None if chosen is None else str(chosen), profile, toolset)
+        asked = start.Asked(None if chosen is None else str(chosen), profile, toolset, read_only)
         if http:
             code = _serve_http(address, asked)
         elif address is not None:
@@ -72,6 +75,7 @@ def _serve_http(address: str | None, asked: start.Asked) -> int:
     """Become the process that serves; an address that begins with a dash is none, and not an option either."""
     command = [sys.executable, "-P", "-m", "palazzo.daemon.http_server"]
     command += ["--profile", asked.profile, "--toolset", asked.toolset]
+    command += ["--read-only"] if asked.read_only else []
     command += [] if asked.palace is None else ["--palace", asked.palace]
     return start.become([*command, *([] if address is None else ["--", address])])
 
@@ -117,4 +121,6 @@ def _arguments(asked: start.Asked) -> list[str]:
         arguments += ["--profile", asked.profile]
     if asked.toolset != default.toolset:
         arguments += ["--toolset", asked.toolset]
+    if asked.read_only:
+        arguments += ["--read-only"]
     return arguments

@@ -1,6 +1,6 @@
 """A process that serves MCP over HTTP, with the palace and the model warm: `palazzo mcp --http`.
 
-python -m palazzo.daemon.http_server [HOST:PORT] [--profile NAME] [--toolset NAME] [--palace PATH]
+python -m palazzo.daemon.http_server [HOST:PORT] [--profile NAME] [--toolset NAME] [--palace PATH] [--read-only]
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--profile", default="palazzo")
     parser.add_argument("--toolset", default="core")
     parser.add_argument("--palace", type=Path)
+    parser.add_argument("--read-only", action="store_true")
     told = parser.parse_args(arguments)
     with Context(told.palace) as context:
         engine = Engine(context.palace_path)
-    around = Surroundings(Path.cwd(), dict(os.environ), engine.palace)
+    around = Surroundings(Path.cwd(), dict(os.environ), engine.palace, read_only=told.read_only)
     with contextlib.closing(engine):
         try:
             return http.serve(

@@ -45,7 +45,7 @@ class McpConnections:
         told = around.get("variables")
         variables = {str(name): str(value) for name, value in (told if isinstance(told, dict) else {}).items()}
         cwd = Path(str(around.get("cwd") or self._engine.palace.parent))
-        connection = _Connection(stream, self._engine, cwd, variables)
+        connection = _Connection(stream, self._engine, cwd, variables, hello.get("read_only") is True)
         self._open.add(connection)
         try:
             serving = connection.serve(str(hello.get("profile") or "palazzo"), str(hello.get("toolset") or "core"))
@@ -78,8 +78,10 @@ class _Connection:
         engine: Engine,
         cwd: Path,
         variables: Mapping[str, str],
+        read_only: bool,
     ) -> None:
         self._stream, self._engine, self._cwd, self._variables = stream, engine, cwd, variables
+        self._read_only = read_only
         self._calls = 0
         self._is_finishing = False
         self._end_of_input: Callable[[], None] | None = None
@@ -116,7 +118,7 @@ class _Connection:
                 write,
                 profile=profile,
                 toolset=toolset,
-                surroundings=Surroundings(self._cwd, self._variables, self._engine.palace),
+                surroundings=Surroundings(self._cwd, self._variables, self._engine.palace, read_only=self._read_only),
                 call=self._call,
             )
         finally:

@@ -15,13 +15,15 @@ from palazzo.operations.context import Progress
 class Surroundings:
     """Where a client is: its working directory and variables, and the palace where one was named.
 
-    `trust` is whom to believe for what it states. It is for the `Context` of every operation, as are the others.
+    `trust` is whom to believe for what it states. It is for the `Context` of every operation, as are the others. A
+    client that is `read_only` has the tools that only read.
     """
 
     cwd: Path
     variables: Mapping[str, str]
     palace: Path | None = None
     trust: Trust = "agent"
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ from palazzo.mcp.tools import Answer, Tool
 
 __all__ = ["Connected", "build", "serve"]
 
+READ_ONLY = -32003
+"""The error of a call that would write, where the client may only read: the code that MemPalace's server answers."""
 _FRESH_FOR = CacheHint(ttl_ms=300_000, scope="private")
 """How long a client of the newer protocol may keep a list of tools and prompts: they change with the version alone."""
 
@@ -110,13 +112,15 @@ class _Tools:
         self._tools = {tool.name: tool for tool in profile.tools(toolset)}
         self._unknown = types.METHOD_NOT_FOUND if profile.stands_in else types.INVALID_PARAMS
         self._listed = [listed(tool) for tool in self._tools.values()]
+        self._listed_reading = [listed(tool) for tool in self._tools.values() if tool.hints.reads]
 
     def input_of(self, name: str) -> dict[str, Any] | None:
         tool = self._tools.get(name)
         return None if tool is None else tool.input
 
     async def show(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        shown, cursor = page(self._listed, params)
+        is_read_only = context.lifespan_context.surroundings.read_only
+        shown, cursor = page(self._listed_reading if is_read_only else self._listed, params)
         return types.ListToolsResult(tools=list(shown), next_cursor=cursor)
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -124,6 +128,8 @@ class _Tools:
         if tool is None:
             there = ", ".join(self._tools)
             raise MCPError(self._unknown, f"There is no tool '{params.name[:60]}'; there are: {there}.")
+        if context.lifespan_context.surroundings.read_only and not tool.hints.reads:
+            raise MCPError(READ_ONLY, "Server is in read-only mode; this tool is disabled", {"tool": tool.name})
         try:
             answered = await answer(context, tool, params.arguments or {})
         except Refused as why:

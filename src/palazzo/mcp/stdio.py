@@ -1,6 +1,6 @@
 """Serves MCP on standard input and output from this very process: where no service runs, or none is wanted.
 
-    python -m palazzo.mcp.stdio [--profile NAME] [--toolset NAME] [--palace PATH]
+    python -m palazzo.mcp.stdio [--profile NAME] [--toolset NAME] [--palace PATH] [--read-only]
 
 Standard output is taken away from everybody else in the process first: what they print goes to standard error.
 """
@@ -35,11 +35,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     parser.add_argument("--profile", default="palazzo")
     parser.add_argument("--toolset", default="core")
     parser.add_argument("--palace", type=Path)
+    parser.add_argument("--read-only", action="store_true")
     told = parser.parse_args(arguments)
-    serve_here(told.profile, told.toolset, told.palace)
+    serve_here(told.profile, told.toolset, told.palace, told.read_only)
 
 
-def serve_here(profile: str, toolset: str, palace: Path | None) -> NoReturn:
+def serve_here(profile: str, toolset: str, palace: Path | None, read_only: bool = False) -> NoReturn:
     """Serve this process's standard input and output, and end it with exit code 0. UsageError for an unknown profile.
 
     It ends at once: what libraries do at leisure when Python ends (0.5 s with a model loaded) concerns no client.
@@ -48,7 +49,7 @@ def serve_here(profile: str, toolset: str, palace: Path | None) -> NoReturn:
 
     build(profile, toolset)
     stdin, stdout = _taken_streams()
-    surroundings = Surroundings(Path(start.directory(os.environ)), dict(os.environ), palace)
+    surroundings = Surroundings(Path(start.directory(os.environ)), dict(os.environ), palace, read_only=read_only)
     anyio.run(partial(_serve, stdin, stdout, profile, toolset, surroundings))
     os._exit(0)
 

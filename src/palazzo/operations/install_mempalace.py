@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 MARK = "Written by 'palazzo install mempalace-compat'"
+VERSION = "3.11.0"
+"""The version of MemPalace whose interface is provided: what programs that ask for its version are told."""
 _MODULES = "mempalace-modules"
 _SHELL = """\
 #!/bin/sh
@@ -39,6 +41,7 @@ import os
 import subprocess
 import sys
 
+__version__ = {version!r}
 __path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), {modules!r})]
 COMMAND = {command!r}
 
@@ -60,13 +63,24 @@ if __name__ == "__main__":
 _SERVER = '''\
 """{mark}: starts Palazzo's MCP server by MemPalace's name."""
 
+import json
+import subprocess
 import sys
 
-from mempalace import run
+from mempalace import COMMAND, run
 
 
 def main():
     run(["mcp", *sys.argv[1:]])
+
+
+def __getattr__(name):
+    """Ask Palazzo for its tools when they are first looked at."""
+    if name != "TOOLS":
+        raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")
+    listed = subprocess.run([*COMMAND, "tools"], stdout=subprocess.PIPE, check=True).stdout
+    globals()[name] = json.loads(listed)
+    return globals()[name]
 
 
 if __name__ == "__main__":
@@ -87,7 +101,7 @@ def plan(context: Context, request: InstallRequest) -> Plan:
         planned(directory / _program(name), _started([*command, *words]), MARK, is_program=True)
         for name, words in (("mempalace", ()), ("mempalace-mcp", ("mcp",)))
     ]
-    package = _PACKAGE.format(mark=MARK, modules=_MODULES, command=command)
+    package = _PACKAGE.format(mark=MARK, modules=_MODULES, command=command, version=VERSION)
     files.append(planned(directory / "mempalace.py", package, MARK))
     files.append(planned(directory / _MODULES / "mcp_server.py", _SERVER.format(mark=MARK), MARK))
     note = f"Put {directory} first on PATH, and on PYTHONPATH where 'python -m mempalace.mcp_server' is started."

@@ -1,0 +1,10 @@
+"""Prints the tools of this profile as JSON, by their names: for programs that look into MemPalace's server module."""
+
+from __future__ import annotations
+
+import json
+
+from palazzo.mcp.profiles.mempalace import TOOLS
+
+if __name__ == "__main__":
+    print(json.dumps({tool.name: {"description": tool.description, "input_schema": tool.input} for tool in TOOLS}))

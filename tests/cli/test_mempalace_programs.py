@@ -1,0 +1,270 @@
+"""The programs that `install mempalace-compat` writes, run as clients run them, and beside the real MemPalace."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+from tests.exchange.mempalace_peer import MemPalace, mempalace
+
+from palazzo.cli import mempalace as shim
+from palazzo.operations import install_mempalace
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
+FILES = {
+    "docs/retries.md": "# Retries\n\nThe gateway retries a failed payment three times, then parks it for a person.\n",
+    "storage.md": "# Storage\n\nInvoices are kept in PostgreSQL for ten years, as the auditors want it.\n",
+    "mempalace.yaml": "wing: till\nrooms:\n- name: docs\n  description: Files from docs/\n- name: general\n",
+}
+SNIPPET = re.compile(r"\n\n\s+(.+?)(?:\n\s+-{10,}|\s*$)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The installed programs, by the directory they lie in."""
+
+    directory: Path
+
+    def run(
+        self, *words: str | Path, program: str = "mempalace", stdin: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one of them."""
+        return started([self.directory / program, *words], stdin, variables)
+
+    def python(self, *words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a Python that imports them."""
+        return started([sys.executable, *words], stdin, {"PYTHONPATH": str(self.directory), **variables})
+
+    def call(
+        self, *calls: tuple[str, dict[str, object]], flags: tuple[str, ...] = (), **variables: str
+    ) -> list[dict[str, object]]:
+        """Start the server with these flags, list its tools and call some; return its answers to that."""
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+        asked = [("initialize", hello), ("tools/list", {})]
+        asked += [("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls]
+        environment = {**os.environ, **variables}
+        command = [str(self.directory / "mempalace-mcp"), *flags]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        ) as server:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            answers = []
+            for n, (method, params) in enumerate(asked):
+                message = {"jsonrpc": "2.0", "id": n, "method": method, "params": params}
+                server.stdin.write(f"{json.dumps(message)}\n")
+                server.stdin.flush()
+                answers.append(json.loads(server.stdout.readline()))
+        assert server.returncode == 0
+        return answers[1:]
+
+
+def started(command: list[str | Path], stdin: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **variables}
+    return subprocess.run([str(word) for word in command], input=stdin, capture_output=True, text=True, env=environment)
+
+
+@pytest.fixture
+def programs(palazzo: Command, home: Path) -> Programs:
+    directory = home / "my bin"
+    palazzo.json("install", "mempalace-compat", str(directory))
+    return Programs(directory)
+
+
+@pytest.fixture
+def till(home: Path) -> Path:
+    """A project as MemPalace's `init` leaves one behind."""
+    root = home / "till"
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+# --- which version, and which tools ------------------------------------------------------------------------
+
+
+def test_the_version_is_that_of_the_interface_wherever_a_client_asks_for_it(programs: Programs) -> None:
+    assert shim.VERSION == install_mempalace.VERSION
+    assert programs.run("--version").stdout == f"MemPalace {shim.VERSION}\n"
+    assert programs.python("-m", "mempalace", "--version").stdout == f"MemPalace {shim.VERSION}\n"
+    asked = programs.python("-c", "import mempalace; print(mempalace.__version__)")
+    assert asked.stdout == f"{shim.VERSION}\n"
+
+
+@pytest.mark.slow
+def test_the_module_of_the_server_has_its_tools_and_starts_it(programs: Programs) -> None:
+    looked = (
+        "from mempalace.mcp_server import TOOLS, main; print(*sorted(TOOLS)); TOOLS['mempalace_search']['description']"
+    )
+    named = programs.python("-c", looked).stdout.split()
+    ran = programs.python("-m", "mempalace.mcp_server", stdin='{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    assert (ran.returncode, json.loads(ran.stdout)["id"]) == (0, 1)
+    [listed] = programs.call()
+    assert named == sorted(tool["name"] for tool in listed["result"]["tools"])  # type: ignore[index]
+
+
+# --- where nothing may be written --------------------------------------------------------------------------
+
+ADDED = ("mempalace_add_drawer", {"wing": "zoo", "room": "okapis", "content": "Okapis are shy animals of the forest."})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("flags", "variables"), [(("--read-only",), {}), ((), {"MEMPALACE_MCP_READ_ONLY": "1"})])
+@pytest.mark.parametrize("service", ["off", "on"])
+def test_a_server_for_reading_hides_what_writes_and_refuses_it(
+    programs: Programs, palazzo: Command, flags: tuple[str, ...], variables: dict[str, str], service: str, home: Path
+) -> None:
+    around = {**variables, "PALAZZO_SERVICE": service, "XDG_RUNTIME_DIR": str(home)}
+    try:
+        programs.call(ADDED, PALAZZO_SERVICE="off")
+        before = palazzo.json("status")["items"]
+        listed, added, found = programs.call(ADDED, ("mempalace_search", {"query": "okapis"}), flags=flags, **around)
+    finally:
+        started([sys.executable, "-m", "palazzo", "service", "stop"], "", around)
+    names = {tool["name"] for tool in listed["result"]["tools"]}  # type: ignore[index]
+    assert "mempalace_search" in names
+    assert "mempalace_add_drawer" not in names
+    assert added["error"] == {
+        "code": -32003,
+        "message": "Server is in read-only mode; this tool is disabled",
+        "data": {"tool": "mempalace_add_drawer"},
+    }
+    assert "Okapis are shy" in found["result"]["content"][0]["text"]  # type: ignore[index]
+    assert before == palazzo.json("status")["items"] == 1
+
+
+@pytest.mark.parametrize("words", [("init",), ("mine", "."), ("sweep", "."), ("repair", "--yes")])
+def test_a_verb_that_writes_is_refused_where_nothing_may_be_written(
+    programs: Programs, home: Path, words: tuple[str, ...]
+) -> None:
+    ran = programs.run(*words, "--read-only")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "--read-only forbids" in ran.stderr
+    assert not (home / ".local" / "share" / "palazzo").exists()
+    hook = programs.run("hook", "run", "--hook", "stop", "--harness", "codex", "--read-only", stdin="{}")
+    assert (hook.returncode, hook.stdout) == (0, "{}\n")
+
+
+# --- what is printed ---------------------------------------------------------------------------------------
+
+
+def test_the_help_of_each_verb_names_its_options(programs: Programs) -> None:
+    assert shim.main(["--help"]) == 0
+    for verb, options in shim._OPTIONS.items():
+        ran = programs.run(verb, "--help")
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert all(option in ran.stdout for option in options)
+
+
+def test_a_hook_is_answered_and_an_unknown_verb_is_not(shop: Path, programs: Programs) -> None:
+    hook = programs.run("hook", "run", "--hook", "stop", "--harness", "claude-code", stdin='{"session_id": "s"}')
+    assert (hook.returncode, json.loads(hook.stdout)) == (0, {})
+    wrong = programs.run("compress")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+@pytest.mark.slow
+def test_a_palace_is_the_file_in_the_directory_that_is_named(programs: Programs, till: Path, home: Path) -> None:
+    elsewhere = home / "elsewhere" / "palace"
+    assert programs.run("--palace", elsewhere, "mine", till).returncode == 0
+    assert (elsewhere / "palace.db").is_file()
+    assert "MemPalace Status -- 2 drawers" in programs.run("status", f"--palace={elsewhere}").stdout
+    assert "2 drawers" in programs.run("status", MEMPALACE_PALACE_PATH=str(elsewhere)).stdout
+    assert "No palace found" in programs.run("status").stdout
+    (elsewhere.parent / "theirs").mkdir()
+    (elsewhere.parent / "theirs" / "chroma.sqlite3").write_bytes(b"")
+    assert "palazzo import --palace" in programs.run("--palace", elsewhere.parent / "theirs", "status").stderr
+
+
+@pytest.mark.slow
+def test_what_is_ignored_is_read_where_it_is_asked_for(programs: Programs, till: Path) -> None:
+    (till / ".gitignore").write_text("plans/\n*.tmp.md\n")
+    for name in ("plans/harbour.md", "plans/deep/quay.md", "crane.tmp.md"):
+        (till / name).parent.mkdir(parents=True, exist_ok=True)
+        (till / name).write_text("# Plan\n\nThe crane is painted in May, by the people of the harbour.\n")
+    assert "2 new" in programs.run("mine", till).stdout
+    assert "3 new" in programs.run("mine", till, "--include-ignored", "plans/,crane.tmp.md").stdout
+    status = programs.run("status").stdout
+    assert "5 drawers" in status
+    assert status.count("WING:") == 1
+
+
+# --- beside the real program -------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_clients_read_the_same_of_the_real_program_and_of_this_one(
+    programs: Programs, till: Path, tmp_path: Path
+) -> None:
+    with mempalace(tmp_path / "their home") as theirs:
+        run = theirs_runner(theirs)
+        for empty in (("status",), ("wake-up",), ("wake-up", "--wing", "none"), ("search", "payment")):
+            assert same_form(run(*empty), programs.run(*empty))
+        assert run("mine", str(till)).returncode == programs.run("mine", till).returncode == 0
+        for words in (
+            ("search", "failed payment"),
+            ("search", "payment", "--wing", "till", "--room", "docs"),
+            ("search", "payment", "--wing", "none"),
+            ("search", "payment", "--room", "none"),
+            ("status",),
+            ("wake-up",),
+            ("wake-up", "--wing", "none"),
+            ("--version",),
+        ):
+            assert same_form(run(*words), programs.run(*words)), words
+        assert snippets(run("search", "failed payment")) == snippets(programs.run("search", "failed payment"))
+        assert run("status").stdout == programs.run("status").stdout or same_form(run("status"), programs.run("status"))
+        assert {run("nonsense").returncode, programs.run("nonsense").returncode} == {2}
+        assert {run("search").returncode, programs.run("search").returncode} == {2}
+
+
+def theirs_runner(peer: MemPalace) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [peer.python, "-m", "mempalace", *words]
+        return subprocess.run(command, env=peer.environment, cwd=peer.home, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def same_form(theirs: subprocess.CompletedProcess[str], ours: subprocess.CompletedProcess[str]) -> bool:
+    """Whether a client that goes by exit codes and by the lines that frame words meets the same."""
+    assert (theirs.returncode, framing(theirs.stdout)) == (ours.returncode, framing(ours.stdout)), ours.stderr
+    return True
+
+
+def framing(printed: str) -> list[str]:
+    """The lines that are no recorded words, with numbers and places of this machine left out; of hits the first."""
+    first = printed.partition("  [2] ")[0]
+    lines = [
+        line
+        for line in first.splitlines()
+        if re.match(
+            r"=|  (\[|Results|Wing|Room|No |Run|WING|MemP)|    ROOM|"
+            r"      (Source|Match)|Wake-up|MemPalace",
+            line,
+        )
+    ]
+    return [re.sub(r"\d+\.\d+|~\d+|at /.*", "#", line) for line in lines]
+
+
+def snippets(ran: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
+    """What a client takes out of a search: the words of each block that states a cosine, with its source."""
+    blocks = re.split(r"\n  \[\d+\] ", ran.stdout)[1:]
+    assert blocks
+    assert all(float(found.group(1)) >= 0 for block in blocks if (found := re.search(r"cosine_sim=([0-9.]+)", block)))
+    assert all("cosine_sim=" in block for block in blocks)
+    named = re.compile(r"Source: (\S+)")
+    return sorted(
+        (source.group(1), words.group(1).strip())
+        for block in blocks
+        if (source := named.search(block)) and (words := SNIPPET.search(block))
+    )
