@@ -187,7 +187,7 @@ def test_a_docs_first_script_needs_only_another_name(palazzo: Command, home: Pat
     (home / "shop" / "docs" / "deploy.md").write_text("# Deploying\n\nPort 8443.\n")
     (home / "shop" / "server.py").write_text("PORT = 8443\n")
     script = ["mine", "--mode", "docs", str(home / "shop"), "--wing", "wing_docs", "--no-repair"]
-    assert palazzo.json(*script, "--dry-run")["new"] == palazzo.json(*script)["new"] == 2
+    assert palazzo.json(*script, "--dry-run")["new"] == palazzo.json(*script)["new"] == 1
     assert list(palazzo.json("status")["wings"]) == ["wing_docs"]
     (hit, *_) = palazzo.json("search", "port 8443", "--wing", "wing_docs")["hits"]
     assert hit["source"]["uri"].endswith("/docs/deploy.md")
@@ -210,3 +210,58 @@ def test_conversations_are_chosen_by_age_by_length_and_by_id(palazzo: Command, h
     assert palazzo.json(*convos, "--session", "ffff")["sources"] == 0
     assert palazzo.json(*convos, "--min-messages", "1000")["new"] == 0
     assert palazzo.json(*convos, "--session", "e8cc7d58", "--min-messages", "2", "--since", "2020-01-01")["new"] == 1
+
+
+# --- what is named and not read ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "reason"),
+    [
+        ("empty.md", b"", (), "empty"),
+        ("poetry.lock", b"[[package]]\n", (), "a lock file"),
+        (".env", b"TOKEN=1\n", (), "usually holds secrets"),
+        ("mempalace.yaml", b"wing: till\n", (), "configuration of the memory, not a document"),
+        ("picture.md", b"\x89PNG\x00\x01", (), "binary"),
+        ("rows.jsonl", b'{"a": 1}\n', (), "not a transcript in any format that Palazzo reads"),
+        ("rows.jsonl", b'{"a": 1}\n', ("--mode", "docs"), "JSON lines are data, not a document"),
+        ("page.md", b"# Page\n\nwords\n", ("--mode", "convos"), "not a transcript"),
+        ("conversations.json", b"[]", ("--mode", "convos"), "not a transcript in any format that Palazzo reads"),
+        (
+            "chat.txt",
+            b"User: hello\nAssistant: hi\nUser: bye\n",
+            ("--session", "nope"),
+            "no conversation that was asked",
+        ),
+        ("empty/", b"", (), "it holds no files"),
+        ("code/a.py", b"print()\n", (), "1 × source code, which only `--mode all` reads"),
+        ("code/a.py", b"print()\n", ("--exclude", "*.py"), "1 × excluded"),
+        ("kept/node_modules/a.md", b"# A\n", (), "1 × a directory that programs fill"),
+    ],
+)
+def test_a_path_that_is_named_and_not_read_is_reported_with_the_reason(
+    palazzo: Command, home: Path, name: str, content: bytes, options: tuple[str, ...], reason: str
+) -> None:
+    path = home / "given" / name
+    (path if name.endswith("/") else path.parent).mkdir(parents=True)
+    if not name.endswith("/"):
+        path.write_bytes(content)
+    named = home / "given" / name.split("/")[0]
+    for dry in ((), ("--dry-run",)):
+        told = palazzo.json("mine", str(named), *options, *dry)
+        assert [(one["uri"], reason in one["reason"]) for one in told["skipped"]] == [(named.as_uri(), True)], told
+    shown = palazzo("mine", str(named), *options)
+    assert shown.code == 0
+    assert reason in shown.out.replace("\n", " ")
+    assert str(named) in shown.out.replace("\n", "")
+
+
+def test_what_is_named_beside_what_is_read_is_reported_too(palazzo: Command, home: Path) -> None:
+    (home / "shop" / ".gitignore").write_text("notes.md\n")
+    for name in ("notes.md", "docs/a.md", "empty.txt"):
+        (home / "shop" / name).write_text("# A\n\nwords\n" if name.endswith(".md") else "")
+    told = palazzo.json("mine", ".", "notes.md", "empty.txt")
+    assert told["new"] == 2
+    assert [(one["uri"], one["reason"]) for one in told["skipped"]] == [
+        ((home / "shop" / "empty.txt").as_uri(), "empty")
+    ]

@@ -93,12 +93,12 @@ def test_overlapping_paths_give_each_file_once(tree: Path) -> None:
 
 def test_nested_ignore_files_with_negation(tree: Path) -> None:
     repository(tree)
-    put(tree, "a.md", "log.txt", "keep.txt", "docs/log.txt", "docs/b.md", "build/c.md", "docs/deep/d.md")
-    put(tree, ".gitignore", text="*.txt\n!keep.txt\nbuild/\n/docs/deep/*\n!/docs/deep/d.md\n")
+    put(tree, "a.md", "log.txt", "keep.txt", "docs/log.txt", "docs/b.md", "made/c.md", "docs/deep/d.md")
+    put(tree, ".gitignore", text="*.txt\n!keep.txt\nmade/\n/docs/deep/*\n!/docs/deep/d.md\n")
     put(tree, "docs/.gitignore", text="!log.txt\nb.md\n")
     assert taken(tree) == ["a.md", "keep.txt", "docs/log.txt", "docs/deep/d.md"]
-    assert skipped(tree)["build"] == "ignored by .gitignore"
-    assert "build/c.md" in taken(tree, Rules(gitignore=False))
+    assert skipped(tree)["made"] == "ignored by .gitignore"
+    assert "made/c.md" in taken(tree, Rules(gitignore=False))
 
 
 def test_what_lies_in_an_ignored_directory_stays_ignored(tree: Path) -> None:
@@ -164,11 +164,47 @@ def test_a_pattern_that_cannot_be_read_costs_itself_only(tree: Path) -> None:
     assert taken(tree) == ["a.md"]
 
 
+OUTPUTS = ("build", "dist", "target", "out", "coverage", "vendor", "obj")
+
+
+@pytest.mark.parametrize("is_checkout", [True, False])
+def test_build_output_is_not_read_unless_it_is_named(tree: Path, is_checkout: bool) -> None:
+    if is_checkout:
+        subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
+    put(tree, "docs/a.md", *(f"{name}/doc/a.md" for name in OUTPUTS), "packages/web/dist/a.md")
+    assert taken(tree) == ["docs/a.md"]
+    reported = {one.path.relative_to(tree).as_posix() for one in discover([tree]) if _is_reported(one)}
+    assert reported == {*OUTPUTS, "packages/web/dist"}
+    assert "name it to read it" in skipped(tree)["vendor"]
+    assert taken(tree / "vendor") == ["doc/a.md"]
+    assert taken(tree, Rules(include=("out/**",))) == ["out/doc/a.md"]
+    assert not set(OUTPUTS) & set(skipped(tree, Rules("convos")))  # an export may lie anywhere
+    both = [one for one in discover([tree, tree / "dist"]) if isinstance(one, Candidate)]
+    assert [(one.relative, one.root) for one in both] == [("docs/a.md", tree), ("dist/doc/a.md", tree)]
+
+
+def _is_reported(one: Candidate | Skip) -> bool:
+    return isinstance(one, Skip) and not one.expected
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="asks git")
+def test_of_directories_called_like_build_output_what_git_tracks_is_read(tree: Path) -> None:
+    put(tree, "build/README.md", "build/cmd/use.md", "build/log/run.md", "vendor/lib/README.md", "out/a.md")
+    subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
+    subprocess.run(["git", "add", "build/README.md", "build/cmd", "vendor"], cwd=tree, check=True)
+    put(tree, "build/made.md", "build/cmd/made.md")
+    assert taken(tree) == ["build/README.md", "build/cmd/use.md", "vendor/lib/README.md"]
+    assert taken(tree / "build") == ["README.md", "made.md", "cmd/made.md", "cmd/use.md", "log/run.md"]
+    repository(tree / "vendor" / "theirs")
+    put(tree, "vendor/theirs/a.md")
+    assert "vendor/theirs/a.md" in taken(tree)
+
+
 def test_directories_that_programs_fill_are_not_entered(tree: Path) -> None:
-    put(tree, "node_modules/a/README.md", ".venv/a.md", "__pycache__/a.md", "env/a.md", "target/doc/a.md", "a.md")
-    put(tree, "env/pyvenv.cfg", "target/CACHEDIR.TAG")
+    put(tree, "node_modules/a/README.md", ".venv/a.md", "__pycache__/a.md", "env/a.md", "made/doc/a.md", "a.md")
+    put(tree, "env/pyvenv.cfg", "made/CACHEDIR.TAG")
     assert taken(tree) == ["a.md"]
-    assert "CACHEDIR.TAG" in skipped(tree)["target"]
+    assert "CACHEDIR.TAG" in skipped(tree)["made"]
     assert taken(tree / "node_modules") == ["a/README.md"]
 
 

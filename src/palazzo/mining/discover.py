@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +19,7 @@ from palazzo.feeders import Collection, Feeder
 from palazzo.feeders import documents as document_feeder
 from palazzo.feeders.document_kinds import Policy, refusal_by_head, refusal_by_name, refusal_by_size
 from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
+from palazzo.mining import build_output
 from palazzo.mining.heads import kind_of, read_head, trouble
 from palazzo.mining.ignoring import Globs
 from palazzo.mining.unwanted import why_not_a_transcript
@@ -133,17 +134,27 @@ def existing(path: Path) -> Path:
 
 
 def _each(tops: list[Path], rules_for: Callable[[Path], Rules], readers: Readers) -> Iterator[Found]:
+    """Yield each path once. What is named by itself is judged so, whatever a walk over what it lies in says of it."""
     seen: set[Path] = set()
     for top in tops:
-        rules = rules_for(top)
-        for found in _below(top, rules, readers) if top.is_dir() else [_named(top, rules, readers)]:
-            if found.path not in seen:
+        rules, root = rules_for(top), _root_of(top, tops)
+        for found in _below(top, root, rules, readers) if top.is_dir() else [_named(top, root, rules, readers)]:
+            if found.path not in seen and (found.path == top or isinstance(found, Candidate) or found.path not in tops):
                 seen.add(found.path)
                 yield found
 
 
-def _below(top: Path, rules: Rules, readers: Readers) -> Iterator[Found]:
+def _root_of(top: Path, tops: Sequence[Path]) -> Path:
+    """The directory of the project that `top` lies in: where no project is marked, a directory given beside it."""
+    directory = top if top.is_dir() else top.parent
+    root = project_root(directory)
+    above = [other for other in tops if other != top and root == directory and directory.is_relative_to(other)]
+    return project_root(min(above, key=lambda other: len(other.parts))) if above else root
+
+
+def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[Found]:
     include, exclude = Globs(rules.include), Globs(rules.exclude)
+    outputs = frozenset[str]() if rules.mode == "convos" else build_output.unnamed(rules.include)
     wholes: dict[Path, Candidate] = {}
 
     def visit(directory: Path, root: Path, names: set[str]) -> None:
@@ -153,7 +164,7 @@ def _below(top: Path, rules: Rules, readers: Readers) -> Iterator[Found]:
 
     judged = (
         met if isinstance(met, Skip) else _judge(met, str(top), rules, include, readers, wholes)
-        for met in walk(top, exclude, rules.gitignore, frozenset(map(str, rules.excluded)), visit)
+        for met in walk(top, exclude, rules.gitignore, frozenset(map(str, rules.excluded)), visit, root, outputs)
     )
     if rules.mode in ("docs", "all"):
         return judged
@@ -174,15 +185,16 @@ def _mostly(found: list[Found]) -> Iterator[Found]:
             yield one
 
 
-def _named(path: Path, rules: Rules, readers: Readers) -> Found:
-    """Judge a file that a person named: its kind does not matter, what it holds does."""
+def _named(path: Path, root: Path, rules: Rules, readers: Readers) -> Found:
+    """Judge a file that a person named: its kind does not matter, what it holds does, and every skip is reported."""
     try:
         status = path.lstat()
     except OSError as error:
         return Skip(path, trouble(error))
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
-    return _read_as(Entry(path, status, project_root(path.parent)), rules, None, readers)
+    found = _read_as(Entry(path, status, root), rules, None, readers)
+    return replace(found, expected=False) if isinstance(found, Skip) else found
 
 
 def _judge(

@@ -26,7 +26,7 @@ from palazzo.mining.collected import (
     state_of,
     take_conversation,
 )
-from palazzo.mining.discover import Candidate, Found, Readers, Rules, discover
+from palazzo.mining.discover import Candidate, Found, Readers, Rules, discover, existing
 from palazzo.mining.documents import take_document
 from palazzo.mining.heads import read_head
 from palazzo.mining.leaving_out import compare, lasting_rules, settle
@@ -34,6 +34,7 @@ from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
 from palazzo.mining.sessions import Taken, count_drawers
 from palazzo.mining.transcripts import take_transcript
+from palazzo.mining.unread import UnreadPaths
 from palazzo.mining.walk import Skip
 from palazzo.model import Micros, Source
 from palazzo.scope.identity import project_root
@@ -57,6 +58,8 @@ def mine(
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
     run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), Readers(known=run.known_kind))))
+    if request.reports_unread:
+        run.report_unread()
     for path in request.paths:
         run.settle(path)
     if database is not None:
@@ -113,6 +116,11 @@ class _Tally:
         self.grown += state is not None
         self.bytes += size
 
+    @property
+    def accounted(self) -> int:
+        """How much was said of sources so far: it grows with whatever is said of one."""
+        return self.sources + len(self.skipped) + len(self.failed)
+
     def fail(self, uri: str, error: Exception | str) -> None:
         """Note that a source could not be read to its end."""
         self.sources += 1
@@ -159,6 +167,7 @@ class _Run:
         self._on_progress = on_progress
         self._done = self._total = 0
         self._documents: set[str] = set()
+        self._unread = UnreadPaths()
         self.tally = _Tally()
 
     def sort(self, found: Iterable[Found]) -> list[Candidate]:
@@ -166,10 +175,13 @@ class _Run:
         candidates: list[Candidate] = []
         for one in found:
             if isinstance(one, Skip):
+                self._unread.note_skip(one)
                 if not one.expected:
                     self.tally.skipped.append(Skipped(one.uri, one.reason))
             elif one.kind not in _FEEDERS or self._request.wanted.by_time(_changed(one)):
                 candidates.append(one)
+            else:
+                self._unread.note_unasked(one.path)
         return candidates
 
     def known_kind(self, path: Path, status: os.stat_result) -> str:
@@ -184,6 +196,7 @@ class _Run:
         self._total = len(candidates)
         for candidate in candidates:
             self._tell(candidate.uri)
+            accounted = self.tally.accounted
             if candidate.kind == Documents.kind:
                 self._documents.add(candidate.uri)
             try:
@@ -194,9 +207,20 @@ class _Run:
                     self._take_file(candidate)
             except (OSError, SourceUnreadable) as error:
                 self.tally.fail(candidate.uri, error)
+            if self.tally.accounted == accounted:
+                self._unread.note_unasked(candidate.path)
+            else:
+                self._unread.note_read(candidate.path)
             self._done += 1
         if candidates:
             self._tell("")
+
+    def report_unread(self) -> None:
+        """Note as skipped each path of the request of which nothing was said, with the reason."""
+        for path in map(existing, self._request.paths):
+            reason = self._unread.reason(path)
+            if reason:
+                self.tally.skipped.append(Skipped(path.as_uri(), reason))
 
     def settle(self, path: Path) -> None:
         """Leave out what the rules of `path` leave out now, and take back what they do not any more."""

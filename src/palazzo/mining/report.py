@@ -28,6 +28,8 @@ class MineRequest:
     policy: Literal["docs", "all"] = "docs"
     """What is read of a project that does not say so itself."""
     wanted: Wanted = ANY
+    reports_unread: bool = False
+    """Whether a path that nothing is read from is among what was skipped: somebody named it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from palazzo.mining import build_output
 from palazzo.mining.heads import kind_of, trouble
 from palazzo.mining.ignoring import Globs, Layers, ignoring, layers_above, layers_in
 from palazzo.mining.unwanted import refusal_by_contents, refusal_of_directory
@@ -42,6 +43,8 @@ class _Directory:
     path: Path
     root: Path
     layers: Layers
+    tracked: frozenset[str] | None = None
+    """In build output the files that git tracks, which alone are read; None anywhere else."""
 
 
 def walk(
@@ -50,13 +53,16 @@ def walk(
     gitignore: bool,
     excluded: frozenset[str] = frozenset(),
     visit: Callable[[Path, Path, set[str]], None] = lambda directory, root, names: None,
+    root: Path | None = None,
+    outputs: frozenset[str] = build_output.NAMES,
 ) -> Iterator[Entry | Skip]:
     """Yield the files below `top`, which is absolute and no link, and what is passed over.
 
     Directories that are `excluded` are not entered. `visit` is told of each directory that is entered, of its
-    project's root, and of the names in it.
+    project's root, and of the names in it. `root` is that of the project of `top`, if it is known. In directories of
+    the names `outputs` only what git tracks is read.
     """
-    root = project_root(top)
+    root = project_root(top) if root is None else root
     waiting = [_Directory(top, root, layers_above(top, root, gitignore))]
     seen: set[tuple[int, int]] = set()
     while waiting:
@@ -74,7 +80,7 @@ def walk(
         visit(directory.path, directory.root, names)
         deeper: list[_Directory] = []
         for entry in listed:
-            met = _meet(entry, directory, str(top), exclude, excluded)
+            met = _meet(entry, directory, str(top), exclude, excluded, outputs)
             if isinstance(met, _Directory):
                 deeper.append(met)
             else:
@@ -108,13 +114,19 @@ def _entered(directory: _Directory, names: set[str], gitignore: bool) -> _Direct
     path, root, layers = directory.path, directory.root, directory.layers
     if ".git" in names and path != root:
         root, layers = path, ()
+        directory = replace(directory, tracked=None)
     if names & {".git", ".gitignore", ".palazzoignore"}:
         layers += layers_in(path, gitignore)
-    return _Directory(path, root, layers)
+    return replace(directory, root=root, layers=layers)
 
 
 def _meet(
-    entry: os.DirEntry[str], directory: _Directory, top: str, exclude: Globs, excluded: frozenset[str]
+    entry: os.DirEntry[str],
+    directory: _Directory,
+    top: str,
+    exclude: Globs,
+    excluded: frozenset[str],
+    outputs: frozenset[str],
 ) -> Entry | Skip | _Directory:
     path = Path(entry.path)
     try:
@@ -132,10 +144,22 @@ def _meet(
         return Skip(path, f"ignored by {ignored}", expected=True)
     if is_directory:
         refusal = refusal_of_directory(entry.name)
-        return Skip(path, refusal, expected=True) if refusal else _Directory(path, directory.root, directory.layers)
+        return Skip(path, refusal, expected=True) if refusal else _below(path, directory, outputs)
+    if directory.tracked is not None and entry.path not in directory.tracked:
+        return Skip(path, build_output.REASON, expected=True)
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
     return Entry(path, status, directory.root)
+
+
+def _below(path: Path, above: _Directory, outputs: frozenset[str]) -> _Directory | Skip:
+    """The directory at `path`, to be entered; of build output what git tracks, and nothing where it tracks none."""
+    tracked = above.tracked
+    if tracked is None and path.name in outputs and not (path / ".git").exists():
+        tracked = build_output.tracked_files(path, above.root)
+        if not tracked:
+            return Skip(path, build_output.REASON)
+    return replace(above, path=path, tracked=tracked)
 
 
 def _about_link(path: Path, top: str) -> str:
