@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -265,3 +266,47 @@ def test_what_is_named_beside_what_is_read_is_reported_too(palazzo: Command, hom
     assert [(one["uri"], one["reason"]) for one in told["skipped"]] == [
         ((home / "shop" / "empty.txt").as_uri(), "empty")
     ]
+
+
+# --- conversations in files that may be anything ------------------------------------------------------------
+
+ASKED = "> Which port?\n8443.\n\n> Why?\nIt was free.\n"
+PAIR = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "8443."}]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "in_auto"),
+    [
+        ("chat.txt", ASKED, ["document"]),
+        ("chat.md", "## USER\n\nWhich port?\n\n## ASSISTANT\n\n8443.\n", ["document"]),
+        ("bold.md", "**User:** Which port?\n\n**Assistant:** 8443.\n", ["document"]),
+        ("chat.json", json.dumps(PAIR), ["chat-messages"]),
+        ("rows.jsonl", "".join(f"{json.dumps(one)}\n" for one in PAIR), ["chat-messages"]),
+        ("wrapped.json", json.dumps({"messages": PAIR}), ["chat-messages"]),
+    ],
+)
+def test_a_conversation_is_read_as_one_where_somebody_says_that_it_is(
+    palazzo: Command, home: Path, name: str, text: str, in_auto: list[str]
+) -> None:
+    """A document with quotations, and data among documents, are not: nobody said so."""
+    path = home / "chats" / name
+    path.parent.mkdir()
+    path.write_text(text)
+    assert palazzo.json("mine", str(path.parent), "--dry-run")["new"] == (in_auto == ["document"])
+    assert palazzo.json("mine", str(path))["new"] == 1
+    assert {hit["source"]["kind"] for hit in palazzo.json("search", "port 8443")["hits"]} == set(in_auto)
+    other = home / "chats" / f"other-{name}"
+    path.rename(other)
+    assert palazzo.json("mine", str(other.parent), "--mode", "convos")["new"] == 1
+    hits = palazzo.json("search", "port 8443")["hits"]
+    assert "document" not in {hit["source"]["kind"] for hit in hits if "other-" in hit["source"]["uri"]}
+    assert any(hit["kind"] == "exchange" and "user" in hit["role"] for hit in hits)
+    again = palazzo.json("mine", str(other.parent), "--mode", "convos")
+    assert (again["new"], again["unchanged"]) == (0, 1)
+
+
+def test_files_of_quotations_in_an_agent_s_history_are_no_conversations(palazzo: Command, home: Path) -> None:
+    path = home / ".claude" / "projects" / "-home-shop" / "s1" / "tool-results" / "out.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text(ASKED)
+    assert palazzo.json("feed")["new"] == 0

@@ -16,7 +16,7 @@ from palazzo.feeders.chatgpt import ChatGPT
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.codex import Codex
 from palazzo.feeders.plain_text import PlainText
-from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
 
 TOLD = [
     Turn("user", "Which port?", START),
@@ -27,7 +27,9 @@ TOLD = [
 BACKWARDS = [Turn(one.role, one.text, START - n * 3_600_000) for n, one in enumerate(TOLD)]
 growing = {name: pair for name, pair in WRITERS.items() if name != "gemini-text"}
 each_growing = pytest.mark.parametrize(("feeder", "write"), growing.values(), ids=growing)
-each_collection = pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda one: type(one).__name__)
+each_collection = pytest.mark.parametrize(
+    "collection", [*COLLECTIONS, *NAMED, *STATED], ids=lambda one: type(one).__name__
+)
 
 
 def texts(found: list[Heard]) -> list[str]:

@@ -237,3 +237,23 @@ def test_no_content_makes_reading_fail(value: object, other: object, tmp_path_fa
     directory = tmp_path_factory.mktemp("s")
     users: object = [value, {"id": "U1", "profile": other}]
     read_or_refuse(FEEDER, write(directory, days, users=users, dms=[other, {"id": "D", "members": value}]))
+
+
+def test_a_day_s_file_that_lies_alone_is_read_with_ids_for_names(tmp_path: Path) -> None:
+    path = tmp_path / "general" / "2026-03-04.json"
+    path.parent.mkdir()
+    path.write_text(
+        json.dumps(
+            [
+                {"type": "message", "user": "U1", "text": "Which port?", "ts": "1772618400.000100"},
+                {"type": "message", "user": "U2", "text": "8443.", "ts": "1772618460.000100"},
+            ]
+        )
+    )
+    assert FEEDER.recognises(path, head_of(path))
+    [(session, rows)] = read_all(FEEDER, path)
+    assert (session.title, session.identity.key) == ("#general, 2026-03-04", ("slack", "general", "2026-03-04"))
+    assert [(one.author, one.text) for one in said(rows)] == [("U1", "Which port?"), ("U2", "8443.")]
+    other = tmp_path / "rows.json"
+    other.write_text('[{"type": "message", "text": "x", "ts": 17}]')
+    assert not FEEDER.recognises(other, head_of(other))

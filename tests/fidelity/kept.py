@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 
-from .hosts import ascii_js, js, named
+from .hosts import ascii_js, iso, js, named
 from .told import Turn
 
 Json = dict[str, object]
@@ -112,6 +112,49 @@ def plain_text_keeps(told: list[Turn]) -> list[Turn]:
         if text and not unsafe and len(text) < 100_000:
             kept.append(Turn("assistant" if kept[-1].role == "user" else "user", text, 0))
     return kept
+
+
+def quoted_turns(told: list[Turn], directory: Path, way: int) -> Path:
+    """What the person said behind `>`, the answer below it."""
+    gap = "\n\n" if way % 2 else "\n"
+    quoted = [
+        "\n".join(f"> {line}" for line in one.text.split("\n")) if one.role == "user" else one.text for one in told
+    ]
+    path = directory / "chat.md"
+    path.write_bytes((b"\xef\xbb\xbf" if way % 4 == 1 else b"") + gap.join(quoted).encode() + b"\n")
+    return path
+
+
+def quoted_turns_keeps(told: list[Turn]) -> list[Turn]:
+    """What quotations can say: no answer with a quotation in it, no blank line in a question."""
+    kept: list[Turn] = []
+    for one in [*plain_text_keeps(told), *plain_text_keeps([])]:
+        lines = [line for line in one.text.split("\n") if line.strip()]
+        text = "\n".join(f"a{line}" for line in lines)
+        kept.append(Turn("assistant" if len(kept) % 2 else "user", text, 0))
+    return kept
+
+
+def chat_messages(told: list[Turn], directory: Path, way: int) -> Path:
+    """Messages with a role and content, as one of the APIs has them, in one document or one a line."""
+    messages: list[object] = []
+    for n, one in enumerate(told):
+        when = {"timestamp": iso(one.at)}
+        if one.role == "tool":
+            messages.append({"role": "tool", "tool_call_id": f"t{n}", "content": one.text, **when})
+        elif way % 3 == 1:
+            messages.append({"role": one.role, "content": [{"type": "text", "text": one.text}], **when})
+        elif way % 3 == 2:
+            role = "model" if one.role == "assistant" else one.role
+            messages.append({"role": role, "parts": [{"text": one.text}], **when})
+        else:
+            messages.append({"role": one.role, "content": one.text, **when})
+    path = directory / ("chat.jsonl" if way % 4 == 1 else "chat.json")
+    if way % 4 == 1:
+        path.write_bytes(b"".join(ascii_js(one) + b"\n" for one in messages))
+    else:
+        path.write_bytes(ascii_js({"messages": messages} if way % 2 else messages))
+    return path
 
 
 def diary(told: list[Turn], directory: Path, way: int) -> Path:

@@ -10,6 +10,7 @@ import pytest
 
 from palazzo.feeders import Collection, Message, Row, Session, Unreadable
 from palazzo.feeders.aider import Aider
+from palazzo.feeders.chat_messages import ChatMessages
 from palazzo.feeders.chatgpt import ChatGPT
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.continue_dev import ContinueDev
@@ -17,6 +18,7 @@ from palazzo.feeders.cursor import Cursor
 from palazzo.feeders.diary_files import DiaryFiles
 from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.feeders.plain_text import PlainText
+from palazzo.feeders.quoted_turns import QuotedTurns
 from palazzo.feeders.slack import Slack
 from palazzo.model import Micros
 
@@ -83,6 +85,20 @@ def plain_text(told: list[Turn], directory: Path, way: int) -> None:
     assert [(one.role, one.text) for one in heard(rows)] == [(one.role, one.text) for one in turns]
 
 
+def quoted_turns(told: list[Turn], directory: Path, way: int) -> None:
+    turns = kept.quoted_turns_keeps(told)
+    path = kept.quoted_turns(turns, directory, way)
+    rows = rows_of(QuotedTurns(), path)
+    assert b"".join(row.raw for row in rows) == path.read_bytes()
+    assert [(one.role, one.text.strip("\n")) for one in heard(rows)] == [(one.role, one.text) for one in turns]
+
+
+def chat_messages(told: list[Turn], directory: Path, way: int) -> None:
+    told = [Turn("user", "first", START), Turn("assistant", "second", START + 1), *told]
+    rows = rows_of(ChatMessages(), kept.chat_messages(told, directory, way))
+    assert heard(rows) == spoken(told)
+
+
 def diary(told: list[Turn], directory: Path, way: int) -> None:
     text = re.compile(r"(?m)^[ ]{0,3}(#|```|~~~)|[\ud800-\udfff\0\r]")
     entries = [one for one in told if not text.search(one.text)]
@@ -114,7 +130,19 @@ def cursor(told: list[Turn], directory: Path, way: int) -> None:
 
 
 CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
-    *(claude_ai, chatgpt, slack, continue_dev, aider, plain_text, diary, opencode_storage, cursor)
+    *(
+        claude_ai,
+        chatgpt,
+        slack,
+        continue_dev,
+        aider,
+        plain_text,
+        quoted_turns,
+        chat_messages,
+        diary,
+        opencode_storage,
+        cursor,
+    )
 ]
 each = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 

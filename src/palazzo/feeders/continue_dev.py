@@ -174,7 +174,7 @@ def _states(item: JsonObject) -> list[JsonObject]:
 
 
 def _content(item: JsonObject, tools: _Tools, began: Micros | None) -> Content:
-    message = item.get("message")
+    message = item if "content" in item else item.get("message")  # files made by hand leave out the level between
     if not isinstance(message, dict):
         return Unreadable("an item without a message")
     role = _ROLES.get(string(message, "role"))

@@ -2,7 +2,8 @@
 
 There is no such format, only habits: `User:` and `Assistant:`, the same in bold, as headings, in brackets, or with a
 time before or after the name. `speaker_marks` knows them. A file is taken for a conversation only when one habit
-holds through it; everything else is a document. A line that begins with `>` is a quotation, never a turn.
+holds through it; everything else is a document. A line that begins with `>` is a quotation, never a turn;
+`quoted_turns` reads conversations in which it is one.
 
 A file may hold several sessions, each begun by a line such as `# Session 3` or `=== Chat 2026-03-04 ===` with the
 first turn right below. What stands before the first turn is kept as a note.
@@ -25,7 +26,7 @@ from palazzo.model import Micros, Part
 
 KIND = "transcript"
 LARGEST = 256 * 1024 * 1024
-_SUFFIXES = frozenset({".txt", ".md", ".markdown", ".text", ".log"})
+SUFFIXES = frozenset({".txt", ".md", ".markdown", ".text", ".log"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?")
 
 
@@ -35,20 +36,26 @@ class PlainText:
     kind = KIND
     version = 1
 
+    def __init__(self, is_stated: bool = False) -> None:
+        """Make a reader. Where it `is_stated` that files are conversations, one question and its answer are enough."""
+        self._is_stated = is_stated
+
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether one habit of marking turns holds through the file."""
-        if path.suffix.lower() not in _SUFFIXES or b"\x00" in head[:1024] or find_style(lines_of(head)) is None:
+        if path.suffix.lower() not in SUFFIXES or b"\x00" in head[:1024]:
+            return False
+        if find_style(lines_of(head), self._is_stated) is None:
             return False
         try:
-            return find_style(lines_of(_read(path))) is not None
+            return find_style(lines_of(read_text_file(path)), self._is_stated) is not None
         except (SourceUnreadable, ValueError):
             return True
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the file's conversations."""
-        data = _read(path)
+        data = read_text_file(path)
         lines = lines_of(data)
-        style = find_style(lines)
+        style = find_style(lines, self._is_stated)
         if style is None:
             raise SourceUnreadable(
                 f"{path} has no marks that say who speaks, or they change; it is read as a document."
@@ -58,7 +65,8 @@ class PlainText:
             yield _session(path.name, lines[start:end], style)
 
 
-def _read(path: Path) -> bytes:
+def read_text_file(path: Path) -> bytes:
+    """Return the bytes of a text file; SourceUnreadable where it is too large or cannot be read."""
     try:
         if path.stat().st_size > LARGEST:
             raise SourceUnreadable(f"{path} is over {LARGEST:,} bytes; split it.")

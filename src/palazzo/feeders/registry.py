@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from palazzo.feeders import Collection, Feeder
 from palazzo.feeders.aider import Aider
+from palazzo.feeders.chat_messages import ChatMessages
 from palazzo.feeders.chatgpt import ChatGPT
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.claude_code import ClaudeCode
@@ -18,6 +19,7 @@ from palazzo.feeders.opencode import Opencode
 from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.feeders.pi import Pi
 from palazzo.feeders.plain_text import PlainText
+from palazzo.feeders.quoted_turns import QuotedTurns
 from palazzo.feeders.slack import Slack
 
 TRANSCRIPTS: tuple[Feeder, ...] = (ClaudeCode(), Codex(), Pi(), Gemini(), Copilot())
@@ -27,3 +29,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     *(Aider(), PlainText(), DiaryFiles()),
 )
 """Readers of files and directories that hold many conversations; what is most particular is asked first."""
+
+NAMED: tuple[Collection, ...] = (ChatMessages(),)
+"""Readers of what may as well be data: asked of a file that somebody names, or says to be a conversation."""
+STATED: tuple[Collection, ...] = (PlainText(is_stated=True), QuotedTurns())
+"""Readers of text that may as well be a document: asked where somebody says that it is a conversation."""

@@ -25,11 +25,15 @@ from palazzo.feeders.archives import Export, ZipExport, find, is_zip, open_expor
 from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
-from palazzo.feeders.records import objects_in, parse
+from palazzo.feeders.records import objects_in, parse, stamp_of
 from palazzo.feeders.slack_messages import KIND, People, content_of
 
 _PEOPLE = ("users.json", "org_users.json")
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+_MESSAGES = re.compile(
+    rb'\s*\[\s*\{(?=[^{}]*"type"\s*:\s*"message")(?=[^{}]*"text"\s*:)[^{}]*"ts"\s*:\s*"\d{9,10}\.\d+"'
+)
+"""How a day's file begins. One that lies alone has no list of people, who are then known by their ids."""
 _DAY = re.compile(r"(?:[^/]+/)?(?P<folder>[^/]+)/(?P<day>\d{4}-\d{2}-\d{2})\.json")
 
 
@@ -45,7 +49,7 @@ class Slack:
             if is_zip(head):
                 tops = {PurePosixPath(name).name for name in ZipExport(path).names() if name.count("/") <= 1}
             elif head:
-                return False
+                return path.suffix.lower() == ".json" and _MESSAGES.match(head) is not None
             else:
                 tops = {name for name in (*_PEOPLE, *_LISTS) if (path / name).is_file()}
         except (SourceUnreadable, OSError, ValueError):
@@ -53,7 +57,10 @@ class Slack:
         return any(name in tops for name in _PEOPLE) and any(name in tops for name in _LISTS)
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield each channel's days, in order."""
+        """Yield each channel's days, in order; of a day's file that lies alone, that day."""
+        if path.suffix.lower() == ".json":
+            yield _day_alone(path)
+            return
         export = open_export(path)
         if not any(find(export, name) for name in (*_PEOPLE, *_LISTS)) and not export.refused:
             raise SourceUnreadable(f"{path} lists neither people nor channels, as an export of Slack does.")
@@ -74,6 +81,18 @@ def _session(export: Export, file: str, channel: JsonObject, folder: str, day: s
     return Session(identity, export.stamp(file), rows, title, updated_at=moment(f"{day}T23:59:59Z"))
 
 
+def _day_alone(path: Path) -> Session:
+    folder = path.absolute().parent.name
+    title = f"#{folder}, {path.stem}"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceUnreadable(f"{path} cannot be read ({error}).") from None
+    rows = partial(_rows_of, parse(data, path.name), People.of([]), title)
+    identity = Identity((KIND, folder, path.stem), f"{folder}/{path.stem}")
+    return Session(identity, stamp_of(data), rows, title, updated_at=moment(f"{path.stem}T23:59:59Z"))
+
+
 def _title(channel: JsonObject, folder: str, people: People) -> str:
     """`#general`, or who takes part in a direct conversation."""
     members = channel.get("members")
@@ -84,7 +103,10 @@ def _title(channel: JsonObject, folder: str, people: People) -> str:
 
 
 def _rows(export: Export, file: str, people: People, title: str) -> Iterator[Row]:
-    messages = parse(export.read(file), PurePosixPath(file).name)
+    yield from _rows_of(parse(export.read(file), PurePosixPath(file).name), people, title)
+
+
+def _rows_of(messages: object, people: People, title: str) -> Iterator[Row]:
     rows = Rows()
     if not isinstance(messages, list):
         yield rows.row(messages, Unreadable("not a list of messages"), title)

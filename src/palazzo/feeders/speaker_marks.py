@@ -50,7 +50,8 @@ _ABOVE = re.compile(
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 _MOST_ABOVE = 15
 """Lines that may stand above the first turn: a title, a date, a few fields."""
-_LEAST_TURNS = 3
+_LEAST_TURNS, _LEAST_STATED = 3, 2
+"""Turns that a conversation has, and those that one has of which somebody says that it is one."""
 _LEAST_CHANGES = 0.7
 """Share of turns that follow one of somebody else in their session."""
 _LEAST_SAID = 0.8
@@ -85,8 +86,11 @@ class Style:
         return Mark(role, _said_at(found[1]), _size(line, found[1]))
 
 
-def find_style(lines: Sequence[Line]) -> Style | None:
-    """Return the style that holds through the lines; None for what is no conversation."""
+def find_style(lines: Sequence[Line], is_stated: bool = False) -> Style | None:
+    """Return the style that holds through the lines; None for what is no conversation.
+
+    Where it `is_stated` that they are one, it may be short, and answers may have headings of their own.
+    """
     style = _first_style(lines)
     if style is None:
         return None
@@ -94,11 +98,11 @@ def find_style(lines: Sequence[Line]) -> Style | None:
     roles = {turn.role for turn in turns}
     follows = [one.role != other.role for one, other in pairwise(turns) if not other.is_first]
     holds = (
-        len(turns) >= _LEAST_TURNS
+        len(turns) >= (_LEAST_STATED if is_stated else _LEAST_TURNS)
         and {"user", "assistant"} <= roles
         and sum(follows) >= _LEAST_CHANGES * len(follows)
         and sum(turn.has_words for turn in turns) >= _LEAST_SAID * len(turns)
-        and (style.form != "heading" or _are_most_headings(lines, style))
+        and (is_stated or style.form != "heading" or _are_most_headings(lines, style))
     )
     return style if holds else None
 

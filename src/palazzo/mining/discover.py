@@ -18,7 +18,7 @@ from palazzo.errors import NotFound
 from palazzo.feeders import Collection, Feeder
 from palazzo.feeders import documents as document_feeder
 from palazzo.feeders.document_kinds import Policy, refusal_by_head, refusal_by_name, refusal_by_size
-from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
 from palazzo.mining import build_output
 from palazzo.mining.heads import kind_of, read_head, trouble
 from palazzo.mining.ignoring import Globs
@@ -76,7 +76,7 @@ class Rules:
 
     `include` and `exclude` are patterns as in ignore files, relative to the given path or to the project.
     With `include` only what matches is taken, whatever kind of text it is; `exclude` wins over all. What lies in
-    an `excluded` directory is passed over unless it was named.
+    an `excluded` directory is passed over unless it was named. With `is_stated` the mode is somebody's word.
     """
 
     mode: Mode = "auto"
@@ -85,6 +85,7 @@ class Rules:
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
     excluded: tuple[Path, ...] = ()
+    is_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,15 @@ class Readers:
     collections: Sequence[Collection] = COLLECTIONS
     known: Callable[[Path, os.stat_result], str] = lambda path, status: ""
 
-    def kind(self, path: Path, head: bytes) -> str:
-        """Return the kind of conversations that a file holds, or "" for none."""
+    def kind(self, path: Path, head: bytes, others: Sequence[Collection] = ()) -> str:
+        """Return the kind of conversations that a file holds, or "" for none; `others` are asked last."""
         suffix = path.suffix.lower()
         readers: list[Feeder | Collection] = []
         if suffix in _MAY_BE_TRANSCRIPTS:
             readers += self.feeders
         if suffix in _MAY_BE_COLLECTIONS:
             readers += self.collections
+        readers += others
         return next((reader.kind for reader in readers if reader.recognises(path, head)), "")
 
     def kind_of_directory(self, path: Path, names: set[str]) -> str:
@@ -193,7 +195,7 @@ def _named(path: Path, root: Path, rules: Rules, readers: Readers) -> Found:
         return Skip(path, trouble(error))
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
-    found = _read_as(Entry(path, status, root), rules, None, readers)
+    found = _read_as(Entry(path, status, root), rules, None, readers, NAMED if rules.is_stated else ())
     return replace(found, expected=False) if isinstance(found, Skip) else found
 
 
@@ -210,10 +212,14 @@ def _judge(
     return _read_as(entry, rules, policy, readers)
 
 
-def _read_as(entry: Entry, rules: Rules, policy: Policy | None, readers: Readers) -> Found:
+def _read_as(
+    entry: Entry, rules: Rules, policy: Policy | None, readers: Readers, others: Sequence[Collection] = ()
+) -> Found:
+    """Judge a file. `others` may read it where nobody else does; they are all asked where conversations are stated."""
     try:
         if rules.mode in ("auto", "convos"):
-            found = _conversations(entry, rules, readers)
+            others = (*NAMED, *STATED) if rules.mode == "convos" and rules.is_stated else others
+            found = _conversations(entry, rules, readers, others)
             if found is not None:
                 return found
         if entry.path.suffix.lower() in _JSON_LINES:
@@ -223,7 +229,7 @@ def _read_as(entry: Entry, rules: Rules, policy: Policy | None, readers: Readers
         return Skip(entry.path, trouble(error))
 
 
-def _conversations(entry: Entry, rules: Rules, readers: Readers) -> Found | None:
+def _conversations(entry: Entry, rules: Rules, readers: Readers, others: Sequence[Collection]) -> Found | None:
     """Judge whether a file holds conversations; None where it may yet be a document."""
     suffix = entry.path.suffix.lower()
     if entry.path.name.endswith(_NOTE_OF_A_SUB_AGENT) and entry.path.parent.name == "subagents":
@@ -233,7 +239,7 @@ def _conversations(entry: Entry, rules: Rules, readers: Readers) -> Found | None
         if known:
             return None if known == document_feeder.KIND else _candidate(entry, known)
         head = read_head(entry.path)
-        kind = readers.kind(entry.path, head)
+        kind = readers.kind(entry.path, head, others)
         if kind:
             return _candidate(entry, kind)
         if suffix in _JSON_LINES or (suffix == ".json" and rules.mode == "convos"):

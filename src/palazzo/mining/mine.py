@@ -16,7 +16,7 @@ from pathlib import Path
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Collection, Feeder
 from palazzo.feeders.documents import Documents
-from palazzo.feeders.registry import COLLECTIONS, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
 from palazzo.mining.collected import (
     CollectionState,
     Met,
@@ -58,7 +58,7 @@ def mine(
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
     run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), Readers(known=run.known_kind))))
-    if request.reports_unread:
+    if request.is_stated:
         run.report_unread()
     for path in request.paths:
         run.settle(path)
@@ -308,11 +308,12 @@ class _Run:
 
 
 _FEEDERS = {feeder.kind: feeder for feeder in TRANSCRIPTS}
-_OF_MANY = frozenset(collection.kind for collection in COLLECTIONS)
+_COLLECTIONS = (*COLLECTIONS, *NAMED, *STATED)
+_OF_MANY = frozenset(collection.kind for collection in _COLLECTIONS)
 _VERSIONS = {
     Documents.kind: Documents.version,
     **{kind: feeder.version for kind, feeder in _FEEDERS.items()},
-    **{collection.kind: collection.version for collection in COLLECTIONS},
+    **{collection.kind: collection.version for collection in _COLLECTIONS},
 }
 
 
@@ -323,7 +324,7 @@ def _collection_at(candidate: Candidate) -> Collection | None:
     """
     if candidate.kind not in _OF_MANY:
         return None
-    readers = [collection for collection in COLLECTIONS if collection.kind == candidate.kind]
+    readers = [collection for collection in _COLLECTIONS if collection.kind == candidate.kind]
     head = b"" if candidate.path.is_dir() else read_head(candidate.path)
     otherwise = None if candidate.kind in _FEEDERS else readers[0]
     return next((reader for reader in readers if reader.recognises(candidate.path, head)), otherwise)
@@ -338,6 +339,7 @@ def _rules(request: MineRequest, path: Path) -> Rules:
         exclude=(*request.exclude, *config.exclude),
         gitignore=request.gitignore,
         excluded=request.wanted.excluded,
+        is_stated=request.is_stated,
     )
 
 

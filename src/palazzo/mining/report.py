@@ -28,8 +28,9 @@ class MineRequest:
     policy: Literal["docs", "all"] = "docs"
     """What is read of a project that does not say so itself."""
     wanted: Wanted = ANY
-    reports_unread: bool = False
-    """Whether a path that nothing is read from is among what was skipped: somebody named it."""
+    is_stated: bool = False
+    """Whether somebody named these paths and this mode: what they say is believed, and of each path is said what became
+    of it."""
 
 
 @dataclass(frozen=True, slots=True)

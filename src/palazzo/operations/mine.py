@@ -155,7 +155,7 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
             least_messages=request.min_messages or 0,
             excluded=excluded_directories(context, own),
         ),
-        reports_unread=True,
+        is_stated=True,
     )
 
 

@@ -1,0 +1,107 @@
+"""Conversations kept as text in which what the person said is quoted, and the answer is not.
+
+    > Which port does the gateway listen on?
+    It listens on 8443.
+
+    > And the health check?
+    Port 8080.
+
+MemPalace writes and reads conversations so. Mail that answers line by line, and many a page of documentation, look the
+same, so a file is read like this only where somebody says that it is a conversation, and where the form holds from its
+first line to its last: each quotation is answered, and nothing but a title stands above the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from palazzo.errors import SourceUnreadable
+from palazzo.feeders import Content, Identity, Message, Noise, Row, Session
+from palazzo.feeders.marked_lines import Line, lines_of, words_of
+from palazzo.feeders.plain_text import SUFFIXES, read_text_file
+from palazzo.feeders.records import stamp_of
+from palazzo.feeders.speaker_marks import is_preamble
+from palazzo.model import Part, Role
+
+KIND = "quoted-turns"
+_QUOTED = re.compile(r" {0,3}>(?!>)[ \t]?")
+_LEAST_QUESTIONS = 2
+_LEAST_ANSWERED = 0.8
+"""Share of quotations that an answer follows. The last one may still wait for its."""
+
+Turn = tuple[Role | None, bytes]
+
+
+class QuotedTurns:
+    """Reads conversations in which the person's words are quoted."""
+
+    kind = KIND
+    version = 1
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether quotations and answers alternate from the first line to the last."""
+        if path.suffix.lower() not in SUFFIXES or b"\x00" in head[:1024] or not _alternate(_turns(lines_of(head))):
+            return False
+        try:
+            return _alternate(_turns(lines_of(read_text_file(path))))
+        except (SourceUnreadable, ValueError):
+            return True
+
+    def sessions(self, path: Path) -> Iterator[Session]:
+        """Yield the conversation that the file is."""
+        turns = _turns(lines_of(read_text_file(path)))
+        if not _alternate(turns):
+            raise SourceUnreadable(f"{path} is no conversation of quoted questions and answers.")
+        first = next(raw for role, raw in turns if role == "user")
+        begins = stamp_of(first.strip())
+        above = words_of(turns[0][1]) if turns[0][0] is None else ""
+        title = above.strip().splitlines()[0].strip("#=-*~ \t")[:200] if above.strip() else ""
+        stamp = stamp_of(*(raw for _, raw in turns))
+        yield Session(Identity((KIND, path.name, begins), f"{path.name}/{begins}"), stamp, partial(_rows, turns), title)
+
+
+def _turns(lines: Sequence[Line]) -> list[Turn]:
+    """The stretches of the file with who speaks; what stands above the first quotation is nobody's."""
+    turns: list[tuple[Role | None, list[bytes]]] = []
+    speaker: Role | None = None
+    for line in lines:
+        if not line.fenced and _QUOTED.match(line.text):
+            role: Role | None = "user"
+        elif speaker == "user" and not line.raw.strip():
+            role = "user"  # the blank line behind a question
+        else:
+            role = "assistant" if speaker else None
+        if not turns or role != speaker:
+            turns.append((role, []))
+        speaker = role
+        turns[-1][1].append(line.raw)
+    return [(role, b"".join(raws)) for role, raws in turns]
+
+
+def _alternate(turns: Sequence[Turn]) -> bool:
+    above = [raw for role, raw in turns if role is None]
+    if any(not is_preamble(line) for raw in above for line in lines_of(raw)):
+        return False
+    questions = sum(role == "user" for role, _ in turns)
+    answers = sum(role == "assistant" and bool(raw.strip()) for role, raw in turns)
+    return questions >= _LEAST_QUESTIONS and answers >= _LEAST_ANSWERED * (questions - 1) and answers > 0
+
+
+def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
+    for position, (role, raw) in enumerate(turns):
+        yield Row(position, raw, _content(role, raw))
+
+
+def _content(role: Role | None, raw: bytes) -> Content:
+    text = words_of(raw)
+    if role == "user":
+        text = "\n".join(_QUOTED.sub("", line, count=1) for line in text.splitlines()).strip("\n")
+    if not text.strip():
+        return Noise("a turn without words" if role else "blank")
+    parts = (Part("text", 0, len(text)),)
+    if role is None:
+        return Message(text, "author", kind="note", parts=parts)
+    return Message(text, role, parts=parts)
