@@ -152,7 +152,9 @@ def test_sessions_may_be_chosen_by_time_by_id_and_by_length(tmp_path: Path, read
     path = tmp_path / "opencode.db"
     assert read(path, dry_run=True, wanted=Wanted(sessions=("ses_2",))).new == 1
     assert read(path, dry_run=True, wanted=Wanted(since=Micros((START + 86_000_000) * 1000))).new == 2
+    dry = read(path, dry_run=True, wanted=Wanted(least_messages=3))
     short = read(path, wanted=Wanted(least_messages=3))
+    assert (dry.sources, dry.new, dry.skipped) == (short.sources, short.new, short.skipped)
     assert (short.new, [one.reason for one in short.skipped]) == (2, ["fewer than 3 messages"])
     assert read(path).new == 1
 
@@ -219,3 +221,37 @@ def test_a_file_that_was_read_is_not_opened_again(tmp_path: Path, read: Mine, mo
     os.utime(path)
     with pytest.raises(AssertionError):
         read(path)
+
+
+# How long a conversation is
+
+
+def test_messages_are_counted_and_a_dry_run_says_what_the_real_one_does(tmp_path: Path, read: Mine) -> None:
+    def row(kind: str, message: str, *blocks: dict[str, object]) -> str:
+        said = {"id": message, "role": kind, "content": list(blocks)}
+        at = {"timestamp": "2026-03-04T10:00:00Z", "sessionId": "s1", "cwd": str(tmp_path), "isSidechain": False}
+        return json.dumps({"type": kind, "uuid": f"u{len(rows)}", "parentUuid": None, "message": said, **at}) + "\n"
+
+    def words(said: str) -> dict[str, object]:
+        return {"type": "text", "text": said}
+
+    rows: list[str] = []
+    rows.append(row("user", "", words("Which port?")))
+    for n in range(3):
+        rows.append(
+            row("assistant", "m1", {"type": "tool_use", "id": f"t{n}", "name": "Bash", "input": {"command": "ls"}})
+        )
+        rows.append(row("user", "", {"type": "tool_result", "tool_use_id": f"t{n}", "content": "a.py"}))
+    rows.append(row("assistant", "m2", words("It listens on 8443.")))
+    rows.append(row("assistant", "m2", words("Behind the balancer.")))
+    path = tmp_path / "s1.jsonl"
+    path.write_text("".join(rows))
+    for least, new in ((3, 0), (2, 1)):
+        wanted = Wanted(least_messages=least)
+        dry, real = (read(path, dry_run=is_dry, wanted=wanted) for is_dry in (True, False))
+        assert (dry.sources, dry.new, dry.skipped) == (real.sources, real.new, real.skipped)
+        assert (real.new, [one.reason for one in real.skipped]) == (new, [] if new else ["fewer than 3 messages"])
+    secret = Wanted(excluded=(tmp_path,))
+    other = tmp_path / "s2.jsonl"
+    other.write_text(path.read_text().replace('"s1"', '"s2"').replace('"u', '"v'))
+    assert read(other, dry_run=True, wanted=secret).skipped == read(other, wanted=secret).skipped != ()

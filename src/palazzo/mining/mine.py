@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Collection, Feeder
+from palazzo.feeders import Collection, Feeder, Identity, Row
 from palazzo.feeders.documents import Documents
 from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
 from palazzo.mining.collected import (
@@ -30,9 +30,10 @@ from palazzo.mining.discover import Candidate, Found, Readers, Rules, discover, 
 from palazzo.mining.documents import take_document
 from palazzo.mining.heads import read_head
 from palazzo.mining.leaving_out import compare, lasting_rules, settle
+from palazzo.mining.pauses import without_pauses
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
-from palazzo.mining.sessions import Taken, count_drawers
+from palazzo.mining.sessions import Taken, count_drawers, refusal_of_session
 from palazzo.mining.transcripts import take_transcript
 from palazzo.mining.unread import UnreadPaths
 from palazzo.mining.walk import Skip
@@ -245,6 +246,10 @@ class _Run:
         if _unchanged(candidate, state):
             self.tally.add(Taken("unchanged"))
         elif self._database is None or self._request.dry_run:
+            refusal = "" if feeder is None else self._refusal_of_transcript(feeder, candidate.path)
+            if refusal:
+                self.tally.add(Taken("left out", skipped=[Skipped(candidate.uri, refusal)]))
+                return
             appended = state is not None and feeder is not None and feeder.appends and candidate.size >= state.consumed
             self.tally.would_take(state, candidate.size - (state.consumed if state and appended else 0))
         elif feeder is None:
@@ -256,6 +261,18 @@ class _Run:
                     self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, committed
                 )
             )
+
+    def _refusal_of_transcript(self, feeder: Feeder, path: Path) -> str:
+        """Return why a run that is not dry would leave a transcript out; "" where it would not."""
+        if not self._request.wanted.looks_inside:
+            return ""
+        with path.open("rb") as stream:
+            identity = feeder.identify(path, read_head(path))
+            return self._refusal(feeder.kind, identity, path.as_uri(), feeder.rows(stream), identity.cwd)
+
+    def _refusal(self, kind: str, identity: Identity, uri: str, rows: Iterator[Row], cwd: str) -> str:
+        wanted = self._request.wanted
+        return refusal_of_session(self._database, kind, identity, uri, without_pauses(rows, wanted.pauses), wanted, cwd)
 
     def _is_named(self, feeder: Feeder, path: Path) -> bool:
         wanted = self._request.wanted
@@ -276,6 +293,12 @@ class _Run:
             if met.is_known:
                 self.tally.add(Taken("unchanged"))
             elif self._database is None or self._request.dry_run:
+                session, refusal = met.session, ""
+                if self._request.wanted.looks_inside:
+                    refusal = self._refusal(collection.kind, session.identity, met.uri, session.rows(), session.cwd)
+                if refusal:
+                    self.tally.add(Taken("left out", skipped=[Skipped(met.uri, refusal)]))
+                    continue
                 self.tally.would_take(met.state, 0)
                 read += 1
             else:

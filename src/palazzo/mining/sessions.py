@@ -17,7 +17,7 @@ from palazzo.mining.files import Standing
 from palazzo.mining.filings import Clockwork, filing_of
 from palazzo.mining.placing import Placing
 from palazzo.mining.report import Skipped
-from palazzo.mining.wanted import Wanted, is_spoken
+from palazzo.mining.wanted import MessageCounter, Wanted
 from palazzo.model import Micros, Place, Source
 from palazzo.scope.identity import ProjectIdentity
 from palazzo.store import sources
@@ -98,14 +98,12 @@ def open_session(
     """
     with database.snapshot() as connection:
         known = sources.find_source(connection, Source(identity.key, kind, uri))
-    least = wanted.least_messages if known is None else 0
-    ahead = _look_ahead(rows, least, needs_directory=not cwd)
-    if least and len(ahead) < _LOOK_AHEAD and sum(is_spoken(row.content) for row in ahead) < least:
-        return f"fewer than {least} messages"
-    messages = [row.content for row in ahead if isinstance(row.content, Message)]
-    directory = cwd or next((message.cwd for message in messages if message.cwd), "")
-    if not wanted.by_directory(directory):
-        return "its project is excluded"
+    ahead = _look_ahead(rows, wanted, known is not None or identity.led_by_agent, cwd)
+    refusal = ahead.refusal(wanted)
+    if refusal:
+        return refusal
+    messages = [row.content for row in ahead.rows if isinstance(row.content, Message)]
+    directory = ahead.directory
     spoken = next((m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()), "")
     project = placing.project(Path(directory)) if directory else None
     place = placing.of_conversation(project, spoken)
@@ -117,7 +115,18 @@ def open_session(
     named = title or _first_line(guard.without_erased(spoken))  # before it is cut off in the middle of such words
     source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
     source = guard.source(source)
-    return Opened(source, identity, place, project, known is not None, directory, chain(ahead, rows))
+    return Opened(source, identity, place, project, known is not None, directory, chain(ahead.rows, rows))
+
+
+def refusal_of_session(
+    database: Database | None, kind: str, identity: Identity, uri: str, rows: Iterator[Row], wanted: Wanted, cwd: str
+) -> str:
+    """Return why `open_session` would leave a conversation out; "" where it would not. Nothing is archived."""
+    known = None
+    if database is not None:
+        with database.snapshot() as connection:
+            known = sources.find_source(connection, Source(identity.key, kind, uri))
+    return _look_ahead(rows, wanted, known is not None or identity.led_by_agent, cwd).refusal(wanted)
 
 
 def file_session(
@@ -193,20 +202,34 @@ def count_drawers(database: Database, source: Source, since: Micros) -> int:
         return 0 if row is None else sources.count_drawers_since(connection, row, since)
 
 
-def _look_ahead(rows: Iterator[Row], least: int, needs_directory: bool) -> list[Row]:
-    """Read rows until it is said in which directory the session was held, and a person and `least` have spoken."""
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """The first rows of a conversation; `is_short` says that there are no others, and too few messages."""
+
+    rows: list[Row]
+    directory: str
+    is_short: bool
+
+    def refusal(self, wanted: Wanted) -> str:
+        if self.is_short:
+            return f"fewer than {wanted.least_messages} {'message' if wanted.least_messages == 1 else 'messages'}"
+        return "" if wanted.by_directory(self.directory) else "its project is excluded"
+
+
+def _look_ahead(rows: Iterator[Row], wanted: Wanted, may_be_short: bool, directory: str) -> _Ahead:
+    """Read rows until it is said in which directory the session was held, and a person and enough have spoken."""
+    least = 0 if may_be_short else wanted.least_messages
     ahead: list[Row] = []
-    directory, spoken = not needs_directory, False
-    messages = 0
+    messages, spoken = MessageCounter(), False
     for row in rows:
         ahead.append(row)
         if isinstance(row.content, Message):
-            directory = directory or bool(row.content.cwd)
+            directory = directory or row.content.cwd
             spoken = spoken or (row.content.role == "user" and row.content.standing == "said")
-        messages += is_spoken(row.content)
-        if (directory and spoken and messages >= least) or len(ahead) >= _LOOK_AHEAD:
+        messages.add(row.content)
+        if (directory and spoken and messages.number >= least) or len(ahead) >= _LOOK_AHEAD:
             break
-    return ahead
+    return _Ahead(ahead, directory, len(ahead) < _LOOK_AHEAD and messages.number < least)
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from palazzo.feeders import Identity, Message
+from palazzo.feeders import Content, Identity, Message
 from palazzo.model import Micros
 
 
@@ -14,7 +14,8 @@ class Wanted:
     """What a conversation must be; by default anything will do.
 
     `since`: gone on with at that time or later. `sessions`: its id, or its parent's, begins with one of these.
-    `least_messages`: a person's and an agent's together; one that is known already is taken however short it is.
+    `least_messages`: a person's and an agent's together, in words; one that is known already is taken however short it
+    is, and so is a sub-agent's, which is a part of the session that it works for.
     `excluded`: directories whose projects' conversations are left out. `pauses`: times; what was said then is left out.
     """
 
@@ -28,6 +29,11 @@ class Wanted:
     def chooses(self) -> bool:
         """Whether some conversations of a source may be passed over, so that reading it is not reading all of it."""
         return self.since is not None or bool(self.sessions) or self.least_messages > 0
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether a conversation's rows say whether it is wanted."""
+        return self.least_messages > 0 or bool(self.excluded)
 
     def by_time(self, updated_at: Micros | None) -> bool:
         """Whether a conversation last gone on with then is wanted; where that is not known it is."""
@@ -46,14 +52,28 @@ class Wanted:
 
 ANY = Wanted()
 """Every conversation."""
+_IDENTITIES = ("message_id", "continues")
+"""Where feeders note, in `meta`, which message a row is a part of: hosts write one row for each block or change."""
 
 
-def is_spoken(content: object) -> bool:
-    """Whether a row is something that a person or an agent said in words."""
-    return (
-        isinstance(content, Message)
-        and content.kind == "message"
-        and content.standing == "said"
-        and content.role in ("user", "assistant")
-        and bool(content.text.strip())
-    )
+class MessageCounter:
+    """Counts what a person and an agent said to each other in words: not calls of tools and results, nor the host's."""
+
+    def __init__(self) -> None:
+        self._identities: set[object] = set()
+        self.number = 0
+
+    def add(self, content: Content) -> None:
+        """Count a row, unless it is no message or a part of one that was counted."""
+        if not isinstance(content, Message) or not _has_words(content):
+            return
+        identity = next((found for name in _IDENTITIES if (found := content.meta.get(name))), None)
+        if identity is None or identity not in self._identities:
+            self._identities.add(identity)
+            self.number += 1
+
+
+def _has_words(message: Message) -> bool:
+    is_spoken = message.kind == "message" and message.standing == "said" and message.role in ("user", "assistant")
+    words = (message.text[part.start : part.end] for part in message.parts if part.kind == "text")
+    return is_spoken and any(text.strip() for text in words)
