@@ -310,3 +310,20 @@ def test_files_of_quotations_in_an_agent_s_history_are_no_conversations(palazzo:
     path.parent.mkdir(parents=True)
     path.write_text(ASKED)
     assert palazzo.json("feed")["new"] == 0
+
+
+def test_what_is_counted_agrees_with_its_number(palazzo: Command, home: Path) -> None:
+    docs = home / "shop" / "docs"
+    for name in ("a.md", "b.md", "c.md"):
+        (docs / name).write_text(f"# {name}\n\nwords of {name}\n")
+    palazzo("mine", "docs")
+    (home / "shop" / ".palazzoignore").write_text("a.md\n")
+    assert (
+        "1 document would be found no longer: a rule leaves it out now. It is kept."
+        in palazzo("mine", "docs", "--dry-run").out
+    )
+    assert "1 document is found no longer: a rule leaves it out now. It is kept." in palazzo("mine", "docs").out
+    (home / "shop" / ".palazzoignore").write_text("b.md\nc.md\n")
+    changed = palazzo("mine", "docs").out
+    assert "2 documents are found no longer: a rule leaves them out now. They are kept." in changed
+    assert "1 document is found again." in changed

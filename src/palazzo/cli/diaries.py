@@ -26,8 +26,7 @@ def diary_read(screen: Screen, result: DiaryReadResult) -> None:
     for entry in result.entries:
         _entry(screen, entry)
     more = f" of {result.total:,}; raise --limit for more" if result.showing < result.total else ""
-    kept = "entry" if result.showing == 1 else "entries"
-    screen.say((f"{result.showing:,} {kept}{more}", "dim"))
+    screen.say((f"{count(result.showing, 'entry')}{more}", "dim"))
 
 
 def _entry(screen: Screen, entry: EntryView) -> None:
@@ -45,7 +44,7 @@ def _entry(screen: Screen, entry: EntryView) -> None:
 def diary_handoff(screen: Screen, result: DiaryHandoffResult) -> None:
     """Show the hand-over as it is told to the other agent."""
     screen.read(result.text, indent="")
-    screen.say((f"{result.tokens:,} tokens", "dim"))
+    screen.say((count(result.tokens, "token"), "dim"))
 
 
 def list_agents(screen: Screen, result: ListAgentsResult) -> None:

@@ -25,7 +25,7 @@ def feed(screen: Screen, result: FeedResult) -> None:
     elif not result.new and not result.grown:
         screen.say("All of it was read before.")
     else:
-        noise = f" (and {result.noise:,} rows kept but not searched)" if result.noise else ""
+        noise = f" (and {count(result.noise, 'row')} kept but not searched)" if result.noise else ""
         screen.say(
             (f"{count(result.items, 'item')} archived", "bold"), f", {count(result.drawers, 'drawer')} to find{noise}."
         )

@@ -11,6 +11,7 @@ from palazzo.operations.mine import MineResult
 from palazzo.operations.remember import RememberResult
 from palazzo.operations.tag import TagResult
 from palazzo.operations.undo import Change, UndoResult
+from palazzo.text.counts import agreeing
 
 _MOST_LISTED = 10
 
@@ -40,7 +41,7 @@ def mine(screen: Screen, result: MineResult) -> None:
         screen.say(("Nothing was read: this was a dry run.", "yellow"))
     elif result.items:
         into = f" in {', '.join(result.wings)}" if result.wings else ""
-        noise = f" (and {result.noise:,} rows kept but not searched)" if result.noise else ""
+        noise = f" (and {count(result.noise, 'row')} kept but not searched)" if result.noise else ""
         screen.say(f"{count(result.items, 'item')} archived{into}, {count(result.drawers, 'drawer')} to find{noise}.")
     left_out(screen, result)
     by_rule(screen, result)
@@ -50,10 +51,13 @@ def mine(screen: Screen, result: MineResult) -> None:
 def by_rule(screen: Screen, result: MineResult) -> None:
     """Show how many documents a rule leaves out that it did not before, and the other way round."""
     if result.left_out:
-        told = f"{count(result.left_out, 'document')} {'would be' if result.dry_run else 'are'} found no longer"
-        screen.say(("left out  ", "yellow"), f"{told}: a rule leaves them out now. They are kept.")
+        number = result.left_out
+        them, kept = ("it", "It is kept.") if number == 1 else ("them", "They are kept.")
+        told = f"{count(number, 'document')} {'would be' if result.dry_run else agreeing(number)} found no longer"
+        screen.say(("left out  ", "yellow"), f"{told}: a rule leaves {them} out now. {kept}")
     if result.taken_back:
-        told = f"{count(result.taken_back, 'document')} {'would be' if result.dry_run else 'are'} found again"
+        verb = "would be" if result.dry_run else agreeing(result.taken_back)
+        told = f"{count(result.taken_back, 'document')} {verb} found again"
         screen.say(("taken back  ", "green"), f"{told}.")
 
 

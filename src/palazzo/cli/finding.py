@@ -98,7 +98,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
     screen.gap()
     screen.exact(entry.text, indent="")
     if entry.later:
-        screen.say((f"… and {entry.later:,} characters that were said later; palazzo show {entry.id}", "dim"))
+        screen.say((f"… and {count(entry.later, 'character')} said later; palazzo show {entry.id}", "dim"))
     screen.gap()
 
 
@@ -116,7 +116,7 @@ def _session(screen: Screen, result: ShowResult) -> None:
         screen.say((f"{entry.role}  {moment(entry.created_at)}  {entry.id}", "cyan"))
         screen.exact(entry.text)
         screen.gap()
-    screen.say((f"{len(result.entries):,} messages", "dim"))
+    screen.say((count(len(result.entries), "message"), "dim"))
 
 
 def wake_up(screen: Screen, result: WakeUpResult) -> None:

@@ -7,6 +7,7 @@ from palazzo.cli.screen import INDENT, Screen, count
 from palazzo.operations.quarantine_approve import QuarantineApproveResult
 from palazzo.operations.quarantine_drop import QuarantineDropResult
 from palazzo.operations.quarantine_list import QuarantinedView, QuarantineListResult
+from palazzo.text.counts import agreeing
 
 _LONGEST = 300
 _CAUSES = 3
@@ -50,14 +51,11 @@ def quarantine_drop(screen: Screen, result: QuarantineDropResult) -> None:
     screen.say((f"{_told(len(result.drawers), len(result.facts))} dropped.", "bold"), " 'palazzo undo' takes it back.")
     if result.restored:
         screen.say(
-            f"{count(len(result.restored), 'fact')} that had been superseded so {_verb(len(result.restored))} again."
+            f"{count(len(result.restored), 'fact')} that had been superseded so"
+            f" {agreeing(len(result.restored), 'holds', 'hold')} again."
         )
 
 
 def _told(drawers: int, facts: int) -> str:
     parts = [count(number, what) for number, what in ((drawers, "drawer"), (facts, "fact")) if number]
     return " and ".join(parts) or "Nothing was"
-
-
-def _verb(number: int) -> str:
-    return "holds" if number == 1 else "hold"

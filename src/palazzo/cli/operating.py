@@ -66,8 +66,7 @@ def status(screen: Screen, result: StatusResult) -> None:
 
 def _known(result: StatusResult) -> Iterator[str]:
     if result.facts:
-        entities = "entity" if result.entities == 1 else "entities"
-        yield f"{count(result.facts, 'fact')} about {result.entities:,} {entities}"
+        yield f"{count(result.facts, 'fact')} about {count(result.entities, 'entity')}"
     if result.connections:
         yield count(result.connections, "connection")
     if result.mentions:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from rich.console import Console
 from rich.text import Text
 
+from palazzo.text.counts import counted
 from palazzo.text.visible import visible
 
 INDENT = "    "
@@ -21,13 +22,7 @@ _NARROWEST, _DEEPEST = 20, 16
 
 Part = str | tuple[str, str]
 
-_MANY = {"entity": "entities"}
-"""What more than one are called, where that is not the word with an s."""
-
-
-def count(number: int, what: str) -> str:
-    """Return how many there are of something: `1 drawer`, `2,000 drawers`."""
-    return f"{number:,} {what if number == 1 else _MANY.get(what, f'{what}s')}"
+count = counted
 
 
 def place(uri: str) -> str:

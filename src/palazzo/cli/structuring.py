@@ -22,6 +22,7 @@ from palazzo.operations.tunnel_remove import TunnelRemoveResult
 from palazzo.operations.wing_list import WingListResult
 from palazzo.operations.wing_merge import WingMergeResult
 from palazzo.operations.wing_rename import WingRenameResult
+from palazzo.text.counts import agreeing
 from palazzo.text.times import to_iso
 
 _BACK = "'palazzo undo' takes it back."
@@ -54,7 +55,7 @@ def wing_merge(screen: Screen, result: WingMergeResult) -> None:
     if result.rooms:
         more = len(result.rooms) - _MOST_LISTED
         listed = f"{', '.join(result.rooms[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
-        screen.say(f"{count(len(result.rooms), 'room')} that both had {_is(len(result.rooms))} one now: {listed}")
+        screen.say(f"{count(len(result.rooms), 'room')} that both had {agreeing(len(result.rooms))} one now: {listed}")
     if result.private:
         be = "is" if len(result.private) == 1 else "are"
         screen.say(
@@ -247,7 +248,3 @@ def _via(via: str) -> Part:
 
 def _day(moment: Micros) -> str:
     return to_iso(moment)[:10] if moment else ""
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"

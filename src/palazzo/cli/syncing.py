@@ -14,6 +14,7 @@ from palazzo.operations.sync_pull import PulledView, SyncPullResult
 from palazzo.operations.sync_push import PushedView, SyncPushResult
 from palazzo.operations.sync_remove import SyncRemoveResult
 from palazzo.operations.sync_status import RemoteStatus, SyncStatusResult
+from palazzo.text.counts import agreeing
 from palazzo.text.times import to_iso
 
 _WHY = {"private": "private", "filtered": "of other wings", "secret": "with a secret in it", "large": "too large"}
@@ -99,7 +100,8 @@ def _pulled(screen: Screen, one: PulledView, dry_run: bool) -> None:
         )
     tell_variants(screen, one.variants)
     if one.missing:
-        screen.say((f"{count(one.missing, 'record')} wait for what another device has yet to tell.", "dim"))
+        waiting = f"{count(one.missing, 'record')} {agreeing(one.missing, 'waits', 'wait')}"
+        screen.say((f"{waiting} for what another device has yet to tell.", "dim"))
     for note in one.notes:
         screen.say((note, "yellow"))
 

@@ -10,6 +10,7 @@ from palazzo.operations.audit import AuditResult
 from palazzo.operations.cleanup import CleanupResult
 from palazzo.operations.dedup import DedupResult
 from palazzo.operations.sync_sources import DocumentState, SyncSourcesResult
+from palazzo.text.counts import agreeing
 
 _SHOWN = 20
 _STATES = {"missing": "red", "ignored": "yellow", "unreachable": "cyan"}
@@ -24,7 +25,10 @@ def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
         screen.say((f"{INDENT}and {', '.join(f'{number:,} {state}' for state, number in more.items())} more", "dim"))
     screen.say((f"{count(result.scanned, 'document')} of {', '.join(result.tops)}: ", "bold"), f"{result.kept:,} kept")
     if result.change is not None:
-        screen.say(f"{count(result.drawers, 'drawer')} are found no longer. 'palazzo undo' takes that back.")
+        screen.say(
+            f"{count(result.drawers, 'drawer')} {agreeing(result.drawers)} found no longer."
+            " 'palazzo undo' takes that back."
+        )
     elif result.ignored or result.missing:
         told = f"{count(result.ignored + result.missing, 'document')} ({count(result.drawers, 'drawer')})"
         screen.say(f"With --apply {told} would be found no longer.")

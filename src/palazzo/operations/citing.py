@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from palazzo.errors import NotFound, UsageError
+from palazzo.text.counts import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +107,7 @@ def _words(context: Context, path: Path, named: str, first: int, last: int) -> t
         return b"", 0, ""
     lines = lines_of(data)
     if last > len(lines):
-        have = f"{len(lines):,} lines" if len(lines) != 1 else "1 line"
+        have = counted(len(lines), "line")
         raise UsageError(f"--anchor: {named} has {have}, so there is no line {last:,}; name lines that it has.")
     cited = lines[first - 1 : last] if first else lines
     with context.writing().database.snapshot() as connection:

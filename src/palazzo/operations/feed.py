@@ -22,6 +22,7 @@ from palazzo.operations.mine import (
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.settings import load
+from palazzo.text.counts import agreeing, counted
 
 if TYPE_CHECKING:
     from palazzo.mining.histories import History
@@ -172,12 +173,13 @@ def _tell(context: Context, previews: Collection[MineReport], waiting: int) -> N
     if seconds >= _WORTH_TELLING:
         changed = sum(preview.new + preview.grown for preview in previews)
         long = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-        context.notice(f"{changed:,} sessions are new or have grown, {waiting / 1e6:,.0f} MB: about {long}.")
+        grown = f"{counted(changed, 'session')} {agreeing(changed, 'is new or has', 'are new or have')} grown"
+        context.notice(f"{grown}, {waiting / 1e6:,.0f} MB: about {long}.")
 
 
 def _relay(context: Context, history: History) -> OnProgress:
     def on_progress(progress: MineProgress) -> None:
-        context.report(history.host, progress.done, progress.total, f"{progress.items:,} items")
+        context.report(history.host, progress.done, progress.total, counted(progress.items, "item"))
 
     return on_progress
 

@@ -35,6 +35,7 @@ from palazzo.operations.narrowing import (
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import task_states
+from palazzo.text.counts import agreeing, counted
 
 if TYPE_CHECKING:
     from palazzo.graph.whereabouts import Room, Wing
@@ -297,7 +298,7 @@ def _answer(palace: Palace, asked: Query, checkout: Checkout) -> tuple[Answer, i
 def _unshown(left_out: int) -> str:
     if not left_out:
         return ""
-    hits = "1 hit is" if left_out == 1 else f"{left_out} hits are"
+    hits = f"{counted(left_out, 'hit')} {agreeing(left_out)}"
     return f"{hits} left out, of branches that are not merged into what is checked out (setting branch_policy)."
 
 

@@ -13,6 +13,7 @@ from palazzo.operations.check_duplicate import CheckDuplicateResult
 from palazzo.operations.dedup import DedupResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.update_drawer import UpdateDrawerResult
+from palazzo.text.counts import counted
 
 _MOST = 50
 
@@ -125,7 +126,7 @@ CHECK_DUPLICATE = Tool(
 
 
 def _folded(result: DedupResult, given: Given) -> Answer:
-    n = f"{len(result.folded):,} drawer{'' if len(result.folded) == 1 else 's'}"
+    n = counted(len(result.folded), "drawer")
     did = f"{n} would be folded" if result.dry_run else f"{n} folded; undo brings all of them back"
     notice = f"{NOTICE}: {did}." if result.clusters else "No notes say the same."
     clusters = [

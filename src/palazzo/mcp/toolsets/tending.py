@@ -16,6 +16,7 @@ from palazzo.operations.status import StatusResult
 from palazzo.operations.sync_sources import SyncSourcesResult
 from palazzo.operations.undo import Change, UndoResult
 from palazzo.operations.verify import VerifyResult
+from palazzo.text.counts import agreeing
 
 _MOST_WINGS, _MOST_NAMED = 40, 20
 _TAKES_IN = Hints(idempotent=True)
@@ -251,7 +252,9 @@ def _synced(result: SyncSourcesResult, given: Given) -> Answer:
         f"apply=true would make search leave out {counted(result.drawers, 'drawer')} of {left:,}."
         if result.dry_run and left
         else "",
-        f"{counted(result.drawers, 'drawer')} are found no more; undo brings them back." if result.change else "",
+        f"{counted(result.drawers, 'drawer')} {agreeing(result.drawers)} found no more; undo brings them back."
+        if result.change
+        else "",
         *(f"{one.state} {one.uri}: {one.reason}" for one in result.documents[:_MOST_NAMED]),
     ]
     if len(result.documents) > _MOST_NAMED:
