@@ -227,6 +227,7 @@ def test_conversations_are_chosen_by_age_by_length_and_by_id(palazzo: Command, h
         ("rows.jsonl", b'{"a": 1}\n', (), "not a transcript in any format that Palazzo reads"),
         ("rows.jsonl", b'{"a": 1}\n', ("--mode", "docs"), "JSON lines are data, not a document"),
         ("page.md", b"# Page\n\nwords\n", ("--mode", "convos"), "not a transcript"),
+        ("some.db", b"SQLite format 3\x00" + bytes(4080), (), "a SQLite database in no format that Palazzo reads"),
         ("conversations.json", b"[]", ("--mode", "convos"), "not a transcript in any format that Palazzo reads"),
         (
             "chat.txt",

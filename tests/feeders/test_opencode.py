@@ -476,3 +476,11 @@ def test_other_databases_are_not_taken_for_opencodes(tmp_path: Path) -> None:
     assert not FEEDER.recognises(tmp_path, b"")
     other_channel = unpack("1.18.33.db", tmp_path, "opencode-beta.db")
     assert FEEDER.recognises(other_channel, head_of(other_channel))
+
+
+@pytest.mark.parametrize("name", ["1.18.33.db", "1.18.33-18-turns.db", "migrated.db", "live.db"])
+def test_a_database_under_another_name_is_known_by_its_tables(name: str, tmp_path: Path) -> None:
+    path = unpack(name, tmp_path, "backup of monday.db")
+    assert FEEDER.recognises(path, head_of(path))
+    apsw.Connection(str(path)).execute("VACUUM")
+    assert FEEDER.recognises(path, head_of(path))

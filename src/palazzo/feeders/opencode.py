@@ -74,10 +74,8 @@ class Opencode:
         self._now = now
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether this is a SQLite file with opencode's name, or with its tables at the front."""
-        if not head.startswith(MAGIC):
-            return False
-        return bool(_NAME.fullmatch(path.name)) or all(b"`%s`" % name.encode() in head for name in _NEEDED)
+        """Whether this is a SQLite file with opencode's name, or with its tables."""
+        return head.startswith(MAGIC) and (bool(_NAME.fullmatch(path.name)) or _has_tables(path))
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the sessions, oldest first."""
@@ -164,6 +162,14 @@ def _message_order(message: Record) -> tuple[int, str]:
 # --- the database ------------------------------------------------------------------------------------------
 
 _Tables = Mapping[str, Sequence[str]]
+
+
+def _has_tables(path: Path) -> bool:
+    try:
+        with ForeignDatabase(path).snapshot() as connection:
+            return bool(_tables(connection, path))
+    except SourceUnreadable:
+        return False
 
 
 def _tables(connection: SqliteConnection, path: Path) -> dict[str, list[str]]:

@@ -25,6 +25,7 @@ from palazzo.mining.ignoring import Globs
 from palazzo.mining.unwanted import why_not_a_transcript
 from palazzo.mining.walk import Entry, Skip, walk
 from palazzo.scope.identity import project_root
+from palazzo.store.foreign import MAGIC
 
 Mode = Literal["auto", "docs", "all", "convos"]
 
@@ -244,6 +245,8 @@ def _conversations(entry: Entry, rules: Rules, readers: Readers, others: Sequenc
             return _candidate(entry, kind)
         if suffix in _JSON_LINES or (suffix == ".json" and rules.mode == "convos"):
             return Skip(entry.path, why_not_a_transcript(head))
+        if head.startswith(MAGIC):
+            return Skip(entry.path, "a SQLite database in no format that Palazzo reads", expected=True)
     return Skip(entry.path, "not a transcript", expected=True) if rules.mode == "convos" else None
 
 
