@@ -114,7 +114,10 @@ def test_the_module_of_the_server_has_its_tools_and_starts_it(programs: Programs
 
 # --- where nothing may be written --------------------------------------------------------------------------
 
-ADDED = ("mempalace_add_drawer", {"wing": "zoo", "room": "okapis", "content": "Okapis are shy animals of the forest."})
+ADDED: tuple[str, dict[str, object]] = (
+    "mempalace_add_drawer",
+    {"wing": "zoo", "room": "okapis", "content": "Okapis are shy animals of the forest."},
+)
 
 
 @pytest.mark.slow
