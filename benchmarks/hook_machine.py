@@ -21,8 +21,8 @@ from benchmarks.make_palace import MEASURED_WING
 from benchmarks.synthetic import SyntheticVectors
 
 from palazzo import client, locks
-from palazzo.attention.proactive import USERS_WING
 from palazzo.embed.minilm import MiniLM
+from palazzo.model import USERS_WING
 from palazzo.operations.background import lock_file
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, hook

@@ -19,10 +19,9 @@ from palazzo import alone, unaided
 from palazzo.archive import diaries
 from palazzo.attention import by_keyword, gates
 from palazzo.attention.happening import Reaction
-from palazzo.attention.proactive import USERS_WING
 from palazzo.hosts import answering
 from palazzo.hosts.registry import ADAPTERS
-from palazzo.model import Place, Source
+from palazzo.model import USERS_WING, Place, Source
 from palazzo.operations import hook_answers, hook_prompt, own_words, told_unaided
 from palazzo.operations.context import Context
 from palazzo.operations.forget import ForgetRequest, forget

@@ -41,6 +41,9 @@ Visibility = Literal["merged", "unmerged", "parked", "unknown"]
 Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
 """Whether the lines that words cite still stand in the files at hand (`scope/freshness`)."""
 
+USERS_WING = "user"
+"""The wing of what is the person's own: every project is told of it."""
+
 MAIN_LINES = frozenset(["", "main", "master", "trunk"])
 """Branches whose words concern everybody. "" is what was written outside a repository, or on no branch."""
 

@@ -20,9 +20,14 @@ _RUNTIME_PLACES = "/run/user"
 """Where systemd and elogind make a directory for each user who is there, by number."""
 
 
+def home_place(environment: Mapping[str, str]) -> str:
+    """Return the user's home directory."""
+    return environment.get("HOME") or os.path.expanduser("~")
+
+
 def data_place(environment: Mapping[str, str] = os.environ) -> str:
     """Return the path of `data_directory`."""
-    home = _home(environment)
+    home = home_place(environment)
     if sys.platform == "darwin":
         return os.path.join(home, "Library", "Application Support", APPLICATION)
     if sys.platform == "win32":
@@ -49,7 +54,7 @@ def has_packages(directory: str) -> bool:
 
 def config_place(environment: Mapping[str, str] = os.environ) -> str:
     """Return the path of `config_directory`."""
-    home = _home(environment)
+    home = home_place(environment)
     if sys.platform == "darwin":
         return os.path.join(home, "Library", "Application Support", APPLICATION)
     if sys.platform == "win32":
@@ -59,7 +64,7 @@ def config_place(environment: Mapping[str, str] = os.environ) -> str:
 
 def state_place(environment: Mapping[str, str] = os.environ) -> str:
     """Return the path of `state_directory`."""
-    home = _home(environment)
+    home = home_place(environment)
     if sys.platform == "darwin":
         return os.path.join(home, "Library", "Logs", APPLICATION)
     if sys.platform == "win32":
@@ -69,7 +74,7 @@ def state_place(environment: Mapping[str, str] = os.environ) -> str:
 
 def cache_place(environment: Mapping[str, str] = os.environ) -> str:
     """Return the path of `cache_directory`."""
-    home = _home(environment)
+    home = home_place(environment)
     if sys.platform == "darwin":
         return os.path.join(home, "Library", "Caches", APPLICATION)
     if sys.platform == "win32":
@@ -122,10 +127,6 @@ def make_private_directory(path: Path) -> None:
         probe = probe.parent
     for directory in reversed(missing):
         directory.mkdir(mode=0o700, exist_ok=True)
-
-
-def _home(environment: Mapping[str, str]) -> str:
-    return environment.get("HOME") or os.path.expanduser("~")
 
 
 def _path(path: str | Path) -> Path:

@@ -33,7 +33,17 @@ def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
     alone = {"trust": "user", "tainted_by": [], "branch": "", "commit": "", "anchors": []}
     assert added["fact"]["provenance"][1] == {"stated_by": "bob", **nowhere, **alone}
     found = palazzo.json("kg", "query", "api", "--as-of", "2026-03-01")
-    assert set(found) == {"entity", "matched", "as_of", "known_at", "facts", "count", "truncated", "mentioned"}
+    assert set(found) == {
+        "entity",
+        "matched",
+        "as_of",
+        "known_at",
+        "facts",
+        "count",
+        "truncated",
+        "mentioned",
+        "elsewhere",
+    }
     assert set(found["facts"][0]) == FACT | {"direction", "hop", "freshness", "citations", "label"}
     assert (found["as_of"], found["known_at"], found["count"]) == ("2026-03-01T23:59:59.999Z", None, 3)
     done = palazzo.json("kg", "supersede", "api", "uses", "Redis", "Valkey", "--at", "2026-05-01")
@@ -156,7 +166,7 @@ def test_an_entity_may_be_named_like_a_flag(palazzo: Command, home: Path) -> Non
         (["kg", "add", "api", "uses", "x", "--from", "2026-03-01", "--to", "2026-01-01"], "before it begins"),
         (["kg", "add", "api", "uses", "x", "--from", "2026-03-01 10:00 Mars/Olympus"], "is not a time zone"),
         (["kg", "add", "api", "p" * 10_000, "x"], "has 10,000 characters"),
-        (["kg", "end", "api", "uses", "Kafka"], "Near it: 'api uses Redis'"),
+        (["kg", "end", "api", "uses", "Kafka"], "Near it: 'api uses Redis (in wing shop)'"),
         (["kg", "query", "api", "--as-of", "some day"], "--as-of: 'some day' is not a time"),
         (["kg", "query", "api", "--direction", "up"], "subject"),
         (["kg", "query", "api", "--as-of", "2026", "--all"], "not both"),
@@ -190,7 +200,7 @@ def test_the_list_of_changes_says_which_fact(palazzo: Command, home: Path) -> No
     palazzo.json("kg", "add", "api", "runs_on_port", "8080")
     palazzo.json("kg", "end", "api", "runs_on_port", "8080")
     told = [(change["verb"], change["summary"]) for change in palazzo.json("undo", "--list")["changes"]]
-    assert told == [("kg end", "api runs_on_port 8080"), ("kg add", "api runs_on_port 8080")]
+    assert told == [(f"kg {verb}", "api runs_on_port 8080 (in wing shop)") for verb in ("end", "add")]
 
 
 def test_a_query_says_in_how_many_drawers_and_rooms_an_entity_is_mentioned_by_any_name(palazzo: Command) -> None:

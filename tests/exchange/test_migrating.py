@@ -274,7 +274,7 @@ def test_all_goes_into_one_wing_where_one_is_named_and_diaries_into_their_own(pa
 
 
 def test_one_fact_that_two_state_is_one_with_both_behind_it(palace: Palace, palazzo: Palazzo) -> None:
-    palazzo("kg_add", "checkout", "uses", "Postgres")
+    palazzo("kg_add", "checkout", "uses", "Postgres", everywhere=True)
     done = take(palace, Told([Fact("f", "Checkout", "uses", "Postgres")]))
     assert counts(done) == {"facts": (0, 0, 0, 1)}
     (fact,) = palazzo("kg_query", "Postgres").facts

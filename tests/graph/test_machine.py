@@ -145,6 +145,7 @@ class Facts(RuleBasedStateMachine):
                 "kg_add",
                 **dict(zip(("subject", "predicate", "object"), triple, strict=True)),
                 wing=wing,
+                everywhere=wing is None,
                 valid_from=None if start is None else to_iso(Micros(at(start) or 0)),
                 valid_to=said_end,
                 confidence=confidence,
@@ -174,6 +175,7 @@ class Facts(RuleBasedStateMachine):
                 "kg_end",
                 **dict(zip(("subject", "predicate", "object"), triple, strict=True)),
                 wing=wing,
+                everywhere=wing is None,
                 at=None if day is None else to_iso(Micros(moment)),
             ),
             lambda: self.model.end(self.clock, triple, wing, moment),
@@ -199,6 +201,7 @@ class Facts(RuleBasedStateMachine):
                 **dict(zip(("subject", "predicate", "old"), triple, strict=True)),
                 new=new,
                 wing=wing,
+                everywhere=wing is None,
                 at=to_iso(Micros(moment))[:10],
                 stated_by=speaker,
             ),
@@ -302,6 +305,7 @@ class Facts(RuleBasedStateMachine):
                 direction=side,
                 hops=hops,
                 wing=wing,
+                everywhere=wing is None,
                 limit=1000,
             ),
             lambda: self.model.query(name, known_at, as_of, side, hops, wing),
@@ -357,7 +361,7 @@ class Facts(RuleBasedStateMachine):
     def compare_all(self, known_at: int | None) -> None:
         state = self.model.now if known_at is None else self.model.known_at(known_at)
         said = None if known_at is None else to_iso(Micros(known_at))
-        result = self.run("kg_timeline", known_at=said, limit=1000)
+        result = self.run("kg_timeline", known_at=said, limit=1000, everywhere=True)
         assert self.told(result.timeline) == {
             number: self.expected(state, fact) for number, fact in state.facts.items()
         }

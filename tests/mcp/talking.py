@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,16 @@ class Talk:
             opened=lambda context, mode: self.palace,
         ) as context:
             return calling.call(context, registry.operation(asked.operation), asked.request, asked.key)
+
+
+def in_projects(talk: Talk, *names: str) -> list[Talk]:
+    """Return the same palace as it is seen from projects of these names."""
+    found = []
+    for name in names:
+        directory = talk.cwd.parent / name
+        directory.mkdir()
+        found.append(replace(talk, cwd=directory, variables={"HOME": str(talk.cwd)}))
+    return found
 
 
 def _request(number: int | str, method: str, params: dict[str, Any]) -> dict[str, Any]:

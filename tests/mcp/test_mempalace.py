@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.mcp.talking import Talk
+from tests.mcp.talking import Talk, in_projects
 
 from palazzo.attention.save_prompt import save_prompt
 from palazzo.attention.tool_names import NAMES
@@ -73,6 +73,17 @@ def talk(stocked: Palace, tmp_path: Path) -> Talk:
     home = tmp_path / "shop"
     home.mkdir()
     return Talk(stocked, home, profile="mempalace", toolset="core")
+
+
+def test_a_fact_is_one_of_the_project_of_its_server(talk: Talk) -> None:
+    shop, garden = in_projects(talk, "bakery", "garden")
+    fact = {"subject": "okapi gateway", "predicate": "listens on", "object": "1"}
+    parsed(shop, "kg_add", **fact)
+    assert [one["object"] for one in parsed(shop, "kg_query", entity="okapi gateway")["facts"]] == ["1"]
+    seen = parsed(garden, "kg_query", entity="okapi gateway")
+    assert (seen["facts"], seen["facts_of_other_projects"]) == ([], 1)
+    assert parsed(garden, "kg_timeline", entity="okapi gateway")["timeline"] == []
+    assert parsed(shop, "kg_invalidate", **fact)["success"]
 
 
 def parsed(talk: Talk, tool: str, **arguments: Any) -> Any:

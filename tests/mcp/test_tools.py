@@ -11,7 +11,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from tests.archive.conversations import Ticking, file_rows, said
 from tests.mcp.conftest import PAGE, project_in, stock
-from tests.mcp.talking import Talk
+from tests.mcp.talking import Talk, in_projects
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.guard.injected import palazzo_spans
@@ -241,7 +241,7 @@ def test_facts_are_stated_asked_superseded_and_ended(talk: Talk) -> None:
     added = talk.told("kg_add", **fact, object="8443", valid_from="2026-01-01")
     assert added["fact"] == {
         "id": added["id"], "subject": "zebra gateway", "predicate": "listens on", "object": "8443",
-        "from": "2026-01-01", "current": True, "stated_by": "codex",
+        "from": "2026-01-01", "current": True, "wing": "user", "stated_by": "codex",
     }  # fmt: skip
     talk.told("kg_supersede", **fact, old="8443", new="9443", at="2026-02-01")
     assert [one["object"] for one in talk.told("kg_query", entity="zebra gateway")["facts"]] == ["9443"]
@@ -253,6 +253,20 @@ def test_facts_are_stated_asked_superseded_and_ended(talk: Talk) -> None:
     assert len(talk.told("kg_timeline", entity="zebra gateway")["facts"]) == 2
     assert "There is no fact" in talk.refusal("kg_end", **fact, object="1")
     assert "fact" in talk.text("read", id=added["id"])
+
+
+def test_a_fact_is_one_of_the_project_of_its_server_unless_it_is_said_to_hold_everywhere(talk: Talk) -> None:
+    shop, garden = in_projects(talk, "bakery", "garden")
+    fact = {"subject": "okapi gateway", "predicate": "listens on"}
+    assert shop.told("kg_add", **fact, object="1")["fact"]["wing"] == "bakery"
+    shop.told("checkpoint", facts=[fact | {"object": "2"}, fact | {"object": "3", "everywhere": True}])
+    seen = garden.told("kg_query", entity="okapi gateway")
+    assert [one["object"] for one in seen["facts"]] == ["3"]
+    assert "2 facts of other projects left out" in seen["notice"]
+    assert len(garden.told("kg_query", entity="okapi gateway", everywhere=True)["facts"]) == 3
+    assert "in wing bakery" in garden.refusal("kg_end", **fact, object="1")
+    garden.told("kg_end", **fact, object="3", everywhere=True)
+    assert shop.told("kg_supersede", **fact, old="2", new="4")["opened"]["wing"] == "bakery"
 
 
 # --- sessions ----------------------------------------------------------------------------------------------

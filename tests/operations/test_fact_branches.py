@@ -146,11 +146,12 @@ def test_a_fact_of_an_item_is_judged_by_that_and_by_where_it_cites_files(memory:
     assert known(memory) == {"port 9000": unmerged, "port 1": unmerged, "port 2": unmerged, "port 3": ""}
 
 
-def test_outside_a_repository_a_fact_is_stated_for_all_branches(memory: Memory) -> None:
-    (memory.place / "elsewhere").mkdir()
-    run(memory, "kg_add", memory.place / "elsewhere", **LANTERN)
-    assert [one.provenance[-1].branch for one in asked(memory)] == [""]
-    assert known(memory) == {"port 9000": ""}
+def test_what_holds_everywhere_holds_on_every_branch_whatever_says_so(memory: Memory) -> None:
+    memory.checkout.on("feature/blue")
+    blue = memory.note("The lantern is blue.")
+    run(memory, "kg_add", **LANTERN | {"object": "port 80", "everywhere": True, "sources": (blue,)})
+    memory.checkout.on("main")
+    assert known(memory) == {"port 9000": "unmerged: feature/blue", "port 80": ""}
 
 
 def test_facts_of_every_way_to_state_them_know_their_branch_also_when_they_end_or_that_is_taken_back(
@@ -203,7 +204,7 @@ def test_diff_lists_what_was_stated_on_a_branch_until_it_is_merged(filed: Memory
 
 
 def test_diff_lists_what_a_rebase_rewrote_and_nothing_of_another_project(filed: Memory) -> None:
-    other = Checkout(filed.place / "other").init().on("feature/blue", "HEAD")
+    other = Checkout(filed.place / "other", 1_600_000_000).init().on("feature/blue", "HEAD")
     other.commit("red")
     run(filed, "kg_add", other.root, subject="Red Service", predicate="uses", object="redis")
     filed.checkout.commit("green")
@@ -214,6 +215,8 @@ def test_diff_lists_what_a_rebase_rewrote_and_nothing_of_another_project(filed: 
 def test_diff_lists_a_fact_of_the_wing_by_name_where_git_knows_the_branch_no_more(filed: Memory) -> None:
     filed.checkout.on("feature/blue")
     run(filed, "kg_add", subject="shop", predicate="uses", object="redis", wing="shop")
+    with filed.at() as context, context.writing().database.transaction() as connection:
+        connection.execute("UPDATE fact SET wing = NULL WHERE id = 1")  # as facts were before a wing was the default
     filed.checkout.on("main").git("branch", "-qD", "feature/blue")
     for log in (filed.checkout.root / ".git" / "logs").rglob("*"):
         if log.is_file():

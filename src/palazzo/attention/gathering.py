@@ -6,14 +6,15 @@ forgotten, erased or superseded is not among them, nor what is trusted less than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from palazzo.archive import diaries, tasks
+from palazzo.attention.unasked_facts import Audience, no_commits, tellable
 from palazzo.attention.waking import Known
 from palazzo.graph.beliefs import Beliefs
-from palazzo.model import Micros
+from palazzo.model import USERS_WING, Micros
 from palazzo.store import claims, digests, facts, items, overview, sources, used
 from palazzo.store.database import Connection
 from palazzo.store.digests import DigestLine, LineRow
@@ -23,6 +24,8 @@ from palazzo.store.worth import Worth, read_notes, worth_of
 NOTES, SESSIONS, LINES, FACTS, ENTRIES = 200, 8, 40, 40, 6
 """How many of each are looked at, the newest."""
 _ENTRIES_READ = 30
+_FACTS_READ = 400
+"""Facts among which those are looked for that may be told here: many of a palace may be other projects'."""
 _OVERDUE = 2
 """What a to-do that is overdue is marked with, in tags."""
 _CAME_TO = ("changed", "fixed", "failed")
@@ -47,6 +50,7 @@ class Asked:
     before: Micros | None
     trusts: frozenset[str]
     day: Callable[[Micros], str]
+    commits_here: Callable[[Collection[str]], Collection[str]] = no_commits
 
 
 def gather(connection: Connection, asked: Asked) -> list[Known]:
@@ -57,7 +61,7 @@ def gather(connection: Connection, asked: Asked) -> list[Known]:
     if asked.wing is not None:
         found += [
             *_digest(connection, asked, asked.wing),
-            *_facts(connection, asked),
+            *_facts(connection, asked, asked.wing),
             *_notes(connection, asked, asked.wing),
         ]
     told = [one for one in found if one.trust in asked.trusts]
@@ -177,11 +181,12 @@ def _diary(connection: Connection, asked: Asked) -> Iterator[Known]:
         yield Known("diary", entry.id, entry.at, entry.agent, entry.text, entry.trust)
 
 
-def _facts(connection: Connection, asked: Asked) -> Iterator[Known]:
-    """Facts that were stated, changed or ended last. One that another superseded is told by the other alone."""
+def _facts(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
+    """Facts that hold, those that were stated or changed last."""
     known_at = LATEST if asked.before is None else asked.before
-    versions = facts.newest_versions(connection, known_at, asked.wing, FACTS)
-    versions = [one for one in versions if one.superseded_by is None]
+    audience = Audience((wing, USERS_WING), asked.now, asked.commits_here)
+    newest = facts.newest_versions(connection, known_at, audience.wings, _FACTS_READ)
+    versions = tellable(connection, newest, audience)[:FACTS]
     for fact in Beliefs(connection, known_at).tell(versions):
         speakers = tuple(dict.fromkeys(one.stated_by for one in fact.provenance))
         since = f"since {asked.day(fact.valid_from)}" if fact.valid_from else ""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from palazzo.attention.unasked_facts import Audience, tellable
 from palazzo.graph.beliefs import Beliefs
-from palazzo.model import Micros
 from palazzo.store import entities, keywords
 from palazzo.store.database import Connection
 from palazzo.store.facts import Version
@@ -28,16 +28,15 @@ _LONGEST_NAME = 4
 _EDGES = ".,;:!?()[]{}<>\"'`*"
 
 
-def named_facts(
-    connection: Connection, words: str, wings: Collection[str], trusts: Collection[str], now: Micros
-) -> Iterator[Version]:
+def named_facts(connection: Connection, words: str, trusts: Collection[str], audience: Audience) -> Iterator[Version]:
     """Yield what holds now of what the words name, the newest first."""
     named = entities.known_among(connection, names_in(words), entities.LATEST)
     if not named:
         return
     beliefs = Beliefs(connection)
     found = {version.row: version for entity in named for version in beliefs.about(entity)}
-    held = [one for one in found.values() if one.holds_at(now) and one.superseded_by is None]
+    standing = (one for one in found.values() if one.superseded_by is None)
+    held = tellable(connection, standing, audience)
     roots = {beliefs.root(entity) for entity in named}
     telling = {root for root in roots if _tells(connection, beliefs.name(root))}
     said = frozenset(connection.stems(index_form(words)))
@@ -46,7 +45,7 @@ def named_facts(
         joined = _telling(connection, version.predicate_name)
         if not ends & telling and len(ends) < 2 and not (joined and joined <= said):
             continue
-        if fact.trust in trusts and fact.wing in (None, *wings):
+        if fact.trust in trusts:
             yield version
 
 

@@ -16,6 +16,7 @@ from palazzo.archive.tasks import Due, Moment
 from palazzo.attention import gates
 from palazzo.attention.named_facts import named_facts
 from palazzo.attention.recent import has_said, has_told
+from palazzo.attention.unasked_facts import Audience, no_commits
 from palazzo.model import Drawer, Micros, Trust
 from palazzo.recall import present
 from palazzo.recall.present import Hit
@@ -30,8 +31,6 @@ from palazzo.text.stopwords import STOP_WORDS
 from palazzo.text.tokens import estimate_tokens
 from palazzo.text.words import index_form, terms
 
-USERS_WING = "user"
-"""Where a person keeps what holds in every project."""
 LINE = 20
 """Tokens that an entry takes besides its words: its id, its date, who says it."""
 _SHORT_SHARE = 0.5
@@ -74,6 +73,7 @@ class Asked:
     trusts: frozenset[str]
     files: tuple[tuple[str, str | None], ...] = ()
     around: Around = Around()
+    commits_here: Callable[[Collection[str]], Collection[str]] = no_commits
 
     @property
     def sought(self) -> str:
@@ -95,7 +95,8 @@ def called_for(connection: Connection, asked: Asked, near: Iterable[Hit] = ()) -
 
     And what was left open in a session and is about the same thing; it is looked for in what a search found `near`.
     """
-    facts = named_facts(connection, asked.words, asked.wings, asked.trusts, asked.now)
+    audience = Audience(asked.wings, asked.now, asked.commits_here)
+    facts = named_facts(connection, asked.words, asked.trusts, audience)
     return Called(
         _reminders(connection, asked), _todos(connection, asked), list(facts), list(_threads(connection, asked, near))
     )

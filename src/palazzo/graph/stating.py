@@ -15,6 +15,7 @@ from palazzo.graph.changing import Change
 from palazzo.graph.conflicting import find_conflicts
 from palazzo.model import Micros
 from palazzo.store import facts, places, predicates
+from palazzo.store.database import Connection
 from palazzo.store.facts import Provenance, Version
 from palazzo.text.names import fold
 from palazzo.text.times import to_iso
@@ -96,6 +97,23 @@ def _stated(change: Change, ends: Ends, statement: Statement) -> Added:
     return Added(version, same is None, changed, tuple(conflicts))
 
 
+def stated_everywhere(stated: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
+    """Return who states that a fact holds everywhere: of no branch, and besides the items that say it somewhere."""
+    speaker = stated[0]._replace(item=None, start=None, end=None, branch="", commit="", anchors=())
+    return tuple(dict.fromkeys((speaker, *(one for one in stated if one.item is not None))))
+
+
+def _is_stated_everywhere(connection: Connection, versions: list[Version]) -> bool:
+    sources = facts.sources_of(connection, [one.row for one in versions])
+    return any(one.is_of_no_place for several in sources.values() for one in several)
+
+
+def wings_where_it_holds(connection: Connection, triple: Triple, at: Micros) -> list[str | None]:
+    """Return the wings (None: everywhere) in which a triple could be ended at `at`; else those in which it is known."""
+    said = _said(Beliefs(connection), triple)
+    return [one.wing for one in said if _can_end(one, at)] or [one.wing for one in said]
+
+
 def end(change: Change, triple: Triple, at: Micros) -> list[Version]:
     """Let a fact hold no longer from `at` on; return it as it is then. Raises NotFound, naming what is near."""
     return [_closed(change, one, at) for one in _holding(change, triple, at)]
@@ -113,6 +131,8 @@ def supersede(change: Change, triple: Triple, thing: str, at: Micros, provenance
     for one in holding:  # first: it must not be in conflict with what comes in its place
         change.retire(one)
     if already is None:
+        if triple.wing is None and _is_stated_everywhere(change.connection, holding):
+            provenance = stated_everywhere(provenance)
         stated = Statement(Triple(triple.subject, triple.predicate, thing, triple.wing), provenance, at)
         opened = _stated(change, Ends(subject, predicate, successor), stated)
     else:
@@ -185,10 +205,14 @@ def _holding(change: Change, triple: Triple, at: Micros) -> list[Version]:
     beliefs = Beliefs(change.connection)
     said = _said(beliefs, triple)
     there = [one for one in said if one.wing == triple.wing]
-    found = [one for one in there if one.holds_at(at) and (one.valid_from is None or one.valid_from < at)]
+    found = [one for one in there if _can_end(one, at)]
     if not found:
         raise NotFound(_why_not(beliefs, triple, at, there))
     return found
+
+
+def _can_end(version: Version, at: Micros) -> bool:
+    return version.holds_at(at) and (version.valid_from is None or version.valid_from < at)
 
 
 def _said(beliefs: Beliefs, triple: Triple) -> list[Version]:

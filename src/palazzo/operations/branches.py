@@ -117,6 +117,20 @@ class Checkout:
             for uid, some in places.items()
         }
 
+    def commits_here(self, commits: Collection[str]) -> set[str]:
+        """Return those of these commits that the repository has; none where git does not answer in time."""
+        from palazzo.scope.history import History, UnansweredError
+
+        if self._repository is None or not commits or self._left <= 0:
+            return set()
+        began = time.monotonic()
+        try:
+            return History(self._repository, self._left).present(commits)
+        except UnansweredError:
+            return set()
+        finally:
+            self._left -= time.monotonic() - began
+
     @property
     def look(self) -> Callable[[Iterable[Drawer]], None] | None:
         """What a search tells of drawers before it asks `is_hidden` of each; None where nothing is hidden."""

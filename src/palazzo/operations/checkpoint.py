@@ -202,6 +202,7 @@ def _statement(context: Context, one: FactGiven, stated_by: str, whom: Believed)
         sources=one.sources,
         stated_by=stated_by,
         whom=whom,
+        everywhere=one.everywhere,
     )
 
 

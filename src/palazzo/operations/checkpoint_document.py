@@ -16,7 +16,19 @@ _SHOWN = 60
 _LONGEST_PATH = 200
 _ITEM = ("content", "text", "wing", "room", "kind", "tags")
 _DIARY = ("agent", "agent_name", "entry", "text", "topic", "project")
-_FACT = ("subject", "predicate", "object", "from", "valid_from", "to", "valid_to", "wing", "confidence", "sources")
+_FACT = (
+    "subject",
+    "predicate",
+    "object",
+    "from",
+    "valid_from",
+    "to",
+    "valid_to",
+    "wing",
+    "everywhere",
+    "confidence",
+    "sources",
+)
 _WHOLE = ("items", "diary", "facts")
 _Read = TypeVar("_Read")
 
@@ -52,6 +64,7 @@ class FactGiven:
     wing: str | None
     confidence: float | None
     sources: tuple[str, ...]
+    everywhere: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +148,9 @@ def fact(value: object) -> FactGiven:
     confidence = told.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
         raise UsageError("the 'confidence' must be a number between 0 and 1.")
+    everywhere = told.get("everywhere", False)
+    if not isinstance(everywhere, bool):
+        raise UsageError("the 'everywhere' must be true or false.")
     return FactGiven(
         (said[0] or "", said[1] or "", said[2] or ""),
         _text(told, "from", "valid_from"),
@@ -142,6 +158,7 @@ def fact(value: object) -> FactGiven:
         _text(told, "wing"),
         confidence,
         _texts(told, "sources"),
+        everywhere,
     )
 
 

@@ -234,6 +234,19 @@ class Context:
         return self.placing.wing(self.project)
 
     @cached_property
+    def is_in_project(self) -> bool:
+        """Whether the working directory belongs to a project.
+
+        The home directory, one above it and the palace's own directory belong to none, unless they are a repository
+        or hold a project file.
+        """
+        from palazzo.scope.identity import is_marked_as_project
+
+        root = self.project_root.resolve()
+        home = Path(paths.home_place(self.variables)).resolve()
+        return root not in (home, *home.parents, self.palace_path.parent.resolve()) or is_marked_as_project(root)
+
+    @cached_property
     def home(self) -> str | None:
         """The wing of the project that is worked in, if the palace holds it; None elsewhere."""
         from palazzo.store import places

@@ -163,17 +163,16 @@ def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLin
 
 
 def _later_facts(connection: Connection, since: Micros, projects: Sequence[str], now: Micros) -> tuple[FactView, ...]:
-    """What became known since then, newest first: of these projects, and of no wing in particular."""
+    """What became known since then and holds, newest first: of these projects, and what holds everywhere."""
+    from palazzo.attention.unasked_facts import Audience, tellable
     from palazzo.graph.beliefs import Beliefs
+    from palazzo.model import USERS_WING
     from palazzo.operations.facts import views
     from palazzo.store import facts
     from palazzo.store.entities import LATEST
 
-    found = [
-        one
-        for one in facts.versions(connection, LATEST)
-        if one.recorded_at > since and (one.wing is None or one.wing in projects)
-    ]
+    later = (one for one in facts.versions(connection, LATEST) if one.recorded_at > since)
+    found = tellable(connection, later, Audience((*projects, USERS_WING), now))
     newest = sorted(found, key=lambda one: -one.recorded_at)[:MOST_LISTED]
     return views(Beliefs(connection), newest, now)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
@@ -198,14 +198,21 @@ def statement(
     stated_by: str,
     whom: Believed | None = None,
     anchors: Sequence[str] = (),
+    everywhere: bool = False,
 ) -> Statement:
-    """Return a fact as it is to be stated. Raises UsageError; nothing is written."""
-    from palazzo.graph.stating import Statement
+    """Return a fact as it is to be stated: in the wing that is named, else in the project's, or `everywhere`.
+
+    Raises UsageError; no fact is written.
+    """
+    from palazzo.graph.stating import Statement, stated_everywhere
     from palazzo.operations import citing
-    from palazzo.operations.remember import wing_to_file_in
+    from palazzo.operations.fact_scope import check_scope, wing_to_state_in
     from palazzo.text.times import parse_end, parse_start
 
     now = now_in(context)
+    check_scope(wing, everywhere)
+    if everywhere and anchors:
+        raise UsageError("A fact that cites files holds in their project: leave out --everywhere, or the files.")
     if confidence is not None and not 0 <= confidence <= 1:  # also refuses NaN
         raise UsageError(f"The confidence is {confidence}; it must be between 0 and 1.")
     start = moment("--from", valid_from, parse_start, now)
@@ -215,10 +222,12 @@ def statement(
             f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
         )
     cited = citing.anchors(context, anchors)
-    if cited and wing is None:  # elsewhere its path would be another file's
-        wing = wing_to_file_in(context, None)
     what = triple(context, *said, wing)
+    if wing is None and not everywhere:
+        what = replace(what, wing=wing_to_state_in(context))
     said_by = provenance(context, stated_by, sources, whom)
+    if everywhere:
+        said_by = stated_everywhere(said_by)
     if cited:  # what they show is what is checked out here, whoever says so too
         here = context.project
         said_by = tuple(one._replace(branch=here.branch, commit=here.commit, anchors=cited) for one in said_by)

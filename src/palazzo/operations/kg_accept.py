@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from palazzo.graph.suggesting import Suggestion
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
+    from palazzo.store.facts import Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,7 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     stated = [
         stating.Statement(
             triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),
-            tuple(
-                dict.fromkeys(
-                    speaker._replace(item=each.item, start=each.start, end=each.end, branch="", commit="")
-                    for each in one.citations
-                )
-            ),
+            stating.stated_everywhere(_cited(speaker, one)) if request.everywhere else _cited(speaker, one),
             one.citations[0].said_at,
         )
         for one in chosen
@@ -69,6 +65,15 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
         changing.count(sum(one.new or bool(one.changed) for one in added))
         shown = views(Beliefs(connection), [one.version for one in added], context.now)
     return KgAcceptResult(shown, tuple(dict.fromkeys(uid for one in added for uid in one.conflicts)))
+
+
+def _cited(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, ...]:
+    """Who states a suggestion, with each place that says it."""
+    cited = (
+        speaker._replace(item=each.item, start=each.start, end=each.end, branch="", commit="")
+        for each in suggestion.citations
+    )
+    return tuple(dict.fromkeys(cited))
 
 
 def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion]:

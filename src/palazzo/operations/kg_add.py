@@ -28,7 +28,7 @@ class KgAddRequest:
     valid_to: Annotated[
         str | None, About("When it ended; a day, month or year is included.", option="--to", metavar="WHEN")
     ] = None
-    wing: Annotated[str | None, About("It holds in this wing, not everywhere.")] = None
+    wing: Annotated[str | None, About("The wing in which it holds, instead of the project's.")] = None
     confidence: Annotated[float | None, About("How sure it is, from 0 to 1.")] = None
     sources: Annotated[
         tuple[str, ...],
@@ -43,6 +43,7 @@ class KgAddRequest:
             metavar="PATH[:L1-L2]",
         ),
     ] = ()
+    everywhere: Annotated[bool, About("It holds in every project.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
     """State a fact; stating it again changes nothing, or makes it better.
 
     Better is an earlier start, more confidence, or one more who says so. Without --to the fact holds until it is ended;
-    without --from it is not known since when. Facts hold everywhere unless --wing says where; those that are given a
-    file hold in the project.
+    without --from it is not known since when. A fact holds in the project that you are in; outside of any project, in
+    the wing 'user'.
     """
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs
@@ -82,6 +83,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
         stated_by=request.stated_by,
         whom=whom,
         anchors=request.anchors,
+        everywhere=request.everywhere,
     )
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg add", about=stated.triple)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HOLD = 0.02
 """Seconds that one transaction adds facts before others may write."""
 _TEXTS = ("subject", "predicate", "object", "from", "valid_from", "to", "valid_to", "wing", "stated_by")
-_FIELDS = (*_TEXTS, "confidence", "sources")
+_FIELDS = (*_TEXTS, "everywhere", "confidence", "sources")
 _SHOWN = 60
 
 
@@ -31,7 +31,7 @@ class KgAddManyRequest:
         str,
         About(
             "A file of JSON objects, one in a line, with subject, predicate, object, and if known from, to, wing, "
-            "confidence, sources, stated_by; - reads standard input.",
+            "everywhere, confidence, sources, stated_by; - reads standard input.",
             positional=True,
             option="FILE",
             file=True,
@@ -120,6 +120,9 @@ def _statement(context: Context, line: str, whom: Believed) -> Statement:
         raise UsageError(f"The confidence is {json.dumps(confidence)[:_SHOWN]}; it must be a number between 0 and 1.")
     if not isinstance(sources, list | tuple) or not all(isinstance(one, str) for one in sources):
         raise UsageError("'sources' must be a list of ids.")
+    everywhere = told.get("everywhere", False)
+    if not isinstance(everywhere, bool):
+        raise UsageError("'everywhere' must be true or false.")
     return statement(
         context,
         (subject or "", predicate or "", thing or ""),
@@ -130,6 +133,7 @@ def _statement(context: Context, line: str, whom: Believed) -> Statement:
         sources=sources,
         stated_by=_text(told, "stated_by") or ACTOR,
         whom=whom,
+        everywhere=everywhere,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.facts import FactView
@@ -23,6 +23,7 @@ class KgEndRequest:
         None
     )
     wing: Annotated[str | None, About("The fact that holds in this wing.")] = None
+    everywhere: Annotated[bool, About("The fact that holds everywhere.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,21 @@ class KgEndResult:
 def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
     """End a fact: from then on it holds no longer.
 
-    What does not hold cannot end; the answer then names what is near.
+    Without --wing that is the fact of the project, else of the wing 'user', else the one that holds everywhere. What
+    does not hold cannot end; the answer then names what is near.
     """
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.fact_scope import scope_to_change, wing_of_fact_to_change
     from palazzo.operations.facts import change, moment, now_in, triple, views
     from palazzo.text.times import parse_end, to_iso
 
     now = now_in(context)
     at = moment("--at", request.at, parse_end, now) or now
     what = triple(context, request.subject, request.predicate, request.object, request.wing)
+    scope = scope_to_change(context, what.wing, request.everywhere)
     with context.writing().database.transaction() as connection:
+        what = replace(what, wing=wing_of_fact_to_change(connection, what, at, scope))
         changing = change(context, connection, "kg end", about=what)
         ended = stating.end(changing, what, at)
         changing.count(len(ended))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.operations.freshening import Cited
     from palazzo.store.database import Connection
+    from palazzo.store.facts import Version
 
 Direction = Literal["subject", "object", "both"]
 MOST_FACTS = 1000
@@ -34,9 +35,12 @@ class KgQueryRequest:
     known_at: Annotated[str | None, About("What was believed then, instead of now.", metavar="WHEN")] = None
     direction: Annotated[Direction, About("Facts with the entity as their subject, their object, or both.")] = "both"
     hops: Annotated[int, About("2 also shows the facts of its neighbours.")] = 1
-    wing: Annotated[str | None, About("Only facts of this wing, and those that hold everywhere.")] = None
+    wing: Annotated[
+        str | None, About("Facts of this wing, and those that hold everywhere; the project's if left out.")
+    ] = None
     all: Annotated[bool, About("Also what has ended, or not yet begun.")] = False
     limit: Annotated[int, About("How many facts at most.")] = 100
+    everywhere: Annotated[bool, About("Facts of all wings.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,8 @@ class MentionedView:
 class KgQueryResult:
     """What is known. `matched` says how the entity was found (null: it was not), the times what was resolved.
 
-    `mentioned` is of now: null where another time was asked for, or the setting `entities` is off.
+    `mentioned` is of now: null where another time was asked for, or the setting `entities` is off. `elsewhere` counts
+    facts of the entity that hold in wings that were not asked about.
     """
 
     entity: str
@@ -78,19 +83,21 @@ class KgQueryResult:
     count: int
     truncated: bool
     mentioned: MentionedView | None
+    elsewhere: int
 
 
 def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     """Say what is known about an entity: what holds now, or held then.
 
-    Two times may be asked for: --as-of is about the world, --known-at about what was believed of it. A name that may
-    mean several entities is refused with their names.
+    Facts are those of the project, of the wing 'user', and those that hold everywhere; outside of any project, all. Two
+    times may be asked for: --as-of is about the world, --known-at about what was believed of it. A name that may mean
+    several entities is refused with their names.
     """
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.branches import MERGED, Checkout
+    from palazzo.operations.fact_scope import check_scope, scope_to_ask
     from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
     from palazzo.operations.freshening import NOTHING, Files
-    from palazzo.operations.search import check_place
     from palazzo.operations.structure import read_names
     from palazzo.store.entities import LATEST
     from palazzo.text.times import parse_as_of
@@ -98,6 +105,7 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     if request.hops not in (1, 2):
         raise UsageError(f"--hops is {request.hops}; it must be 1 or 2.")
     check_limit(request.limit)
+    check_scope(request.wing, request.everywhere)
     if request.all and request.as_of is not None:
         raise UsageError("Give --as-of for one moment, or --all for every moment; not both.")
     now = now_in(context)
@@ -107,19 +115,25 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     name = name_to_find(context, request.entity)
     read_names(context, tell=False)
     with context.reading().database.snapshot() as connection:
-        wing, _ = check_place(connection, request.wing, None, context.notice)
+        scope = scope_to_ask(context, connection, request.wing, request.everywhere)
         beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
         match = beliefs.find(name, nearby=True)
-        mentioned = None
+        mentioned, named = None, None if request.wing is None else scope.wings[0]
         if as_of is None and known_at is None and context.settings.flag("entities"):
-            mentioned = _mentioned(connection, [name] if match is None else beliefs.called(match.entity), wing)
+            mentioned = _mentioned(connection, [name] if match is None else beliefs.called(match.entity), named)
         if match is None:
-            return KgQueryResult(name, None, None if request.all else iso(at), iso(known_at), (), 0, False, mentioned)
+            return KgQueryResult(
+                name, None, None if request.all else iso(at), iso(known_at), (), 0, False, mentioned, 0
+            )
+
+        def is_wanted(one: Version) -> bool:
+            return request.all or one.holds_at(at)
+
         hops, whole = beliefs.around(
             match.entity,
             request.direction,
             request.hops,
-            lambda one: (request.all or one.holds_at(at)) and (wing is None or one.wing in (None, wing)),
+            lambda one: is_wanted(one) and scope.includes(one.wing),
             request.limit,
         )
         shown = views(beliefs, [hop.version for hop in hops], at)
@@ -130,8 +144,11 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
             for view, hop in zip(shown, hops, strict=True)
         )
         found = beliefs.name(match.entity)
+        known = beliefs.about(match.entity, request.direction)
+        elsewhere = sum(is_wanted(one) and not scope.includes(one.wing) for one in known)
+    as_of_time = None if request.all else iso(at)
     return KgQueryResult(
-        found, match.how, None if request.all else iso(at), iso(known_at), facts, len(facts), not whole, mentioned
+        found, match.how, as_of_time, iso(known_at), facts, len(facts), not whole, mentioned, elsewhere
     )
 
 

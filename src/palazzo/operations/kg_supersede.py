@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.facts import ACTOR, FactView
@@ -29,6 +29,7 @@ class KgSupersedeRequest:
         About("A drawer or item that says so; may be given several times.", option="--source", metavar="ID"),
     ] = ()
     stated_by: Annotated[str, About("Who says so.", option="--by", metavar="NAME")] = ACTOR
+    everywhere: Annotated[bool, About("The fact that holds everywhere.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,15 @@ class KgSupersedeResult:
 
 
 def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeResult:
-    """End a fact and begin the next at the same moment, both or neither."""
+    """End a fact and begin the next at the same moment, both or neither.
+
+    Without --wing that is the fact of the project, else of the wing 'user', else the one that holds everywhere. The
+    next one holds where the former did.
+    """
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs
     from palazzo.graph.naming import entity_name
+    from palazzo.operations.fact_scope import scope_to_change, wing_of_fact_to_change
     from palazzo.operations.facts import change, moment, now_in, provenance, triple, views
     from palazzo.operations.tainting import whom_to_believe
     from palazzo.text.times import parse_start, to_iso
@@ -58,7 +64,11 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     what = triple(context, request.subject, request.predicate, request.old, request.wing)
     successor = triple(context, request.subject, request.predicate, request.new, request.wing)
     said_by = provenance(context, request.stated_by, request.sources, whom)
+    scope = scope_to_change(context, what.wing, request.everywhere)
+    if request.everywhere:
+        said_by = stating.stated_everywhere(said_by)
     with context.writing().database.transaction() as connection:
+        what = replace(what, wing=wing_of_fact_to_change(connection, what, at, scope))
         changing = change(context, connection, "kg supersede", about=what)
         done = stating.supersede(changing, what, successor.object, at, said_by)
         changing.count(len(done.closed) + int(done.opened.new))

@@ -20,9 +20,12 @@ class KgTimelineRequest:
 
     entity: Annotated[str | None, About("Only facts about this entity.", positional=True)] = None
     known_at: Annotated[str | None, About("What was believed then, instead of now.", metavar="WHEN")] = None
-    wing: Annotated[str | None, About("Only facts of this wing, and those that hold everywhere.")] = None
+    wing: Annotated[
+        str | None, About("Facts of this wing, and those that hold everywhere; the project's if left out.")
+    ] = None
     limit: Annotated[int, About("How many facts at most.")] = 100
     offset: Annotated[int, About("How many to pass over.")] = 0
+    everywhere: Annotated[bool, About("Facts of all wings.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,14 @@ class KgTimelineResult:
 
 
 def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResult:
-    """Show facts in the order in which they began, also those that have ended."""
+    """Show facts in the order in which they began, also those that have ended.
+
+    Facts are those of the project, of the wing 'user', and those that hold everywhere; outside of any project, all.
+    """
     from palazzo.graph.beliefs import Beliefs
+    from palazzo.operations.fact_scope import scope_to_ask
     from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
     from palazzo.operations.kg_query import check_limit
-    from palazzo.operations.search import check_place
     from palazzo.store import facts
     from palazzo.store.entities import LATEST
     from palazzo.text.times import parse_as_of
@@ -53,13 +59,13 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
     known_at = moment("--known-at", request.known_at, parse_as_of, now)
     name = None if request.entity is None else name_to_find(context, request.entity)
     with context.reading().database.snapshot() as connection:
-        wing, _ = check_place(connection, request.wing, None, context.notice)
+        scope = scope_to_ask(context, connection, request.wing, request.everywhere)
         beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
         match = None if name is None else beliefs.find(name, nearby=True)
         if name is not None and match is None:
             return KgTimelineResult(name, None, iso(known_at), (), 0)
         found = facts.versions(connection, beliefs.known_at) if match is None else beliefs.about(match.entity)
-        there = [one for one in found if wing is None or one.wing in (None, wing)]
+        there = [one for one in found if scope.includes(one.wing)]
         there.sort(key=lambda one: (one.valid_from is not None, one.valid_from or 0, one.fact))
         shown = there[request.offset : request.offset + request.limit]
         return KgTimelineResult(

@@ -128,6 +128,8 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     floor = max(context.settings.number("proactive_floor") / 100, request.floor or 0.0)
     with context.reading().database.snapshot() as connection:
         asked = _asked(context, connection, request, around)
+        if request.wing is None:
+            asked = replace(asked, commits_here=checkout.commits_here)
         calls = proactive.calls_for_memories(connection, asked)
     found, index = _found(context, request, asked, checkout) if calls else ([], None)
     with context.reading().database.snapshot() as connection:
@@ -210,7 +212,8 @@ def _check(request: ProactiveContextRequest) -> None:
 def _asked(context: Context, connection: Connection, request: ProactiveContextRequest, around: Around) -> Asked:
     """The words at hand, and the wings that there are."""
     from palazzo.archive import diaries
-    from palazzo.attention.proactive import USERS_WING, Asked
+    from palazzo.attention.proactive import Asked
+    from palazzo.model import USERS_WING
     from palazzo.operations.search import check_place
     from palazzo.operations.tasks import file_names
     from palazzo.settings.keys import TRUSTS

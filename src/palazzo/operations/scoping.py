@@ -20,7 +20,7 @@ class Scope:
 def told_of(context: Context, agent: str | None, wing: str | None = None) -> Scope:
     """Return what may be told to an agent that works here; `wing` stands for the project's."""
     from palazzo.archive import diaries
-    from palazzo.attention.proactive import USERS_WING
+    from palazzo.model import USERS_WING
     from palazzo.settings.keys import TRUSTS
     from palazzo.store import places
 

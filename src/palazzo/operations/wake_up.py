@@ -118,6 +118,8 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
     from palazzo.archive.reading import short_id
     from palazzo.attention import waking
     from palazzo.attention.gathering import Asked, gather
+    from palazzo.attention.unasked_facts import no_commits
+    from palazzo.operations.branches import Checkout
     from palazzo.operations.clock import day, zone
     from palazzo.operations.search import check_place
     from palazzo.settings.keys import TRUSTS
@@ -134,7 +136,9 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
         wing = named or context.home
         if agent is not None:
             agent = diaries.spelled(connection, agent)
-        asked = Asked(wing, agent, moment, when.before, frozenset(trusted), lambda at: day(at, there))
+        commits_here = Checkout(context).commits_here if wing == context.home else no_commits
+        trusts = frozenset(trusted)
+        asked = Asked(wing, agent, moment, when.before, trusts, lambda at: day(at, there), commits_here)
         known = gather(connection, asked)
         if when.before is None:
             known = _labelled(context, connection, known)

@@ -77,6 +77,11 @@ def project_root(directory: Path) -> Path:
     return next(marked, directory)
 
 
+def is_marked_as_project(directory: Path) -> bool:
+    """Return whether a directory lies in a repository, or holds a project file of Palazzo's or MemPalace's."""
+    return repository_of(directory) is not None or any((directory / name).is_file() for name in PROJECT_FILES)
+
+
 def _identity(repository: Repository, commit: str, git_seconds: float) -> tuple[str, bool]:
     shallow = (repository.common / "shallow").is_file()
     tip = _main_line(repository) or commit

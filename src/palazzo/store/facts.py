@@ -61,6 +61,11 @@ class Provenance(NamedTuple):
         return self._replace(anchors=tuple(cited.values()), commit=former.commit or self.commit)
 
     @property
+    def is_of_no_place(self) -> bool:
+        """Whether no item, branch or commit is known by which it would belong to a project."""
+        return self.item is None and not self.branch and not self.commit
+
+    @property
     def key(self) -> tuple[object, ...]:
         """What makes two of them the same, whatever they cite and at whichever commit of a branch."""
         return self[:7]
@@ -219,11 +224,12 @@ def versions(connection: Connection, at: Micros) -> list[Version]:
     return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE {_LIVE} ORDER BY f.id", (at,))]
 
 
-def newest_versions(connection: Connection, at: Micros, wing: str | None, limit: int) -> list[Version]:
-    """Return the versions believed at `at` that were recorded last, newest first: of a wing, and of no wing."""
+def newest_versions(connection: Connection, at: Micros, wings: Iterable[str], limit: int) -> list[Version]:
+    """Return the versions believed at `at` that were recorded last, newest first: of these wings, and of no wing."""
     rows = connection.execute(
-        f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name = ?2) ORDER BY v.recorded_at DESC, v.id DESC LIMIT ?3",
-        (at, wing, limit),
+        f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name IN (SELECT value FROM json_each(?2)))"
+        " ORDER BY v.recorded_at DESC, v.id DESC LIMIT ?3",
+        (at, json.dumps([*wings]), limit),
     )
     return [_version(row) for row in rows]
 

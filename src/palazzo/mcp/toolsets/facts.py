@@ -83,7 +83,10 @@ def _several(notice: str, facts: Iterable[FactView]) -> Answer:
 _WHO = Argument("subject", "Who or what.")
 _HOW = Argument("predicate", "uses, listens on, is owned by.")
 _WHAT = Argument("object")
-_WING = Argument("wing", "Only there, not everywhere.")
+_WING = Argument("wing", "Not this project's.")
+_EVERYWHERE = Argument("everywhere", "In all.")
+_ALL_WINGS = Argument("everywhere", "Of all projects.")
+_HELD_EVERYWHERE = Argument("everywhere", "The one that holds in all projects.")
 _FACTS = shape(notice=TEXT, facts=LIST)
 
 
@@ -102,16 +105,17 @@ def _asked(result: KgQueryResult, given: Given) -> Answer:
     )
     guess = f" '{given['entity']}' is not known itself; this is near." if result.matched == "near" else ""
     more = " There are more." if result.truncated else ""
-    notice = f"{NOTICE}: {counted(result.count, 'fact')} about {result.entity}, {what}.{guess}{more}"
+    others = f" {counted(result.elsewhere, 'fact')} of other projects left out." if result.elsewhere else ""
+    notice = f"{NOTICE}: {counted(result.count, 'fact')} about {result.entity}, {what}.{guess}{more}{others}"
     return _several(notice, result.facts)
 
 
 KG_QUERY = Tool(
     name="kg_query",
     operation="kg_query",
-    description="What is known of a person, service or thing: facts that hold now, or held then.",
+    description="Facts about a person, service or thing: what holds now, or held then.",
     arguments=(
-        Argument("entity", "Its name."),
+        Argument("entity"),
         Argument("as_of", "What held then."),
         Argument("all", "Also what has ended."),
     ),
@@ -123,7 +127,8 @@ KG_QUERY = Tool(
 KG_QUERY_IN_FULL = KG_QUERY.widened(
     Argument("known_at", "What was believed then."),
     Argument("direction"),
-    Argument("wing", "Only there, and what holds everywhere."),
+    _ALL_WINGS,
+    Argument("wing", "That one, and what holds everywhere."),
     Argument("limit", schema={"minimum": 1, "maximum": 100}, default=_MOST_FACTS),
 )
 
@@ -148,9 +153,10 @@ KG_TIMELINE = Tool(
     arguments=(
         Argument("entity", "About this alone."),
         Argument("known_at", "As believed then."),
-        Argument("wing", "Only there, and what holds everywhere."),
+        Argument("wing", "That one, and what holds everywhere."),
         Argument("limit", schema={"minimum": 1, "maximum": 100}, default=_MOST_FACTS),
         Argument("offset", "How many to skip.", schema={"minimum": 0}),
+        _ALL_WINGS,
     ),
     answer=_over_time,
     output=_FACTS,
@@ -183,14 +189,15 @@ def _added(result: KgAddResult, given: Given) -> Answer:
 KG_ADD = Tool(
     name="kg_add",
     operation="kg_add",
-    description="State a fact for later sessions: short names, one fact a call.",
+    description="State a fact about this project: short names, one fact a call.",
     arguments=(
         _WHO,
         _HOW,
         _WHAT,
-        Argument("valid_from", "When it began, if known."),
-        Argument("valid_to", "When it ended."),
+        Argument("valid_from", "Since when."),
+        Argument("valid_to"),
         _WING,
+        _EVERYWHERE,
     ),
     hints=ADDS,
     fields=_by_host,
@@ -222,6 +229,9 @@ KG_END = Tool(
 )
 
 
+KG_END_IN_FULL = KG_END.widened(_HELD_EVERYWHERE)
+
+
 def _superseded(result: KgSupersedeResult, given: Given) -> Answer:
     closed, opened = [told_fact(one) for one in result.closed], told_fact(result.opened)
     notes = [f"It conflicts with {', '.join(result.conflicts)}."] if result.conflicts else []
@@ -246,6 +256,7 @@ KG_SUPERSEDE = Tool(
         Argument("at", "When, if not now."),
         Argument("wing", "The fact of this wing."),
         Argument("sources", "Ids that say so."),
+        _HELD_EVERYWHERE,
     ),
     hints=ADDS,
     fields=_by_host,

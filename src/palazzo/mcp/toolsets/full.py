@@ -30,7 +30,7 @@ FULL = (
     sessions.WHY,
     facts.KG_QUERY_IN_FULL,
     facts.KG_ADD_IN_FULL,
-    facts.KG_END,
+    facts.KG_END_IN_FULL,
     tending.STATUS,
     filed.LIST_DRAWERS,
     filed.UPDATE_DRAWER,

@@ -104,7 +104,11 @@ _ENTRY = {
 }
 _FACT = {
     "type": "object",
-    "properties": {**_texts("subject", "predicate", "object", "valid_from", "valid_to", "wing"), "sources": _TEXTS},
+    "properties": {
+        **_texts("subject", "predicate", "object", "valid_from", "valid_to", "wing"),
+        "everywhere": {"type": "boolean"},
+        "sources": _TEXTS,
+    },
     "required": ["subject", "predicate", "object"],
 }
 
