@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.archive.conversations import PLACE, answered, called, file_rows, said
 
+from palazzo.attention.gathering import Asked, gather
 from palazzo.derive.digesting import Said, digest
 from palazzo.derive.verify import verify
-from palazzo.model import Place
+from palazzo.model import Micros, Place
 from palazzo.palace import Palace, without_embedder
 from palazzo.store import changes, digests, mentions
 
@@ -179,3 +180,23 @@ def test_what_is_supposed_remembered_or_only_small_talk_is_not_decided() -> None
 def test_what_is_put_off_is_open(answer: str) -> None:
     found = talk(("user", "Find names for stations."), ("assistant", "Birds, or places?"), ("user", answer))
     assert ("open", answer) in found
+
+
+@pytest.mark.parametrize(
+    ("session", "has_forgotten", "told"),
+    [
+        ("s2", False, {"open", "decision", "session"}),
+        ("s1", False, set()),
+        ("s1/a1", False, set()),
+        ("s1", True, {"open", "decision"}),
+    ],
+)
+def test_a_session_that_wakes_up_is_told_of_its_own_only_what_a_compaction_took(
+    palace: Palace, session: str, has_forgotten: bool, told: set[str]
+) -> None:
+    file_rows(palace, ROWS)
+    palace.follow_digests()
+    trusts = frozenset(["user", "agent"])
+    asked = Asked(PLACE.wing, None, Micros(2**60), None, trusts, str, session=session, has_forgotten=has_forgotten)
+    with palace.database.snapshot() as connection:
+        assert {known.section for known in gather(connection, asked)} == told

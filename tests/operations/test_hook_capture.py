@@ -14,6 +14,7 @@ import pytest
 from palazzo.errors import PalazzoError
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, hook
+from palazzo.operations.wake_up import WakeUpRequest, wake_up
 from palazzo.store import hook_sessions, items
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -215,3 +216,22 @@ def test_a_forked_session_is_not_handed_back_what_it_has_copies_of(context: Cont
         hook(there, HookRequest("", "subagent-stop", "", transcript=str(again)))
         assert hook(there, asks).inject
         assert hook(there, replace(asks, session=fork.stem)).inject == ""
+
+
+def test_a_session_is_not_told_of_itself_nor_of_what_it_was_forked_from(context: Context, transcript: Path) -> None:
+    transcript.write_bytes(CLAUDE.read_bytes())
+    stop(context, transcript)
+    fork = transcript.with_stem("f0f0f0f0-0000-4000-8000-000000000000")
+    fork.write_bytes(CLAUDE.read_bytes().replace(SESSION.encode(), fork.stem.encode()))
+    start = HookRequest("claude-code", "session-start", "s-2")
+    with Context(context.palace_path, Path("/home/dev/acme"), context.variables) as there:
+        other = hook(there, start).inject
+        assert "Last sessions:" in other
+        own = replace(start, session=SESSION)
+        assert hook(there, own).inject == ""
+        assert "Last sessions:" not in hook(there, replace(own, beginning="compact")).inject
+        assert "Last sessions:" not in hook(there, replace(own, event="subagent-start", agent="a1")).inject
+        hook(there, HookRequest("", "subagent-stop", "", transcript=str(fork)))
+        assert hook(there, replace(own, session=fork.stem)).inject == ""
+        woken = wake_up(there, WakeUpRequest(session=SESSION))
+        assert "session" not in {line.section for line in woken.lines}

@@ -15,7 +15,7 @@ from palazzo.attention.unasked_facts import Audience, no_commits, tellable
 from palazzo.attention.waking import Known
 from palazzo.graph.beliefs import Beliefs
 from palazzo.model import USERS_WING, Micros
-from palazzo.store import claims, digests, facts, items, overview, sources, used
+from palazzo.store import claims, digests, facts, items, overview, sources, transcripts, used
 from palazzo.store.database import Connection
 from palazzo.store.digests import DigestLine, LineRow
 from palazzo.store.entities import LATEST
@@ -42,6 +42,8 @@ class Asked:
     """For whom and when. Without a `wing` (a directory that the palace does not know) little is told.
 
     `before` is the moment as of which is asked, None for now; `trusts` are those that may be put before an agent.
+    `session` is the host's id of the session that asks, '' where that is not known; `has_forgotten` says that a
+    compaction has taken from it what it said before.
     """
 
     wing: str | None
@@ -51,6 +53,8 @@ class Asked:
     trusts: frozenset[str]
     day: Callable[[Micros], str]
     commits_here: Callable[[Collection[str]], Collection[str]] = no_commits
+    session: str = ""
+    has_forgotten: bool = False
 
 
 def gather(connection: Connection, asked: Asked) -> list[Known]:
@@ -112,6 +116,9 @@ def _tasks(connection: Connection, asked: Asked) -> Iterator[Known]:
 def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
     """What sessions left open and decided, in their own words."""
     lines = [*digests.open_lines(connection, wing, LINES), *digests.decisions(connection, wing, LINES)]
+    if asked.session and not asked.has_forgotten:
+        own, copied = _own_session(asked), _copied(connection, asked)
+        lines = [one for one in lines if one.session.partition("/")[0] != own and one.said_at not in copied]
     rows = items.known_items(connection, {bytes.fromhex(line.cited.item) for line in lines})
     worth = worth_of(connection, rows.values())
     superseded = _superseded(connection, asked, worth.values())
@@ -145,7 +152,10 @@ def _words(line: DigestLine) -> str:
 
 
 def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
-    for session in overview.sessions(connection, SESSIONS, asked.wing, asked.trusts):
+    copied = _copied(connection, asked)
+    for session in overview.sessions(connection, SESSIONS, asked.wing, asked.trusts, _own_session(asked)):
+        if copied and transcripts.has_any_said_at(connection, session.source, copied):
+            continue
         line = _came_to(connection, digests.of_source(connection, session.source))
         title = session.title or "untitled"
         yield Known(
@@ -156,6 +166,17 @@ def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
             text=f"{title} — {line}" if line else title,
             trust="agent",
         )
+
+
+def _own_session(asked: Asked) -> str:
+    """The id of the session that asks; of a sub-agent, its parent's."""
+    return asked.session.partition("/")[0]
+
+
+def _copied(connection: Connection, asked: Asked) -> frozenset[Micros]:
+    """When what was said that the session has copies of: it was forked from another, or goes on from it."""
+    source = transcripts.session_source(connection, "", _own_session(asked)) if asked.session else None
+    return frozenset() if source is None else transcripts.copied(connection, source)
 
 
 def _came_to(connection: Connection, lines: Sequence[LineRow]) -> str:

@@ -60,7 +60,15 @@ def _woken(asked: Asked, depth: Depth | None, budget: int | None) -> WakeUpResul
     if len(name) > _LONGEST_NAME:
         name = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     epoch = session.epoch if session is not None else 0
-    request = WakeUpRequest(depth=depth, budget=budget, session=name, agent=asked.agent, hurry=True, epoch=epoch)
+    request = WakeUpRequest(
+        depth=depth,
+        budget=budget,
+        session=name,
+        agent=asked.agent,
+        hurry=True,
+        epoch=epoch,
+        host_session=happening.session,
+    )
     return wake_up(asked.context, request)
 
 

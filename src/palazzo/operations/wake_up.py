@@ -43,6 +43,7 @@ class WakeUpRequest:
     as_of: Annotated[str | None, About(past.HELP)] = None
     hurry: Annotated[bool, About("Rather leave out what sessions came to than wait for it.", hidden=True)] = False
     epoch: Annotated[int, About("Counts how often the session has lost what it was told.", hidden=True)] = 0
+    host_session: Annotated[str, About("The session's id, as its host has it.", hidden=True)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,17 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
             agent = diaries.spelled(connection, agent)
         commits_here = Checkout(context).commits_here if wing == context.home else no_commits
         trusts = frozenset(trusted)
-        asked = Asked(wing, agent, moment, when.before, trusts, lambda at: day(at, there), commits_here)
+        asked = Asked(
+            wing,
+            agent,
+            moment,
+            when.before,
+            trusts,
+            lambda at: day(at, there),
+            commits_here,
+            request.host_session or request.session or "",
+            request.epoch > 0,
+        )
         known = gather(connection, asked)
         if when.before is None:
             known = _labelled(context, connection, known)

@@ -79,11 +79,16 @@ class SessionRow(NamedTuple):
 
 
 def sessions(
-    connection: Connection, limit: int, wing: str | None = None, trusts: Collection[str] | None = None
+    connection: Connection,
+    limit: int,
+    wing: str | None = None,
+    trusts: Collection[str] | None = None,
+    excluded: str = "",
 ) -> list[SessionRow]:
     """Return the sessions with the newest last row, newest first; those filed in `wing` if it is given.
 
-    With `trusts` those that hold a message of such trust: the title of another is somebody else's words.
+    With `trusts` those that hold a message of such trust: the title of another is somebody else's words. The `excluded`
+    session and its sub-agents are left out.
     """
     rows = connection.execute(
         "SELECT s.id, s.session_id, s.title, i.created_at, i.room FROM source s JOIN item i ON i.id ="
@@ -91,8 +96,10 @@ def sessions(
         " JOIN room ON room.id = i.room JOIN wing ON wing.id = room.wing"
         " WHERE s.session_id <> '' AND (?1 IS NULL OR wing.name = ?1) AND (?3 IS NULL OR EXISTS"
         " (SELECT 1 FROM item said WHERE said.source = s.id AND said.kind = 'message'"
-        " AND said.trust IN (SELECT value FROM json_each(?3)))) ORDER BY i.created_at DESC LIMIT ?2",
-        (wing, limit, None if trusts is None else json.dumps([*trusts])),
+        " AND said.trust IN (SELECT value FROM json_each(?3))))"
+        " AND substr(s.session_id, 1, instr(s.session_id || '/', '/') - 1) <> ?4"
+        " ORDER BY i.created_at DESC LIMIT ?2",
+        (wing, limit, None if trusts is None else json.dumps([*trusts]), excluded),
     )
     return [SessionRow(int(row), sid, title, Micros(at), int(room)) for row, sid, title, at, room in rows]
 

@@ -5,7 +5,8 @@ A session is known by its file; where a file holds many (a database), by its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -77,6 +78,16 @@ def copied(connection: Connection, source: int) -> frozenset[Micros]:
         (source,),
     )
     return frozenset(found.union(Micros(at) for _, at in takewhile(lambda row: row[0], variants)))
+
+
+def has_any_said_at(connection: Connection, source: int, moments: Iterable[Micros]) -> bool:
+    """Return whether a message of a source was said at one of these moments."""
+    rows = connection.execute(
+        "SELECT 1 FROM item WHERE source = ? AND kind = 'message' AND created_at IN (SELECT value FROM json_each(?))"
+        " LIMIT 1",
+        (source, json.dumps([*moments])),
+    )
+    return any(True for _ in rows)
 
 
 class Captured(NamedTuple):
