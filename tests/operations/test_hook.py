@@ -319,6 +319,18 @@ def test_the_last_sessions_are_told_once_in_an_epoch(
     assert "JSON" in ask(whole).inject
 
 
+def test_a_title_that_a_host_wrote_is_told_as_the_person_s_own_words(
+    context: Context, ask: Callable[[HookRequest], HookResult], clock: Clock
+) -> None:
+    note(context, DECISION)
+    said(context, "<system-reminder>\nBe brief.\n</system-reminder>\nWhere is the till?", "s-7", clock(), role="user")
+    with context.writing().database.transaction() as connection:
+        connection.execute("UPDATE source SET title = '<system-reminder>'")  # as titles were made before
+    told = ask(START).inject
+    assert "session: Where is the till?" in told
+    assert "Be brief" not in told
+
+
 def test_orientation_can_be_switched_off(tmp_path: Path, context: Context) -> None:
     note(context, DECISION)
     variables = {**context.variables, "PALAZZO_AUTO_CONTEXT_ON_START": "false"}

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from palazzo.archive import diaries, tasks
+from palazzo.archive.titles import shown_title
 from palazzo.attention.unasked_facts import Audience, no_commits, tellable
 from palazzo.attention.waking import Known
 from palazzo.graph.beliefs import Beliefs
+from palazzo.guard.titles import is_of_host
 from palazzo.model import USERS_WING, Micros
 from palazzo.store import claims, digests, facts, items, overview, sources, transcripts, used
 from palazzo.store.database import Connection
@@ -122,7 +124,7 @@ def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
     rows = items.known_items(connection, {bytes.fromhex(line.cited.item) for line in lines})
     worth = worth_of(connection, rows.values())
     superseded = _superseded(connection, asked, worth.values())
-    titles = sources.titles_of_sessions(connection, {line.session for line in lines})
+    titles = _titles(connection, {line.session for line in lines})
     for line in lines:
         own = worth.get(rows.get(bytes.fromhex(line.cited.item), 0))
         if own is not None and not superseded.intersection(own.drawers):
@@ -137,6 +139,14 @@ def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
                 references=own.references,
                 marks=own.marks,
             )
+
+
+def _titles(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
+    titles = sources.titles_of_sessions(connection, sessions)
+    for session, title in titles.items():
+        if is_of_host(title):
+            titles[session] = shown_title(connection, sources.sources_of_session(connection, session)[0], title)
+    return titles
 
 
 def _says_little(line: DigestLine) -> bool:
@@ -157,7 +167,7 @@ def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
         if copied and transcripts.has_any_said_at(connection, session.source, copied):
             continue
         line = _came_to(connection, digests.of_source(connection, session.source))
-        title = session.title or "untitled"
+        title = shown_title(connection, session.source, session.title) or "untitled"
         yield Known(
             section="session",
             id=session.session_id,

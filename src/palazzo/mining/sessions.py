@@ -11,7 +11,9 @@ from typing import Protocol
 from palazzo.archive import door, heard
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard
+from palazzo.archive.titles import shown_title
 from palazzo.feeders import Identity, Message, Row, Unreadable
+from palazzo.guard.titles import title_from
 from palazzo.mining.commits import Commits
 from palazzo.mining.files import Standing
 from palazzo.mining.filings import Clockwork, filing_of
@@ -29,7 +31,6 @@ BATCH_ROWS, BATCH_BYTES = 64, 512 * 1024
 """Rows and raw bytes that are archived in one transaction: some 20 ms of holding the write lock."""
 _LOOK_AHEAD = 500
 """Rows that are read to learn which project a session belongs to."""
-_TITLE_CHARACTERS = 80
 
 Reached = Callable[[int, int], FileState]
 """From a source's row id and the position after the last row that was filed: what to remember of the file."""
@@ -105,15 +106,16 @@ def open_session(
         return refusal
     messages = [row.content for row in ahead.rows if isinstance(row.content, Message)]
     directory = ahead.directory
-    spoken = next((m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()), "")
+    said = [m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()]
+    spoken = next((text for text in said if title_from(text)), next(iter(said), ""))
     project = placing.project(Path(directory)) if directory else None
     place = placing.of_conversation(project, spoken)
     if known is not None:
         with database.snapshot() as connection:
-            title = title or sources.read_source(connection, known).title
+            title = title or shown_title(connection, known, sources.read_source(connection, known).title)
             place = sources.place_of_first_item(connection, known) or place
     guard = Guard.of(database)
-    named = title or _first_line(guard.without_erased(spoken))  # before it is cut off in the middle of such words
+    named = title or title_from(guard.without_erased(spoken))  # before it is cut off in the middle of such words
     source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
     source = guard.source(source)
     return Opened(source, identity, place, project, known is not None, directory, chain(ahead.rows, rows))
@@ -244,11 +246,6 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _first_line(text: str) -> str:
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= _TITLE_CHARACTERS else line[: _TITLE_CHARACTERS - 1].rstrip() + "…"
 
 
 def _titled(source: Source, batch: Iterable[Row]) -> Source:

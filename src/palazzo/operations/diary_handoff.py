@@ -178,10 +178,11 @@ def _later_facts(connection: Connection, since: Micros, projects: Sequence[str],
 
 
 def _later_sessions(connection: Connection, since: Micros, projects: Sequence[str]) -> tuple[LaterSession, ...]:
+    from palazzo.archive.titles import shown_title
     from palazzo.store import overview
 
     found = {
-        one.session_id: LaterSession(one.session_id, one.title, one.last_at)
+        one.session_id: LaterSession(one.session_id, shown_title(connection, one.source, one.title), one.last_at)
         for wing in projects
         for one in overview.sessions(connection, MOST_LISTED, wing)
         if one.last_at > since

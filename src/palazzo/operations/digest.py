@@ -73,6 +73,7 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
     A sub-agent has a digest of its own.
     """
     from palazzo.archive import restoring
+    from palazzo.archive.titles import shown_title
     from palazzo.store import digests, sources
 
     wrong = [kind for kind in request.kind if kind not in KINDS]
@@ -86,7 +87,7 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
         found = digests.of_session(connection, session)
         lines = tuple(_view(connection, one) for one in found if not request.kind or one.kind in request.kind)
         rows = sources.sources_of_session(connection, session)
-        title = sources.read_source(connection, rows[0]).title if rows else ""
+        title = shown_title(connection, rows[0], sources.read_source(connection, rows[0]).title) if rows else ""
         sub_agents = tuple(SubAgentView(*one) for one in digests.sub_agents(connection, session))
     return DigestResult(session, title, found[0].wing if found else None, lines, sub_agents)
 

@@ -150,6 +150,9 @@ def source_of(drawer: Drawer) -> HitSource:
 
 def title_of(drawer: Drawer) -> str:
     """Return a section's headings, else the title of the session or file; a tool's name stands behind that."""
+    from palazzo.guard.titles import is_of_host
+
+    whole = "" if is_of_host(drawer.source.title) else drawer.source.title
     if drawer.kind in ("tool", "attachment"):
-        return " › ".join(part for part in (drawer.source.title, drawer.title) if part)
-    return drawer.title or drawer.source.title
+        return " › ".join(part for part in (whole, drawer.title) if part)
+    return drawer.title or whole

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from palazzo.archive import heard
 from palazzo.archive.guarding import Guard
 from palazzo.archive.heard import Heard
+from palazzo.guard.titles import title_from
 
 if TYPE_CHECKING:
     from palazzo.operations.hook_answers import Asked
 
 UNNAMED = "unnamed"
 """The id of sessions that have none; their words cannot be told apart."""
-_LONGEST_TITLE = 80
 
 
 def keep(asked: Asked) -> int:
@@ -34,7 +34,7 @@ def keep(asked: Asked) -> int:
     project = None if directory is None else placing.project(directory)
     place = placing.of_conversation(project, happening.prompt)
     guard = Guard.of(database)
-    title = _first_line(guard.without_erased(happening.prompt))
+    title = title_from(guard.without_erased(happening.prompt))
     source = heard.source_of(happening.host, happening.session, title, "" if project is None else project.identity)
     prepared = heard.prepare(happening.host, said, context.now, guard)
     with database.transaction() as connection:
@@ -46,10 +46,6 @@ def keep(asked: Asked) -> int:
 
         start_embedding(context, insist=False)
     return added
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:_LONGEST_TITLE]
 
 
 def _is_excluded(asked: Asked, directory: Path) -> bool:

@@ -110,6 +110,17 @@ def captured_since(connection: Connection, source: int, item: int, at_most: int)
     return [_captured(row) for row in rows]
 
 
+def first_of_person(connection: Connection, source: int, at_most: int) -> list[str]:
+    """Return the texts of the person's first messages in a source, in their order; not those that are forgotten."""
+    rows = connection.execute(
+        "SELECT text, text_codec FROM item WHERE source = ?1 AND thread = '' AND kind = 'message' AND standing = 'said'"
+        " AND role = 'user' AND EXISTS(SELECT 1 FROM drawer_span JOIN drawer ON drawer.id = drawer_span.drawer"
+        " WHERE drawer_span.item = item.id AND retired_at IS NULL) ORDER BY ordinal LIMIT ?2",
+        (source, at_most),
+    )
+    return [decode_text(text, codec) for text, codec in rows]
+
+
 def said_before(connection: Connection, source: int, item: int, at_most: int) -> list[Captured]:
     """Return the last messages of the person up to an item, the last one first."""
     rows = connection.execute(
