@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -35,6 +37,25 @@ def test_two_spellings_are_one_agent_shown_as_it_was_first_spelled(palazzo: Comm
     assert (found["agent"], contents(found)) == ("Claude Code", ["two", "one"])
     (agent,) = palazzo.json("list-agents")["agents"]
     assert (agent["name"], agent["wing"], agent["entries"]) == ("Claude Code", "wing_claude-code", 2)
+
+
+def test_a_diary_that_a_hosts_agent_wrote_under_a_former_name_is_its_diary(palazzo: Command, home: Path) -> None:
+    palazzo.json("diary", "write", "elder", "one")
+    with contextlib.closing(sqlite3.connect(home / ".local/share/palazzo/palace.db")) as palace, palace:
+        for statement in (
+            "UPDATE drawer SET author = 'palazzo-pi'",
+            "UPDATE item SET author = 'palazzo-pi'",
+            "UPDATE wing SET name = 'wing_palazzo-pi' WHERE name = 'wing_elder'",
+        ):
+            palace.execute(statement)
+    assert palazzo.json("diary", "write", "pi", "two")["wing"] == "wing_pi"
+    for name in ("pi", "palazzo-pi"):
+        found = palazzo.json("diary", "read", name)
+        assert (found["agent"], contents(found)) == ("pi", ["two", "one"])
+    (agent,) = palazzo.json("list-agents")["agents"]
+    assert (agent["name"], agent["entries"]) == ("pi", 2)
+    wings = palazzo.json("proactive-context", "What is one?", "--agent", "pi")["wings"]
+    assert {"wing_pi", "wing_palazzo-pi"} <= {*wings}
 
 
 @pytest.mark.parametrize("name", ["a/b", "../x", "a" * 300, "", "  ", "...", "a\nb/c", "x:y", "\0", "ag\u200bent"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +254,14 @@ def test_facts_are_stated_asked_superseded_and_ended(talk: Talk) -> None:
     assert len(talk.told("kg_timeline", entity="zebra gateway")["facts"]) == 2
     assert "There is no fact" in talk.refusal("kg_end", **fact, object="1")
     assert "fact" in talk.text("read", id=added["id"])
+
+
+@pytest.mark.parametrize(
+    ("client", "agent"),
+    [("pi", "pi"), ("palazzo-pi", "pi"), ("codex-mcp-client", "codex"), ("gemini-cli-mcp-client", "gemini-cli")],
+)
+def test_a_host_has_one_name_whatever_its_client_calls_itself(talk: Talk, client: str, agent: str) -> None:
+    assert replace(talk, client=client).told("diary_write", entry="Done.")["agent"] == agent
 
 
 def test_a_fact_is_one_of_the_project_of_its_server_unless_it_is_said_to_hold_everywhere(talk: Talk) -> None:

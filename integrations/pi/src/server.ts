@@ -206,7 +206,7 @@ export class Server {
 const GREETING = {
 	protocolVersion: PROTOCOL,
 	capabilities: {},
-	clientInfo: { name: "palazzo-pi", title: "Palazzo in pi", version: "1" },
+	clientInfo: { name: "pi", title: "Palazzo in pi", version: "1" },
 };
 
 function isTool(one: unknown): one is Tool {

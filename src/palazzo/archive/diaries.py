@@ -28,6 +28,8 @@ GENERAL = "general"
 """The topic of entries that name none."""
 LONGEST_NAME, LONGEST_TOPIC = 64, 100
 _NAME = re.compile(r"[\w .-]+")
+FORMER_NAMES = {"palazzo-pi": "pi"}
+"""What hosts' agents were called before, by that, and what they are called: diaries of both are one."""
 _SHOWN = 40
 _MOST_NAMED = 12
 
@@ -74,7 +76,14 @@ def agent_name(text: str) -> str:
 
 def wing_of(name: str) -> str:
     """Return the wing that the diary of an agent of that name is kept in: one for all spellings of it."""
-    return f"wing_{slug(name)}"
+    own = slug(name)
+    return f"wing_{FORMER_NAMES.get(own, own)}"
+
+
+def wings_of(name: str) -> tuple[str, ...]:
+    """Return that wing, and those of the names that the agent had before."""
+    own = wing_of(name)
+    return (own, *(f"wing_{former}" for former, now in FORMER_NAMES.items() if own == f"wing_{now}"))
 
 
 def place_of(name: str) -> Place:
@@ -109,7 +118,7 @@ def check_entry(text: str) -> None:
 def spelled(connection: Connection, name: str) -> str:
     """Return the name that an agent first wrote under; `name` for one that never wrote."""
     agent = agent_called(connection, name)
-    return name if agent is None else agent.name
+    return FORMER_NAMES.get(name, name) if agent is None else agent.name
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -121,7 +130,8 @@ def agents(connection: Connection) -> list[Agent]:
     for writer in diaries.writers(connection):
         key = wing_of(writer.name)
         wing = _called(connection, key)
-        own = Agent(writer.name, wing, writer.entries, writer.first_at, writer.last_at, (writer.name,))
+        name = FORMER_NAMES.get(writer.name, writer.name)
+        own = Agent(name, wing, writer.entries, writer.first_at, writer.last_at, (writer.name,))
         found[key] = _joined(found[key], own) if key in found else own
     return sorted(found.values(), key=lambda agent: -agent.last_at)
 

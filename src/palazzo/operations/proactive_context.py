@@ -220,7 +220,7 @@ def _asked(context: Context, connection: Connection, request: ProactiveContextRe
     from palazzo.store import places
 
     named, _ = check_place(connection, request.wing, None, context.notice)
-    own = [] if request.agent is None else [diaries.wing_of(diaries.agent_name(request.agent))]
+    own = () if request.agent is None else diaries.wings_of(diaries.agent_name(request.agent))
     there = set(places.wing_names(connection))
     wings = [wing for wing in dict.fromkeys((named or context.home, *own, USERS_WING)) if wing in there]
     trusts = TRUSTS[: TRUSTS.index(context.settings.text("auto_inject_trust")) + 1]
