@@ -390,3 +390,73 @@ def test_an_answer_about_errors_is_no_failure_of_a_tool(palace: Palace) -> None:
     palace.follow_failures()
     with palace.database.snapshot() as connection:
         assert mendings.count(connection) == 0
+
+
+# --- several commands in one line --------------------------------------------------------------------------
+
+
+def outcome(palace: Palace, *later: list[Filing], command: str = TESTS) -> str:
+    """What is known of a failure of the tests after more calls: it passed, it did not, or that is not known."""
+    failed = ran(1, command, f"Exit code 1\n{ERROR}\n1 failed in 0.31s", failed=True)
+    file_rows(palace, [*failed, *(row for rows in later for row in rows)])
+    (found,) = known(palace, error=ERROR)
+    return "passed" if found.passed_at is not None else "never" if found.is_known else "unknown"
+
+
+@pytest.mark.parametrize(
+    "fix",
+    [
+        f"sed -i s/9.99/10/ src/cart.py && {TESTS}",
+        f"cd api && {TESTS} && git commit -qam rounding",
+        f"cd api; {TESTS}",
+        f"set -e; cd api; {TESTS}",
+        f"{TESTS} 2>&1 | tail -5",
+        f"(cd api && {TESTS})",
+        f"(cd api && {TESTS}) && git push",
+        f"env TZ=UTC PYTHONPATH=src {TESTS} && npm run build",
+        f"TZ=UTC timeout 60 python -m {TESTS} && echo done",
+        f"bash -c 'cd api && {TESTS}' && git push",
+        f"cd api && \\\n  {TESTS} && \\\n  git push",
+        f"{TESTS}; echo $?",
+        f"if true; then {TESTS}; fi",
+        f"pip install -q tzdata && {TESTS} && ruff check src && git commit -qam rounding && git push",
+    ],
+)
+def test_a_fix_within_a_line_of_several_commands_is_one(palace: Palace, fix: str) -> None:
+    assert outcome(palace, ran(2, fix, "1 passed in 0.30s")) == "passed"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{TESTS}; git status --short; git commit -qam rounding",
+        f"{TESTS} || git stash; git push",
+        f"{TESTS} | tee log.txt && git push",
+        f"for n in 1 2 3; do {TESTS}; git gc; done; git push",
+        f"if {TESTS}; then git push; fi",
+        f"bash -c '{TESTS}; git push'",
+        "pytest -q ./tests/unit",
+        "make",
+        "npm run verify",
+        "./scripts/run-tests.sh",
+    ],
+)
+def test_where_it_cannot_be_known_whether_it_passed_nothing_is_said_of_it(palace: Palace, line: str) -> None:
+    assert outcome(palace, ran(2, line, "done")) == "unknown"
+
+
+def test_the_first_of_a_line_that_failed_later_may_have_passed(palace: Palace) -> None:
+    line = f"{TESTS} && ruff check src"
+    assert outcome(palace, ran(2, line, "src/cart.py:1:1: F401 unused\nFound 1 error.", failed=True)) == "unknown"
+
+
+def test_of_a_line_that_failed_it_is_not_known_which_command_did(palace: Palace) -> None:
+    line = f"{TESTS} && ruff check src"
+    assert outcome(palace, ran(2, TESTS, "1 passed in 0.30s"), command=line) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "line", ["git commit -qam wip && git push", "npm install", "pytest -q tests/test_tax.py", "ls"]
+)
+def test_what_does_something_else_does_not_make_it_unknown(palace: Palace, line: str) -> None:
+    assert outcome(palace, ran(2, line, "done")) == "never"

@@ -202,6 +202,16 @@ def test_of_what_is_no_failure_and_no_file_nothing_is_said(
     assert ask(replace(FAILURE, event=event, tool=tool)).inject == ""  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("line", "never"), [(f"{TESTS}; git push", False), ("git push", True)])
+def test_that_it_never_passed_is_said_only_where_that_is_known(
+    context: Context, ask: Ask, line: str, never: bool
+) -> None:
+    learned(context, [*SESSION[:2], *ran(2, line, "done")])
+    told = ask(FAILURE).inject
+    assert ERROR in told
+    assert ("did not pass later" in told) is never
+
+
 def test_errors_of_real_sessions_come_back(context: Context, ask: Ask, tmp_path: Path) -> None:
     """Two sessions of Claude Code, captured by its own hook, and the payload that its hook of a failure gets."""
     history = tmp_path / ".claude" / "projects" / "-home-dev-acme"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from palazzo.derive import digest_work as work
 from palazzo.derive.digest_turns import Said
 from palazzo.derive.digest_work import Place
-from palazzo.derive.targets import Aim, Target, aim, covers, is_edit, tool_target
+from palazzo.derive.targets import Aim, Step, Target, covers, is_edit, may_cover, steps, tool_target
 from palazzo.model import Part
 
 LINES = 3
@@ -40,7 +40,8 @@ class Failure(NamedTuple):
     """A call that failed, and the result in which it says so.
 
     `passed` is the result of the same target that passed later in the session, None where it never did; `passed_as` the
-    call, where that is another.
+    call, where that is another. `is_known` says whether it is known that it never did, where `passed` is None: a later
+    line of several commands may have held it.
     """
 
     target: Target | None
@@ -52,6 +53,7 @@ class Failure(NamedTuple):
     passed_as: Spot | None
     edited: tuple[Spot, ...]
     ran: tuple[Spot, ...]
+    is_known: bool = True
 
 
 # --- signatures --------------------------------------------------------------------------------------------
@@ -130,8 +132,13 @@ class _Call:
     command: str
     spot: Spot
     changes: dict[str, Spot]
-    aim: Aim | None
+    steps: Sequence[Step]
     reads: str = ""
+
+    @property
+    def aim(self) -> Aim | None:
+        """What it is about: of several commands the last."""
+        return self.steps[-1].aim if self.steps else None
 
 
 @dataclass(slots=True)
@@ -147,13 +154,22 @@ class _Open:
     passed_as: Spot | None = None
     edited: dict[str, Spot] = field(default_factory=dict)
     ran: dict[str, Spot] = field(default_factory=dict)
+    may_have_passed: bool = False
 
     def closed(self) -> Failure:
         changes = [tuple(list(some.values())[-_CHANGES:]) for some in (self.edited, self.ran)]
         if self.passed is None:
             changes = [(), ()]
         return Failure(
-            self.target, self.signature, self.call.spot, self.result, self.lines, self.passed, self.passed_as, *changes
+            self.target,
+            self.signature,
+            self.call.spot,
+            self.result,
+            self.lines,
+            self.passed,
+            self.passed_as,
+            *changes,
+            is_known=self.passed is not None or not self.may_have_passed,
         )
 
 
@@ -181,7 +197,7 @@ def _call(message: Said, part: Part) -> _Call:
     if shell := work.LISTED_SHELL.match(text, low, high):
         low = shell.end()
     command = text[low:high]
-    return _Call(part.name, command, command, Spot(message.item, low, high), changes, aim(command))
+    return _Call(part.name, command, command, Spot(message.item, low, high), changes, steps(command))
 
 
 def _call_without_command(message: Said, part: Part, changes: dict[str, Spot]) -> _Call:
@@ -194,7 +210,7 @@ def _call_without_command(message: Said, part: Part, changes: dict[str, Spot]) -
     reads = next(
         (message.text[low:high] for low, high in work.opened(part.name, message.text, part.start, part.end)), ""
     )
-    aimed_at = None if aimed is None else Aim(aimed, frozenset([aimed.file]))
+    aimed_at = [] if aimed is None else [Step(Aim(aimed, frozenset([aimed.file])))]
     told, spot = message.text[part.start : end], Spot(message.item, part.start, end)
     return _Call(part.name, told, "", spot, changes, aimed_at, "" if changes else reads)
 
@@ -202,6 +218,8 @@ def _call_without_command(message: Said, part: Part, changes: dict[str, Spot]) -
 def _take(found: list[_Open], call: _Call, message: Said, part: Part) -> None:
     places = error_in(call.tool or part.name, call.command, message.text, part.start, part.end, part.failed)
     unmended = [one for one in found if one.passed is None]
+    for one in unmended:
+        one.may_have_passed = one.may_have_passed or _may_have_passed(one, call, bool(places) or part.failed)
     result = Spot(message.item, part.start, part.end)
     if places:
         aimed = None if call.aim is None else call.aim.target
@@ -217,10 +235,20 @@ def _take(found: list[_Open], call: _Call, message: Said, part: Part) -> None:
         _follow(one, call, result, message.text)
 
 
+def _may_have_passed(failed: _Open, call: _Call, has_failed: bool) -> bool:
+    """Whether a later call may have done what failed, or what of a line of several commands failed, and passed.
+
+    Of a line that failed only the last command is sure not to have passed.
+    """
+    later = call.steps[:-1] if has_failed else call.steps
+    aims = [one.aim for one in failed.call.steps if one.aim is not None]
+    return any(one.aim is not None and may_cover(one.aim, aimed) for one in later for aimed in aims)
+
+
 def _follow(failed: _Open, call: _Call, result: Spot, text: str) -> None:
     """Note what a call that passed means for a failure: it is mended, or this is what changed in between."""
     file = next(iter(failed.call.changes), "") if is_edit(failed.call.tool) else ""
-    if call.aim and failed.call.aim and covers(call.aim, failed.call.aim):
+    if any(one.aim and one.is_sure and failed.call.aim and covers(one.aim, failed.call.aim) for one in call.steps):
         failed.passed = result
         if call.told.split() != failed.call.told.split():
             failed.passed_as = call.spot

@@ -20,7 +20,7 @@ class Mending(OfSessions):
     """The consumer that keeps failures."""
 
     name = "mending"
-    version = 4
+    version = 5
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions, and what has failures."""
@@ -73,5 +73,7 @@ def _row(source: int, n: int, failure: Failure, read: Session, key: bytes) -> Me
     passed_as = () if failure.passed_as is None else (failure.passed_as,)
     for kind, spots in (("edited", failure.edited), ("ran", failure.ran), ("passed", passed_as)):
         places += [PlaceRow(kind, *spot) for spot in spots if not read.is_forgotten([spot])]
+    if not failure.is_known:
+        places.append(PlaceRow("unknown", *failure.command))
     passed_at = None if failure.passed is None else read.times[failure.passed.item]
     return MendingRow(source, n, target, signature, read.times[failure.result.item], passed_at, tuple(places))

@@ -37,15 +37,26 @@ class Aim(NamedTuple):
     may: frozenset[str] = frozenset()
 
 
+class Step(NamedTuple):
+    """One command of a line: what it is about (None: a script of its own), and whether it passed if the line did."""
+
+    aim: Aim | None
+    is_sure: bool = True
+
+
 _SETTING_UP = re.compile(
     r"(?:cd|pushd|popd|export|set|source|\.|true|false|exit|sleep|mkdir|touch|pwd|date|:|wait|trap|ulimit|\$.*)\Z"
 )
+_KEYWORDS = frozenset(["do", "then", "else", "elif", "if", "while", "until", "!", "{", "}"])
+_NO_COMMANDS = frozenset(["for", "case", "select", "done", "fi", "esac", "function", "in"])
 _INTERPRETERS = SHELLS | {"python", "node", "ruby", "perl", "deno", "bun", "php"}
 _ASKING = frozenset(["--version", "--help", "-V"])
 _PICKS = re.compile(r"-k|-m|-t|-run|--(?:grep|test-?name-?pattern|tests|filter|testcase)", re.IGNORECASE)
 _PICKS_WHAT_FAILED = frozenset(["--lf", "--last-failed", "--only-failures", "--onlyFailures", "--failed"])
 _WITH_SHORT_OPTIONS = frozenset(["pytest", "jest", "vitest", "npm", "yarn", "pnpm", "bun"])
 """Programs whose `-k`, `-m` and `-t` pick tests; elsewhere these are a tag, a message, a module."""
+_TASK_RUNNERS = frozenset(["make", "just", "task", "npm", "yarn", "pnpm", "bun", "gradle", "gradlew", "mvn", "rake"])
+_ALL_CHECKS = re.compile(r"\brun ci\b|\bverify\b|\ball\b|\bbuild\b|\bprecommit\b")
 _EDIT = "an edit"
 _EDITING = re.compile(
     r"edit|write|multiedit|notebookedit|update|create|strreplace\w*|writefile|editfile|createfile|replace|applypatch"
@@ -71,14 +82,35 @@ def aim(command: str) -> Aim | None:
 
     Of several commands it is the last that does more: `cd api && npm ci && npm test | tail` is about `npm test`.
     """
-    for words in reversed(list(_commands(command[:_LONGEST_COMMAND]))):
+    found = steps(command)
+    return found[-1].aim if found else None
+
+
+def steps(command: str) -> list[Step]:
+    """Return what each command of a line is about, in order; not those that only look or set up.
+
+    The last is told by the line's result. One before it is sure to have passed with the line where `&&` alone leads
+    on from it; behind `;`, `||`, `|` or a keyword of the shell its own result is not known.
+    """
+    found: list[Step] = []
+    is_sure = True
+    for words, led_by in _commands(command[:_LONGEST_COMMAND]):
+        is_sure = is_sure and led_by == "&&"
+        words, has_keyword = _without_keywords(words)
         words = unwrapped(words)
         if not words or _SETTING_UP.match(words[0]) or work.only_looks(" ".join(words)) or _ASKING & {*words}:
+            is_sure = is_sure and not has_keyword
             continue
         if program_name(words[0]) in SHELLS and len(words) > 2 and words[1] in INLINE:
-            return aim(" ".join(words[2:]))  # quoted as one word, or a list that was joined
-        return _aim(words)
-    return None
+            inner = steps(" ".join(words[2:]))  # quoted as one word, or a list that was joined
+        else:
+            aimed = _aim(words)
+            inner = [] if aimed is None else [Step(aimed)]
+        if not is_sure or has_keyword:
+            found = [one._replace(is_sure=False) for one in found]
+        found += inner or [Step(None)]
+        is_sure = True
+    return found
 
 
 def covers(passed: Aim, failed: Aim) -> bool:
@@ -97,6 +129,17 @@ def covers(passed: Aim, failed: Aim) -> bool:
     return not passed.picked or (does_all and passed.picked <= failed.picked | failed.may)
 
 
+def may_cover(passed: Aim, failed: Aim) -> bool:
+    """Whether a call that passes may have done what another did: of a directory of tests, or by another program."""
+    if covers(passed, failed):
+        return True
+    if not _runs_tests(failed.target):
+        return False
+    if passed.target[:2] != failed.target[:2]:
+        return _runs_all(passed.target)
+    return any(not _EXTENSION.search(path) for path in passed.files) and not passed.picked
+
+
 def tool_target(tool: str, file: str = "") -> Target | None:
     """Return what a call without a command is about; None of tools of hosts that change nothing, and of memories'."""
     if is_edit(tool):
@@ -111,14 +154,28 @@ def is_edit(tool: str) -> bool:
     return _EDITING.fullmatch(re.sub(r"[^a-z]", "", tool.lower())) is not None
 
 
-def _commands(command: str) -> Iterator[list[str]]:
-    """Yield the words of each command of a line, without redirections; of a pipe those of its first."""
+def _without_keywords(words: list[str]) -> tuple[list[str], bool]:
+    """Drop the keywords of the shell before a command; return also whether there were any."""
+    at = next((n for n, word in enumerate(words) if word not in _KEYWORDS), len(words))
+    left = [] if words[at:] and words[at] in _NO_COMMANDS else words[at:]
+    return left, len(left) < len(words)
+
+
+def _commands(command: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the words of each command of a line, without redirections; of a pipe those of its first.
+
+    With each comes what leads to it from the one before: `&&` where nothing else does.
+    """
     words: list[str] = []
     piped = skipping = False
-    for word in words_of(command.replace("\n", " ; ")):
+    led_by = "&&"
+    for word in words_of(re.sub(r"\\\n", " ", command).replace("\n", " ; ")):
         if _SEPARATING.match(word):
             if words and not piped:
-                yield words
+                yield words, led_by
+                led_by = "&&"
+            if word.strip("()") not in ("", "&&"):
+                led_by = word
             words, piped, skipping = [], word in ("|", "|&"), False
         elif skipping:
             skipping = False
@@ -129,7 +186,7 @@ def _commands(command: str) -> Iterator[list[str]]:
         else:
             words.append(word)
     if words and not piped:
-        yield words
+        yield words, led_by
 
 
 def _aim(words: list[str]) -> Aim | None:
@@ -176,6 +233,13 @@ def _narrowing(program: str, before: str, word: str) -> str:
 
 def _runs_tests(target: Target) -> bool:
     return re.search(r"test|spec|check|tox|nox|jest|mocha", f"{target.program} {target.subcommand}") is not None
+
+
+def _runs_all(target: Target) -> bool:
+    """Whether a program is one by which projects run their checks, among them those of another program."""
+    return _runs_tests(target) or (
+        target.program in _TASK_RUNNERS and (not target.subcommand or _ALL_CHECKS.search(target.subcommand) is not None)
+    )
 
 
 def _path(word: str) -> str:

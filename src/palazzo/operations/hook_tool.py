@@ -159,7 +159,8 @@ def _words(one: Mended) -> Iterator[str]:
     yield f"`{_short(one.command)}` failed{':' if one.lines else '.'}"
     yield from (f"> {_cut(line)}" for line in one.lines)
     if one.passed_at is None:
-        yield "It did not pass later in that session."
+        if one.is_known:
+            yield "It did not pass later in that session."
         return
     changes = [f"edited {', '.join(map(_short, one.edited))}"] if one.edited else []
     changes += [f"ran {', '.join(f'`{_short(command)}`' for command in one.ran)}"] if one.ran else []

@@ -23,7 +23,10 @@ _MAY_BE_TOLD = (
 
 
 class PlaceRow(NamedTuple):
-    """Where words of a failure stand. `kind` is `command`, `error`, what changed (`edited`, `ran`), what `passed`."""
+    """Where words of a failure stand. `kind` is `command`, `error`, what changed (`edited`, `ran`), what `passed`.
+
+    `unknown` stands at the command where it cannot be known whether it passed later.
+    """
 
     kind: str
     item: int
@@ -47,7 +50,7 @@ class Mended(NamedTuple):
     """A failure with its words, by the id of the item in which the error stands; which session and room it is of.
 
     Of an error that came from outside there are no lines, and the id is that of the call. `passed_as` is the call that
-    passed, where it is another.
+    passed, where it is another. `is_known` says whether it is known that nothing passed, where `passed_at` is None.
     """
 
     id: str
@@ -61,6 +64,7 @@ class Mended(NamedTuple):
     edited: tuple[str, ...]
     ran: tuple[str, ...]
     passed_as: str = ""
+    is_known: bool = True
 
 
 def find(
@@ -108,7 +112,7 @@ def _read(
     words: dict[str, list[str]] = {}
     for kind, item, start, end, _, _ in rows:
         words.setdefault(kind, []).append(texts[item][start:end])
-    if "command" not in words or ("error" not in words and _has_lines(connection, source, n)):
+    if "command" not in words or ("error" not in words and _has_place(connection, source, n, "error")):
         return None
     first = next(row for row in rows if row[0] == ("error" if "error" in words else "command"))
     return Mended(
@@ -123,12 +127,13 @@ def _read(
         edited=tuple(words.get("edited", ())),
         ran=tuple(words.get("ran", ())),
         passed_as=next(iter(words.get("passed", ())), ""),
+        is_known=not _has_place(connection, source, n, "unknown"),
     )
 
 
-def _has_lines(connection: Connection, source: int, n: int) -> bool:
+def _has_place(connection: Connection, source: int, n: int, kind: str) -> bool:
     found = connection.execute(
-        "SELECT 1 FROM mending_place WHERE source = ? AND n = ? AND kind = 'error' LIMIT 1", (source, n)
+        "SELECT 1 FROM mending_place WHERE source = ? AND n = ? AND kind = ? LIMIT 1", (source, n, kind)
     )
     return next(iter(found), None) is not None
 
