@@ -437,10 +437,17 @@ def _answer(line: list[str], said: str, variables: Mapping[str, str], cwd: str |
     return ran.stdout
 
 
+_HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+_OWN_HOMES = ("USERPROFILE", "APPDATA", "LOCALAPPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR")
+"""Variables that say where a program keeps its files."""
+
+
 def _version(program: str | None, variables: Mapping[str, str]) -> str:
     """What the host's program says of its version; empty where it says nothing."""
     if program is None:
         return ""
-    answer = _answer([program, "--version"], "", variables, None)
+    with tempfile.TemporaryDirectory() as elsewhere:  # opencode makes its directories whenever it is started
+        homes = {name: elsewhere for name in (*_HOMES, *(one for one in _OWN_HOMES if one in variables))}
+        answer = _answer([program, "--version"], "", {**variables, **homes}, elsewhere)
     lines = answer.decode(errors="replace").split("\n") if isinstance(answer, bytes) else [""]
     return lines[0].strip()[:60]
