@@ -218,6 +218,12 @@ class Model:
             number, is_new, _ = self._stated(clock, state, stated, wing, at, None, None, speaker)
             self.undoable.pop()  # one change together with what follows
         closed = [replace(self.now.facts[one.number], end=at, superseded_by=number) for one in found]
+        if (
+            already
+            and self.now.functional.get(stated[1], False)
+            and (already[0].start is None or already[0].start < at)
+        ):
+            closed.append(replace(already[0], start=at))
         self._become(clock, self.now, *closed)
         if not already:
             self.undoable[-1] = state

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.command import environment
@@ -14,6 +17,7 @@ from tests.graph.conftest import Kg, told
 
 from palazzo.errors import AmbiguousName, NotFound, UsageError
 from palazzo.graph.naming import LONGEST_NAME, LONGEST_PREDICATE
+from palazzo.graph.single_valued import SINGLE_VALUED
 from palazzo.model import Micros, Place
 from palazzo.store import facts
 
@@ -536,3 +540,107 @@ def test_now_is_what_the_clock_says(kg: Kg) -> None:
     assert kg.says("api") == []
     kg.now = Micros(kg.now + 31 * 86_400_000_000)
     assert kg.says("api") == ["api uses Redis"]
+
+
+# --- predicates that are known to have one value -----------------------------------------------------------
+
+
+def contradicts(kg: Kg, predicate: str, *objects: str) -> bool:
+    """Whether the last of these values of something is in conflict with those before it."""
+    return bool([kg("add", "api", predicate, thing) for thing in objects][-1].conflicts)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "values"),
+    [
+        ("port", ("8080", "9090")),
+        ("runs_on_port", ("8080", "port 9090")),
+        ("Listens on port", ("8080", "8443/tcp")),
+        ("version", ("1.2.0", "v1.3")),
+        ("uses_version", ("Python 3.11", "python 3.12")),
+        ("default-branch", ("main", "master")),
+        ("date of birth", ("1990-03-01", "1991-03-01")),
+    ],
+)
+def test_two_values_of_what_has_one_are_a_conflict_without_a_declaration(
+    kg: Kg, predicate: str, values: tuple[str, str]
+) -> None:
+    assert contradicts(kg, predicate, *values)
+    (conflict,) = kg("conflicts").conflicts
+    assert (conflict.earlier.fact.object, conflict.later.fact.object) == values
+
+
+@pytest.mark.parametrize(
+    ("predicate", "values"),
+    [
+        ("uses", ("Python", "Redis")),
+        ("depends on", ("httpx", "anyio")),
+        ("listens on", ("8080", "9090")),
+        ("owned by", ("ana", "bo")),
+        ("lives in", ("Berlin", "Germany")),
+        ("port", ("8080", "8080/tcp")),
+        ("port", ("8080", "the one of the gateway")),
+        ("version", ("3.11", "3.11.4")),
+        ("version", ("3.11", "v3.11")),
+        ("version", (">=3.11", "3.12")),
+        ("uses version", ("Python 3.11", "Node 20")),
+        ("default branch", ("main", "origin/main")),
+        ("birthday", ("1990-03-01", "1 March 1990")),
+    ],
+)
+def test_what_may_have_several_values_or_says_the_same_is_no_conflict(
+    kg: Kg, predicate: str, values: tuple[str, str]
+) -> None:
+    assert not contradicts(kg, predicate, *values)
+
+
+def test_values_of_two_times_or_two_wings_are_no_conflict(kg: Kg) -> None:
+    kg("add", "api", "port", "1", valid_to="2026-01-01")
+    assert kg("add", "api", "port", "2", valid_from="2026-02-01").conflicts == ()
+    assert kg("add", "api", "port", "3", wing="shop").conflicts == ()
+
+
+def test_a_person_may_say_otherwise_or_be_stricter(kg: Kg) -> None:
+    assert contradicts(kg, "port", "8080", "9090")
+    (declared,) = kg("predicate", "port", many=True).predicates
+    assert not declared.functional
+    assert kg("conflicts").count == 0
+    assert not contradicts(kg, "port", "7070")
+    kg("undo")
+    kg("undo")
+    assert kg("predicate", "port").predicates[0].functional
+    assert kg("conflicts").count == 1
+    assert kg("predicate", "port", functional=True).predicates[0].functional
+    assert contradicts(kg, "port", "the one of the gateway")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [
+        ({}, {}, "9090"),
+        ({"valid_from": "2026-01-01"}, {"valid_from": "2026-03-01"}, "9090"),
+        ({"valid_from": "2026-03-01"}, {"valid_from": "2026-01-01"}, "8080"),
+        ({"valid_from": "2026-01-01"}, {"valid_from": "2026-01-01"}, "9090"),
+        ({"wing": "a-shop"}, {"wing": "a-shop"}, "9090"),
+        ({"everywhere": True}, {"everywhere": True}, "9090"),
+    ],
+)
+def test_a_conflict_names_the_command_that_settles_it(
+    kg: Kg, first: dict[str, Any], second: dict[str, Any], left: str
+) -> None:
+    kg("add", "the api", "runs on port", "8080", **first)
+    kg("add", "the api", "runs on port", "9090", **second)
+    (conflict,) = kg("conflicts").conflicts
+    command, words = shlex.split(conflict.mend)[:3], shlex.split(conflict.mend)[3:]
+    assert command == ["palazzo", "kg", "supersede"]
+    options = dict(itertools.pairwise(words))
+    at, wing, everywhere = options.get("--at"), options.get("--wing"), "--everywhere" in words
+    kg("supersede", *words[-4:], at=at, wing=wing, everywhere=everywhere)
+    assert kg("conflicts").count == 0
+    assert kg.says("the api", everywhere=True) == [f"the api runs on port {left}"]
+
+
+def test_the_page_lists_the_predicates_that_are_known_to_have_one_value() -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "keep-facts.md"
+    listed = re.findall(r"^\| `(.+)` \|", page.read_text("utf-8"), re.MULTILINE)
+    assert {name for line in listed for name in line.split("`, `")} == {*SINGLE_VALUED}

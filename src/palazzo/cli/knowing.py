@@ -106,6 +106,9 @@ def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
         )
         for side in (conflict.earlier, conflict.later):
             _side(screen, side)
+        if conflict.mend is not None:
+            screen.say(("To let one supersede the other:", "dim"))
+            screen.exact(conflict.mend)
         screen.gap()
     if result.note:
         screen.say((result.note, "yellow"))

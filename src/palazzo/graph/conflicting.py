@@ -1,5 +1,7 @@
 """Conflicts between facts: a predicate that has one object at a time, and two that hold at once.
 
+Which predicates those are is declared by a person, or known (`single_valued`).
+
 Both stay; the conflict is a record. It stands while both facts are believed and overlap, and nobody has dismissed it.
 """
 
@@ -11,11 +13,14 @@ from itertools import islice
 
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
+from palazzo.graph.single_valued import contradict as values_contradict
+from palazzo.graph.single_valued import kind_of
 from palazzo.model import Micros
 from palazzo.store import claims, conflicts, facts, predicates
 from palazzo.store.conflicts import Claim, Conflict
 from palazzo.store.database import Connection
 from palazzo.store.facts import Version
+from palazzo.store.predicates import Predicate
 
 FUNCTIONAL = "functional"
 """The kind of conflict that this module finds; others are found in the words of the record."""
@@ -23,7 +28,7 @@ FUNCTIONAL = "functional"
 
 def find_conflicts(change: Change, version: Version) -> list[str]:
     """Record what a fact newly conflicts with; return the ids of all its conflicts that stand."""
-    if not predicates.is_functional(change.connection, version.predicate):
+    if not is_single_valued(predicates.read_predicate(change.connection, version.predicate)):
         return []
     beliefs = Beliefs(change.connection)
     found = []
@@ -35,7 +40,7 @@ def find_conflicts(change: Change, version: Version) -> list[str]:
 
 def find_all_conflicts(change: Change, predicate: int) -> list[str]:
     """Do the same for all facts of a predicate that was declared functional."""
-    if not predicates.is_functional(change.connection, predicate):
+    if not is_single_valued(predicates.read_predicate(change.connection, predicate)):
         return []
     found = [_recorded(change, one, other) for one, other in _pairs(Beliefs(change.connection), predicate)]
     return [one.uid for one in found if one.dismissed_at is None]
@@ -49,7 +54,7 @@ def find_everywhere(connection: Connection) -> list[str]:
     beliefs = Beliefs(connection)
     found = []
     for predicate in predicates.all_predicates(connection):
-        for one, other in _pairs(beliefs, predicate.row) if predicate.functional else ():
+        for one, other in _pairs(beliefs, predicate.row) if is_single_valued(predicate) else ():
             sides = _in_order(connection, one, other)
             if conflicts.find(connection, FUNCTIONAL, *sides) is None:
                 conflicts.record(connection, FUNCTIONAL, *sides, Micros(max(one.recorded_at, other.recorded_at)))
@@ -106,11 +111,22 @@ def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
     if conflict.kind != FUNCTIONAL:
         return True
     earlier, later = sides
-    return (
-        earlier is not None
-        and later is not None
-        and predicates.is_functional(beliefs.connection, earlier.predicate)
-        and _conflict(beliefs, earlier, later)
+    return earlier is not None and later is not None and _conflict(beliefs, earlier, later)
+
+
+def is_single_valued(predicate: Predicate) -> bool:
+    """Return whether a subject has one object at a time: declared so, or known so and not declared otherwise."""
+    return predicate.declared if predicate.declared is not None else kind_of(predicate.name) is not None
+
+
+def contradict(beliefs: Beliefs, one: Version, other: Version) -> bool:
+    """Return whether the objects of two facts with one predicate cannot both be its value at one time."""
+    predicate = predicates.read_predicate(beliefs.connection, one.predicate)
+    kind = kind_of(predicate.name)
+    if beliefs.root(one.object) == beliefs.root(other.object) or not is_single_valued(predicate):
+        return False
+    return bool(predicate.declared) or (
+        kind is not None and values_contradict(kind, beliefs.name(one.object), beliefs.name(other.object))
     )
 
 
@@ -120,8 +136,8 @@ def _conflict(beliefs: Beliefs, one: Version, other: Version) -> bool:
         and one.predicate == other.predicate
         and one.wing == other.wing
         and beliefs.root(one.subject) == beliefs.root(other.subject)
-        and beliefs.root(one.object) != beliefs.root(other.object)
         and one.overlaps(other)
+        and contradict(beliefs, one, other)
     )
 
 

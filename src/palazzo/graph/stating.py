@@ -12,7 +12,7 @@ from typing import NamedTuple
 from palazzo.errors import NotFound, UsageError
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
-from palazzo.graph.conflicting import find_conflicts
+from palazzo.graph.conflicting import contradict, find_conflicts
 from palazzo.model import Micros
 from palazzo.store import facts, places, predicates
 from palazzo.store.database import Connection
@@ -137,6 +137,8 @@ def supersede(change: Change, triple: Triple, thing: str, at: Micros, provenance
         opened = _stated(change, Ends(subject, predicate, successor), stated)
     else:
         opened = Added(already, False, (), ())
+    if already is not None and any(_contradict_until(beliefs, one, already, at) for one in holding):
+        opened = Added(_begun(change, already, at), False, ("valid_from",), ())
     closed = tuple(_recorded_closed(change, one, at, opened.version.fact) for one in holding)
     return Superseded(closed, opened)
 
@@ -193,6 +195,18 @@ def _joined(sources: tuple[Provenance, ...], more: tuple[Provenance, ...]) -> tu
 def _closed(change: Change, version: Version, at: Micros) -> Version:
     change.retire(version)
     return _recorded_closed(change, version, at, None)
+
+
+def _contradict_until(beliefs: Beliefs, version: Version, successor: Version, at: Micros) -> bool:
+    """Whether a fact and its successor cannot both hold, and would both have held before `at`."""
+    return (successor.valid_from is None or successor.valid_from < at) and contradict(beliefs, version, successor)
+
+
+def _begun(change: Change, version: Version, at: Micros) -> Version:
+    """Let a fact begin at `at`, as what it supersedes ends then; return it as it is then."""
+    change.retire(version)
+    sources = facts.sources_of(change.connection, [version.row])[version.row]
+    return change.record(version.fact, at, version.valid_to, version.confidence, sources, version.superseded_by)
 
 
 def _recorded_closed(change: Change, version: Version, at: Micros, successor: int | None) -> Version:

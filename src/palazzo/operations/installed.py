@@ -437,9 +437,7 @@ def _answer(line: list[str], said: str, variables: Mapping[str, str], cwd: str |
     return ran.stdout
 
 
-_HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-_OWN_HOMES = ("USERPROFILE", "APPDATA", "LOCALAPPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR")
-"""Variables that say where a program keeps its files."""
+_HOMES = ("HOME", *(f"XDG_{one}_HOME" for one in ("CONFIG", "DATA", "STATE", "CACHE")), "USERPROFILE", "CODEX_HOME")
 
 
 def _version(program: str | None, variables: Mapping[str, str]) -> str:
@@ -447,7 +445,6 @@ def _version(program: str | None, variables: Mapping[str, str]) -> str:
     if program is None:
         return ""
     with tempfile.TemporaryDirectory() as elsewhere:  # opencode makes its directories whenever it is started
-        homes = {name: elsewhere for name in (*_HOMES, *(one for one in _OWN_HOMES if one in variables))}
-        answer = _answer([program, "--version"], "", {**variables, **homes}, elsewhere)
+        answer = _answer([program, "--version"], "", {**variables, **dict.fromkeys(_HOMES, elsewhere)}, elsewhere)
     lines = answer.decode(errors="replace").split("\n") if isinstance(answer, bytes) else [""]
     return lines[0].strip()[:60]

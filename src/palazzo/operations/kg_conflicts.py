@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +36,11 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
-    """Two that cannot both hold, the rule that found it, and whether it still stands."""
+    """Two that cannot both hold, the rule that found it, and whether it still stands.
+
+    `mend` is the command by which the later of two facts takes the place of the other; null for words, and what stands
+    no more.
+    """
 
     id: str
     kind: str
@@ -44,6 +49,7 @@ class ConflictView:
     dismissed_at: str | None
     earlier: SideView
     later: SideView
+    mend: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +88,35 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
 def _view(beliefs: Beliefs, conflict: Conflict, stands: bool, now: Micros) -> ConflictView:
     from palazzo.operations.facts import iso
 
+    earlier, later = _side(beliefs, conflict.earlier, now), _side(beliefs, conflict.later, now)
     return ConflictView(
         id=conflict.uid,
         kind=conflict.kind,
         found_at=iso(conflict.found_at) or "",
         standing=stands,
         dismissed_at=iso(conflict.dismissed_at),
-        earlier=_side(beliefs, conflict.earlier, now),
-        later=_side(beliefs, conflict.later, now),
+        earlier=earlier,
+        later=later,
+        mend=_mend(earlier.fact, later.fact) if stands and earlier.fact and later.fact else None,
     )
+
+
+def _mend(earlier: FactView, later: FactView) -> str | None:
+    """Return the command that lets one fact supersede the other: the one that began later, else was stated later."""
+    import shlex
+
+    if (earlier.subject, earlier.predicate) != (later.subject, later.predicate):
+        return None
+    began = earlier.valid_from or "", later.valid_from or ""
+    old, new = (later, earlier) if began[0] > began[1] else (earlier, later)
+    options = ["--everywhere"] if old.scope is None else ["--wing", old.scope]
+    options += ["--at", new.valid_from] if began[0] != began[1] and new.valid_from else []
+    words = [old.subject, old.predicate, old.object, new.object]
+    return shlex.join(["palazzo", "kg", "supersede", *options, *(["--"] if _has_dash(words) else []), *words])
+
+
+def _has_dash(words: Iterable[str]) -> bool:
+    return any(word.startswith("-") for word in words)
 
 
 def _side(beliefs: Beliefs, side: Claim, now: Micros) -> SideView:

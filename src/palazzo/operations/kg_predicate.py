@@ -19,7 +19,7 @@ class KgPredicateRequest:
 
     name: Annotated[str | None, About("The predicate.", positional=True)] = None
     functional: Annotated[bool, About("A subject has one object at a time: two at once are a conflict.")] = False
-    many: Annotated[bool, About("A subject may have many objects at a time, as without a declaration.")] = False
+    many: Annotated[bool, About("A subject may have many objects at a time.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,10 @@ class KgPredicateResult:
 
 
 def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateResult:
-    """Declare that a predicate has one object at a time; without a name, list all predicates."""
+    """Declare that a predicate has one object at a time; without a name, list all predicates.
+
+    A few common ones (port, version, default branch) are known to have one; --many says otherwise.
+    """
     from palazzo.archive.guarding import Guard
     from palazzo.graph.naming import predicate_name
     from palazzo.store import predicates
@@ -64,14 +67,15 @@ def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateRe
 
 
 def _declared(context: Context, name: str, functional: bool) -> tuple[str, ...]:
-    from palazzo.graph.conflicting import find_all_conflicts
+    from palazzo.graph.conflicting import find_all_conflicts, is_single_valued
     from palazzo.operations.facts import change
     from palazzo.store import predicates
 
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg predicate")
         row = changing.predicate(name)
-        if predicates.is_functional(connection, row) == functional:
+        known = predicates.read_predicate(connection, row)
+        if known.declared is functional or (known.declared is None and not functional and not is_single_valued(known)):
             return ()
         changing.did("predicate", predicates.declare(connection, changing.new_uid(), row, functional, changing.now))
         changing.count(1)
@@ -80,13 +84,14 @@ def _declared(context: Context, name: str, functional: bool) -> tuple[str, ...]:
 
 def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
     """Return all predicates that are used or declared, by name."""
+    from palazzo.graph.conflicting import is_single_valued
     from palazzo.store import predicates
 
     counts = predicates.count_facts(connection)
     return tuple(
-        PredicateView(one.name, one.functional, counts.get(one.row, 0))
+        PredicateView(one.name, is_single_valued(one), counts.get(one.row, 0))
         for one in predicates.all_predicates(connection)
-        if one.functional or one.row in counts
+        if one.declared or one.row in counts
     )
 
 

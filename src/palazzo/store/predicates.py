@@ -9,16 +9,16 @@ from palazzo.store.database import Connection
 
 
 class Predicate(NamedTuple):
-    """A predicate, and whether it is functional: whether a subject has one object at a time."""
+    """A predicate. `declared` says whether it is functional (a subject has one object at a time); None: nobody said."""
 
     row: int
     name: str
-    functional: bool
+    declared: bool | None
 
 
 _COLUMNS = (
-    "SELECT p.id, p.name, coalesce((SELECT r.functional FROM predicate_rule r WHERE r.predicate = p.id"
-    " AND r.retired_at IS NULL ORDER BY r.recorded_at DESC, r.uid DESC LIMIT 1), 0) FROM predicate p"
+    "SELECT p.id, p.name, (SELECT r.functional FROM predicate_rule r WHERE r.predicate = p.id"
+    " AND r.retired_at IS NULL ORDER BY r.recorded_at DESC, r.uid DESC LIMIT 1) FROM predicate p"
 )
 
 
@@ -36,9 +36,9 @@ def find_predicate(connection: Connection, name: str, folded: str) -> Predicate 
     return next((_predicate(row) for row in rows), None)
 
 
-def is_functional(connection: Connection, row: int) -> bool:
-    """Whether a subject has one object at a time by this predicate."""
-    return any(_predicate(found).functional for found in connection.execute(f"{_COLUMNS} WHERE p.id = ?", (row,)))
+def read_predicate(connection: Connection, row: int) -> Predicate:
+    """Return the predicate of that row id."""
+    return _predicate(next(connection.execute(f"{_COLUMNS} WHERE p.id = ?", (row,))))
 
 
 def all_predicates(connection: Connection) -> list[Predicate]:
@@ -69,5 +69,5 @@ def retire_rule(connection: Connection, row: int, at: Micros) -> None:
     connection.execute("UPDATE predicate_rule SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
-def _predicate(row: tuple[int, str, int]) -> Predicate:
-    return Predicate(int(row[0]), str(row[1]), bool(row[2]))
+def _predicate(row: tuple[int, str, int | None]) -> Predicate:
+    return Predicate(int(row[0]), str(row[1]), None if row[2] is None else bool(row[2]))

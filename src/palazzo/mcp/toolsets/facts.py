@@ -277,6 +277,7 @@ def _conflicting(result: KgConflictsResult, given: Given) -> Answer:
             "standing": one.standing,
             "earlier": _side(one.earlier),
             "later": _side(one.later),
+            **({"mend": one.mend} if one.mend else {}),
         }
         for one in result.conflicts
     ]
@@ -286,7 +287,8 @@ def _conflicting(result: KgConflictsResult, given: Given) -> Answer:
 
 
 def _conflict_lines(told: Mapping[str, Any]) -> str:
-    return f"[{told['id']}] {told['kind']}\n  {_side_line(told['earlier'])}\n  {_side_line(told['later'])}"
+    lines = [f"[{told['id']}] {told['kind']}", f"  {_side_line(told['earlier'])}", f"  {_side_line(told['later'])}"]
+    return "\n".join([*lines, *([f"  {told['mend']}"] if "mend" in told else [])])
 
 
 def _side(one: SideView) -> dict[str, Any]:
