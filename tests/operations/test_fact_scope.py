@@ -11,9 +11,10 @@ import pytest
 from tests.operations.test_branches import Memory, patient
 from tests.scope.checkouts import Checkout
 
+from palazzo.attention.happening import Event
 from palazzo.errors import NotFound, UsageError
 from palazzo.operations import registry
-from palazzo.operations.hook import Event, HookRequest, hook
+from palazzo.operations.hook import HookRequest, hook
 
 __all__ = ["patient"]
 

@@ -119,8 +119,8 @@ def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
     """What sessions left open and decided, in their own words."""
     lines = [*digests.open_lines(connection, wing, LINES), *digests.decisions(connection, wing, LINES)]
     if asked.session and not asked.has_forgotten:
-        own, copied = _own_session(asked), _copied(connection, asked)
-        lines = [one for one in lines if one.session.partition("/")[0] != own and one.said_at not in copied]
+        session, copied = _own_session(asked), _copied(connection, asked)
+        lines = [one for one in lines if one.session.partition("/")[0] != session and one.said_at not in copied]
     rows = items.known_items(connection, {bytes.fromhex(line.cited.item) for line in lines})
     worth = worth_of(connection, rows.values())
     superseded = _superseded(connection, asked, worth.values())

@@ -157,9 +157,8 @@ class _Open:
     may_have_passed: bool = False
 
     def closed(self) -> Failure:
-        changes = [tuple(list(some.values())[-_CHANGES:]) for some in (self.edited, self.ran)]
-        if self.passed is None:
-            changes = [(), ()]
+        edited, ran = (tuple(list(some.values())[-_CHANGES:]) for some in (self.edited, self.ran))
+        has_passed = self.passed is not None
         return Failure(
             self.target,
             self.signature,
@@ -168,8 +167,9 @@ class _Open:
             self.lines,
             self.passed,
             self.passed_as,
-            *changes,
-            is_known=self.passed is not None or not self.may_have_passed,
+            edited if has_passed else (),
+            ran if has_passed else (),
+            has_passed or not self.may_have_passed,
         )
 
 
