@@ -48,7 +48,7 @@ def feed(pieces: list[str]) -> None:
         check(palace, log)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=2))
 @example([SENTENCE])
 @example(["DECIMAL_SEPARATOR = '\xa0'"])
@@ -57,8 +57,8 @@ def test_no_text_stops_a_consumer(pieces: list[str]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
-@given(st.lists(texts, min_size=1, max_size=8))
+@settings(max_examples=20, deadline=None)
+@given(st.lists(texts, min_size=1, max_size=4))
 def test_no_text_stops_a_consumer_of_many(pieces: list[str]) -> None:
     feed(pieces)
 
