@@ -23,9 +23,10 @@ for name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[name]
 """A child of a test runs as on a machine where nobody set these: PYTHONUNBUFFERED hides that it does not flush."""
 
-settings.register_profile("palazzo", derandomize="PALAZZO_CI" in os.environ)
+settings.register_profile("palazzo", derandomize=True)
+settings.register_profile("new-examples", derandomize=False)
 settings.load_profile("palazzo")
-"""The same examples at each run of CI, so that what fails there is what the change did; new ones everywhere else."""
+"""The same examples at each run, so that what fails is what a change did; others with `--hypothesis-profile`."""
 
 
 SLOW_LIMIT = 1_800
