@@ -205,7 +205,8 @@ def libraries_named(path: Path) -> set[str]:
 def test_what_sends_telemetry_is_imported_by_one_module_that_switches_it_off(library: str, module: str) -> None:
     top = ROOT.parents[1]
     sources = [path for room in ("src", "tests", "tools", "benchmarks") for path in sorted((top / room).rglob("*.py"))]
-    importing = [path.relative_to(top).as_posix() for path in sources if library in libraries_named(path)]
+    naming = [path for path in sources if library.encode() in path.read_bytes()]  # few are worth parsing
+    importing = [path.relative_to(top).as_posix() for path in naming if library in libraries_named(path)]
     assert importing == [module]
 
 

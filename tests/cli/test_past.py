@@ -55,7 +55,7 @@ def test_a_session_that_goes_on_is_shown_up_to_the_day(palazzo: Command, year: P
     assert "characters; palazzo show" in palazzo("search", "otter", "--as-of", "2025-03-31").out
     (entry,) = palazzo.json("show", hit["id"], "--as-of", "2025-03-31")["entries"]
     assert (entry["text"], entry["truncated"]) == (hit["text"], True)
-    assert "characters that were said later" in palazzo("show", hit["id"], "--as-of", "2025-03-31").out
+    assert "characters said later" in palazzo("show", hit["id"], "--as-of", "2025-03-31").out
     said = palazzo.json("show", "otters", "--as-of", "2025-03-31")
     assert [entry["text"] for entry in said["entries"]] == hit["text"].split("\n\n")
 

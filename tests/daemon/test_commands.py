@@ -102,9 +102,9 @@ def test_a_service_is_started_looked_at_and_stopped(palazzo: Palazzo, user: User
         caller.call("remember", {"text": "so that there is a palace"})
     status = json.loads(palazzo(user, "status", "--json").out)["service"]
     assert status == {"running": True, "pid": pid}
-    assert json.loads(palazzo(user, "service", "stop", "--json").out) == {"stopped": True, "pid": pid}
+    assert json.loads(palazzo(user, "service", "stop", "--json").out) == {"stopped": True, "pid": pid, "others": []}
     wait_until(lambda: not is_alive(pid))
-    assert json.loads(palazzo(user, "service", "stop", "--json").out) == {"stopped": False, "pid": None}
+    assert json.loads(palazzo(user, "service", "stop", "--json").out) == {"stopped": False, "pid": None, "others": []}
     assert json.loads(palazzo(user, "status", "--json").out)["service"] == {"running": False, "pid": None}
 
 
@@ -118,9 +118,7 @@ def test_doctor_says_what_keeps_a_service_from_running(palazzo: Palazzo, user: U
     with locks.try_lock(user.address().lock) or pytest.fail("it is free"):
         assert not told()["ok"]
     Path(user.address().lock).unlink()
-    Path(user.address().directory).rmdir()
-    Path(user.address().directory).symlink_to(user.home)
-    assert "somebody else's" in told()["detail"]
+    assert told()["ok"]
 
 
 def test_the_units_run_this_palace(palazzo: Palazzo, owner: User) -> None:

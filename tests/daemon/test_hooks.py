@@ -169,7 +169,8 @@ def test_a_home_that_cannot_be_written_is_in_nobody_s_way(machine: Machine, tmp_
     else:
         variables = {"HOME": str(tmp_path / "closed")}
         (tmp_path / "closed").mkdir(mode=0o500)
-    answered = machine.hook("Stop", machine.payload(transcript_path="/tmp/x.jsonl"), **variables, PALAZZO_SERVICE="off")
+    payload = machine.payload(session_id=tmp_path.name + str(time.time_ns()), transcript_path="/tmp/x.jsonl")
+    answered = machine.hook("Stop", payload, **variables, PALAZZO_SERVICE="off")
     printed, code = answered
     assert code == 0
     assert "cannot be" in json.loads(printed)["systemMessage"]  # there is nowhere to keep the words, which is said

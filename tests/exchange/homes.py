@@ -72,7 +72,7 @@ class Home:
             for text, tags in (("We chose SQLite.", ("storage",)), ("The grey cat sleeps.", ())):
                 remember(context, RememberRequest(text, wing="shop", room="notes", kind="decision", tags=tags))
             diary_write(context, DiaryWriteRequest("Claude", "Today it rained.\n\nTomorrow too."))
-            kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01"))
+            kg_add(context, KgAddRequest("palazzo", "uses", "a | pipe <b>", valid_from="2026-01-01", everywhere=True))
             kg_add(context, KgAddRequest("shop", "opened_in", "Rome", wing="shop"))
             done = todo_add(context, TodoAddRequest("Write the docs.\n\nAll of them.", wing="shop")).todo.id
             todo_done(context, TodoDoneRequest((done,)))

@@ -226,7 +226,7 @@ def test_it_loads_nothing_but_the_standard_library_and_few_modules_of_ours(
     assert {name.split(".")[0] for name in loaded - ours} <= {*sys.stdlib_module_names, *also}
     assert ours == {
         "palazzo",
-        *(f"palazzo.{name}" for name in ("start", "relay", "client", "lines", "paths", "errors")),
+        *(f"palazzo.{name}" for name in ("start", "relay", "client", "rendezvous", "lines", "paths", "errors")),
     }
     heavy = {"pathlib", "socket", "subprocess", "typing", "asyncio", "hashlib", "uuid", "logging", "tempfile"}
     assert loaded & heavy == set()
