@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.archive.conversations import Ticking
 from tests.recall.hashed_words import HashedWords
 
+from palazzo import locks, rendezvous
 from palazzo.guard.taint import AGENTS_VARIABLES
 from palazzo.palace import Palace
 
@@ -27,6 +28,29 @@ settings.register_profile("palazzo", derandomize=True)
 settings.register_profile("new-examples", derandomize=False)
 settings.load_profile("palazzo")
 """The same examples at each run, so that what fails is what a change did; others with `--hypothesis-profile`."""
+
+
+RENDEZVOUS = Path(rendezvous.address("palace.db", os.environ).directory)
+"""Where services listen, also this person's own: on POSIX the place depends on no variable that a test could set."""
+AT_START = pytest.StashKey[frozenset[Path]]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Note which services have listened before the tests."""
+    session.stash[AT_START] = frozenset(RENDEZVOUS.glob("*"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove the locks and sockets of services that tests have started; one that still runs keeps its own."""
+    if hasattr(session.config, "workerinput"):  # the others may still be at work
+        return
+    before = session.stash[AT_START]
+    for lock in set(RENDEZVOUS.glob("*.lock")) - before:
+        held = locks.try_lock(lock)
+        if held is not None:
+            with held:
+                lock.with_suffix(".sock").unlink(missing_ok=True)
+                lock.unlink()
 
 
 SLOW_LIMIT = 1_800

@@ -25,6 +25,7 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
         with user.caller() as caller:
             for text in ("The deploy listens on port 8443.", "Retries double after a failure.", "The cat sleeps."):
                 assert "result" in caller.call("remember", {"text": text, "kind": "decision"})
+            wait_until(lambda: caller.call("search", {"query": "port"})["result"]["index"] == "ready", 60)
         yield user
 
 
