@@ -47,8 +47,9 @@ _GREETED = b'"ok":true'
 HELP = """\
 usage: palazzo hook HOST EVENT [--palace PATH]
 
-Answer one event of an agent's session. Hosts run this: 'palazzo install HOST' writes it into their settings. The host's
-JSON is read from standard input, and JSON that the host understands is printed. The exit code is always 0.
+Answer one event of an agent's session. Hosts run this: 'palazzo install HOST'
+writes it into their settings. The host's JSON is read from standard input, and
+JSON that the host understands is printed. The exit code is always 0.
 
 """
 
@@ -127,7 +128,9 @@ def _known_events() -> str:
     from palazzo import hook_log
 
     ours = sorted({name for names in hook_log.EVENTS.values() for name in names.split() if name.islower()})
-    return f"hosts: {', '.join(hook_log.EVENTS)}\nevents, or the host's own names for them: {', '.join(ours)}\n"
+    half = len(ours) // 2
+    lines = [f"hosts: {', '.join(hook_log.EVENTS)}", "events, or the host's own names for them:"]
+    return "\n".join([*lines, f"  {', '.join(ours[:half])},", f"  {', '.join(ours[half:])}", ""])
 
 
 def _refuse(
