@@ -139,13 +139,13 @@ def _refuse(
     """Say what is wrong on standard error and in the log, and give the host an empty answer."""
     from palazzo import hook_log
 
-    if not os.isatty(0):
-        read_all()  # a host may not expect that its input is refused
     try:
         os.write(2, (HELP if not host else f"{problem}\n").encode("utf-8", "replace"))
         hook_log.note(host, event, problem, client.chosen_palace(palace, variables), variables)
     except OSError:
         pass  # there is no standard error, or no directory: the host is answered all the same
+    if not os.isatty(0):
+        read_all()  # a host may not expect that its input is refused; one that keeps it open is waited for no longer
     return _end(_printed(host, event, NOTHING), answered)
 
 
