@@ -58,7 +58,7 @@ def answer(host: str, event: str, payload: bytes, palace: str | None, variables:
     if wrong:
         hook_log.note(host, event, wrong, where.palace, variables)
     elif event in CAPTURES:
-        leave_pointer(where.palace, host, event, read, variables)
+        _leave_pointer(where.palace, host, event, read, variables)
     trouble = starting.begin(where, variables) if client.is_wanted(variables) else ""
     answered = NOTHING
     if event in ("prompt", _PROMPTS.get(host)) and host in _PROMPTS:
@@ -144,6 +144,15 @@ def leave_pointer(palace: str, host: str, event: str, read: dict[str, object], v
             hook_log.note(host, event, wrong, palace, variables)
         return
     append(spool_file(palace, variables), (host[:40], session[:200], path, "ended" if event in ENDINGS else ""))
+
+
+def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
+    """As `leave_pointer`. Where the spool cannot be written, the rest is done all the same: a service is started."""
+    try:
+        leave_pointer(palace, host, event, read, variables)
+    except OSError as error:
+        wrong = f"the transcript could not be noted ({error.strerror}); it is read when a later turn ends"
+        hook_log.note(host, event, wrong, palace, variables)
 
 
 def _leave_beginning(palace: str, host: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
