@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from palazzo import client, hook_log
-from palazzo.errors import PalazzoError
+from palazzo.errors import PalaceUnusable, PalazzoError
 from palazzo.hosts import answering
 from palazzo.hosts.faults import Faults, TooLate
 from palazzo.operations import calling, registry, spool
@@ -62,6 +62,7 @@ class _HookProcess:
     def __init__(self, palace: str, variables: Mapping[str, str], seconds: float) -> None:
         self._palace, self._variables, self._seconds = Path(palace), variables, seconds
         self._faults = Faults(palace, variables)
+        self._result: HookResult | None = None
 
     def answer(self, host: str, event: str, payload: bytes, ask: answering.Ask) -> bytes:
         return answering.answer(host, event, payload, ask, self._log, self._faults)
@@ -76,16 +77,27 @@ class _HookProcess:
         with self._context(cwd) as context:
             try:
                 result: HookResult = calling.call(context, registry.operation("hook"), request, None)
+                if request.event == "session-end" and not context.is_off:
+                    self._end(context, request, result)  # later no process looks at its file
             except (PalazzoError, OSError):
                 spool.leave(self._palace, request, self._variables)
                 raise
+            self._result = result
             if request.event in _CAPTURES and not context.is_off:
                 self._capture_more(context, request, result)
             return result
 
     def give_up(self, request: HookRequest, cwd: str) -> HookResult:
-        spool.leave(self._palace, request, self._variables)
-        raise TooLate(f"it took longer than {self._seconds:.0f} seconds. It may be locked by another program.")
+        """Answer for `run`, which takes too long: as it would, where it has only the spool left to read."""
+        result = self._result
+        if result is None or result.again:
+            spool.leave(self._palace, request, self._variables)
+        if result is None:
+            raise TooLate(
+                f"it was not done within {self._seconds:.0f} seconds: another program may have locked the palace, or "
+                "the transcript is long. The rest is read later."
+            )
+        return result
 
     def _context(self, cwd: str) -> Context:
         """The surroundings of a hook. A host that names no directory runs it in the one that it means."""
@@ -98,22 +110,29 @@ class _HookProcess:
         return Context(self._palace, here, self._variables, trust="agent", lock_wait=lock_wait)
 
     def _capture_more(self, context: Context, request: HookRequest, result: HookResult) -> None:
-        """Read the spool, and a session's file once more when it ends: later no process looks at it."""
+        """Read the spool. Nothing that goes wrong with it is a fault of this hook, which has done its work."""
         if result.unread:
             self._log(f"hook {request.host} {request.event}: {result.unread}")
-        variables = dict(self._variables)
-        pointers = spool.take(self._palace, variables)
-        for pointer in pointers:
+        taken = spool.take(self._palace, dict(self._variables))
+        if all(self._read_pointer(context, pointer) for pointer in taken):
+            spool.forget(taken)
+        if result.again and request.event != "session-end":
+            try:
+                spool.leave(self._palace, request, self._variables)
+            except OSError as error:
+                self._log(f"hook {request.host} {request.event}: the spool cannot be written ({error.strerror})")
+
+    def _read_pointer(self, context: Context, pointer: spool.Pointer) -> bool:
+        """Read what a pointer names; return False where it is to be tried again, since the palace cannot be used."""
+        try:
             self._read(context, Path(pointer.path))
             if pointer.has_ended:
                 ended = HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path)
                 self._end(context, ended, self._call(context, "hook", ended))
-        if pointers:
-            spool.forget(self._palace, variables)
-        if request.event == "session-end":
-            self._end(context, request, result)
-        elif result.again:
-            spool.leave(self._palace, request, self._variables)
+        except (PalazzoError, OSError) as error:
+            self._log(f"reading a transcript again: {type(error).__name__}")
+            return not isinstance(error, PalaceUnusable)
+        return True
 
     def _end(self, context: Context, request: HookRequest, result: HookResult) -> None:
         for path in result.again:

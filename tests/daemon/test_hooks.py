@@ -71,7 +71,7 @@ def test_a_pointer_has_no_words_and_is_read_once(machine: Machine) -> None:
     assert raw.count(b"\n") == 1
     assert spool.take(machine.palace, machine.variables) == [spool.Pointer("claude-code", "s-1", str(path))]
     assert len(spool.take(machine.palace, machine.variables)) == 1  # who took it may have died before it was read
-    spool.forget(machine.palace, machine.variables)
+    spool.forget(spool.take(machine.palace, machine.variables))
     assert spool.take(machine.palace, machine.variables) == []
 
 

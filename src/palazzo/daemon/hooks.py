@@ -105,7 +105,12 @@ class Hooks:
 
         host, event = str(hello.get("host", "")), str(hello.get("event", ""))
         faults = Faults(str(self._engine.palace), variables or self._variables)
-        stream.socket.sendall(answering.answer(host, event, payload, ask, _log.info, faults))
+        answer = answering.answer(host, event, payload, ask, _log.info, faults)
+        try:
+            stream.socket.sendall(answer)
+        except OSError:
+            faults.abandon()  # the host has gone: what it was to show is shown the next time
+            raise
 
     def overhear(self, stream: Stream, hello: Mapping[str, Any], refuse: Callable[[], None]) -> None:
         """Refuse a hook that its client is to answer by itself, and hold the prompt that it tells of all the same.
@@ -140,13 +145,14 @@ class Hooks:
             if context.is_off:
                 self._later("spool", self.catch_up, after=_LOOK_AGAIN)
                 return
-        for pointer in spool.take(palace, self._variables):
+        taken = spool.take(palace, self._variables)
+        for pointer in taken:
             if not self._read_again(Path(pointer.path), self._variables):
                 self._later("spool", self.catch_up, after=_TRY_AGAIN)
                 return
             if pointer.has_ended:
                 self._end(HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path))
-        spool.forget(palace, self._variables)
+        spool.forget(taken)
 
     def _capture_later(self, request: HookRequest) -> None:
         """Leave a pointer to what could not be captured now, and try again in a while."""

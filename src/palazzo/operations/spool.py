@@ -45,21 +45,31 @@ def leave(palace: Path, request: HookRequest, variables: Mapping[str, str]) -> N
         alone.leave_pointer(str(palace), request.host, request.event, named, variables)
 
 
-def take(palace: Path, variables: dict[str, str]) -> list[Pointer]:
+class Taken(list[Pointer]):
+    """Pointers, and the files that hold them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files: list[Path] = []
+
+
+def take(palace: Path, variables: dict[str, str]) -> Taken:
     """Return what is in the spool of a palace, each once, with what was taken before and not forgotten yet."""
     path = Path(alone.spool_file(str(palace), variables))
     with contextlib.suppress(OSError):
         path.replace(path.with_name(f"{path.name}.{time.time_ns()}{_TAKEN}"))
-    lines: list[bytes] = []
+    found, lines = Taken(), dict[bytes, None]()
     for aside in _taken(path):
         with contextlib.suppress(OSError):
-            lines += aside.read_bytes().splitlines()
-    return list(dict.fromkeys(_pointers(lines[-_MOST:])))
+            lines |= dict.fromkeys(aside.read_bytes().splitlines())
+            found.files.append(aside)
+    found += dict.fromkeys(_pointers(list(lines)[-_MOST:]))
+    return found
 
 
-def forget(palace: Path, variables: dict[str, str]) -> None:
-    """Forget what was taken: it has been read."""
-    for aside in _taken(Path(alone.spool_file(str(palace), variables))):
+def forget(taken: Taken) -> None:
+    """Forget what was taken: it has been read. What another process has taken since is its own to forget."""
+    for aside in taken.files:
         with contextlib.suppress(OSError):
             aside.unlink()
 
