@@ -27,7 +27,7 @@ class Faults:
     def __init__(self, palace: str, variables: Mapping[str, str]) -> None:
         self._flags = SessionFlags(palace, variables)
         self._variables = variables
-        self._told: list[tuple[str, str]] = []
+        self._set: list[tuple[str, str, str]] = []
         self._is_abandoned = False
 
     def react(self, adapter: HostAdapter, event: Event, happening: Happening, error: Exception) -> Reaction:
@@ -37,16 +37,15 @@ class Faults:
             return self._before_compaction(adapter, happening, problem)
         if isinstance(error, TooLate) or event not in adapter.shows:
             return NOTHING
-        if self._is_abandoned or self._flags.set(_PROBLEM, adapter.name, happening.session) is False:
+        if self._is_abandoned or self._is_set(_PROBLEM, adapter, happening) is False:
             return NOTHING
-        self._told.append((adapter.name, happening.session))
         return Reaction(tell=f"Palazzo's memory does not work: {problem} 'palazzo doctor' says more.")
 
     def abandon(self) -> None:
-        """Note that no reaction reaches the host any more: a person who was not told is told the next time."""
+        """Note that no reaction reaches the host: who was not told, or not held back, is so the next time."""
         self._is_abandoned = True
-        for host, session in self._told:
-            self._flags.clear(_PROBLEM, host, session)
+        for name, host, session in self._set:
+            self._flags.clear(name, host, session)
 
     def is_kept(self, adapter: HostAdapter, happening: Happening) -> None:
         """Note that a session was kept before a compaction: the next one that fails is held back again."""
@@ -54,14 +53,23 @@ class Faults:
 
     def _before_compaction(self, adapter: HostAdapter, happening: Happening, problem: str) -> Reaction:
         told = f"Palazzo could not keep this session before it is compacted: {problem}"
-        if adapter.holds_back and self._flags.set(_COMPACTION, adapter.name, happening.session):
-            self._flags.set(_PROBLEM, adapter.name, happening.session)
+        if self._is_abandoned:
+            return NOTHING  # the host has its answer, and the flag of that stays as it is
+        if adapter.holds_back and self._is_set(_COMPACTION, adapter, happening):
+            self._is_set(_PROBLEM, adapter, happening)
             return Reaction(tell=f"{told} Compact again to go on without.", hold_back=True)
         self.is_kept(adapter, happening)
         if "pre-compact" not in adapter.shows:
             return NOTHING
-        is_first = self._flags.set(_PROBLEM, adapter.name, happening.session) is not False
+        is_first = self._is_set(_PROBLEM, adapter, happening) is not False
         return Reaction(tell=told) if is_first or adapter.holds_back else NOTHING
+
+    def _is_set(self, name: str, adapter: HostAdapter, happening: Happening) -> bool | None:
+        """Set a flag as `SessionFlags.set` does, and remember that it was set by this."""
+        is_new = self._flags.set(name, adapter.name, happening.session)
+        if is_new:
+            self._set.append((name, adapter.name, happening.session))
+        return is_new
 
     def _would_lose_words(self, happening: Happening) -> bool:
         """Whether there is something to keep. A session that its host writes nowhere cannot be read anyway."""

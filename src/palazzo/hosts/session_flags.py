@@ -1,7 +1,7 @@
 """What has been done once in a session, kept outside the palace: it has to hold while the palace cannot be used.
 
 A flag is an empty file, because that can still be made on most full disks. Where the state directory cannot be
-written, the flag is made in the directory of the service's socket.
+written, the flag is made in the directory of the service's socket, unless that is somebody else's.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from palazzo import client, paths
+from palazzo.errors import PalazzoError
 
 _DIRECTORY = "sessions"
 _MANY = 200
@@ -27,7 +28,9 @@ class SessionFlags:
     def __init__(self, palace: str, variables: Mapping[str, str]) -> None:
         where = client.address(palace, variables)
         self._palace = where.palace
-        self._directories = [Path(place, _DIRECTORY) for place in (paths.state_place(variables), where.directory)]
+        self._directories = [Path(paths.state_place(variables), _DIRECTORY)]
+        if _is_own(where):
+            self._directories.append(Path(where.directory, _DIRECTORY))
 
     def set(self, name: str, host: str, session: str) -> bool | None:
         """Set a flag of a session. Return True where it was not set before, None where no flag can be made."""
@@ -52,6 +55,17 @@ class SessionFlags:
         key = "\0".join((self._palace, name, host, session)).encode("utf-8", "surrogatepass")
         file_name = hashlib.sha256(key).hexdigest()[:32]
         return [directory / file_name for directory in self._directories]
+
+
+def _is_own(where: client.Address) -> bool:
+    """Whether the directory of the service's socket is the user's, or yet to be made: `/tmp` is for anybody."""
+    try:
+        client.check_directory(where)
+    except FileNotFoundError:
+        return True
+    except (PalazzoError, OSError):
+        return False
+    return True
 
 
 def _exists(file: Path) -> bool:

@@ -1,0 +1,182 @@
+"""What goes wrong beside a hook's own work costs neither that work nor what other hooks have left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine
+
+from palazzo import alone, hook_process
+from palazzo.attention.happening import Happening
+from palazzo.errors import PalaceUnusable, PalazzoError
+from palazzo.hosts.faults import Faults
+from palazzo.hosts.registry import ADAPTERS
+from palazzo.hosts.session_flags import SessionFlags
+from palazzo.operations import spool
+
+OTHER = "5b1f0b4e-0000-4000-8000-000000000001"
+
+
+@pytest.fixture
+def transcript(machine: Machine) -> Path:
+    machine.variables["PALAZZO_SERVICE"] = "off"
+    return Path(shutil.copy(TRANSCRIPT, machine.transcripts / TRANSCRIPT.name))
+
+
+def left(machine: Machine, path: Path, session: str = "s-2") -> None:
+    """Another hook had to leave a pointer."""
+    named: dict[str, object] = {"session": session, "transcript": str(path)}
+    alone.leave_pointer(str(machine.palace), "claude-code", "Stop", named, machine.variables)
+
+
+def answered(machine: Machine, event: str, path: Path, seconds: float = 30.0) -> dict[str, Any]:
+    payload = json.dumps(machine.payload(transcript_path=str(path))).encode()
+    said = hook_process.answer("claude-code", event, payload, None, machine.variables, seconds)
+    read: dict[str, Any] = json.loads(said)
+    return read
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception | threading.Event) -> None:
+    """Reading the file of that name again fails, or takes for ever."""
+    reading = hook_process._HookProcess._read
+
+    def read(self: Any, context: Any, path: Path) -> None:
+        if path.name != name:
+            reading(self, context, path)
+        elif isinstance(error, Exception):
+            raise error
+        else:
+            error.wait(60)
+
+    monkeypatch.setattr(hook_process._HookProcess, "_read", read)
+
+
+@pytest.mark.parametrize("event", ["Stop", "PreCompact"])
+def test_a_pointer_that_cannot_be_read_is_no_fault_of_the_hook_that_tries(
+    machine: Machine, transcript: Path, monkeypatch: pytest.MonkeyPatch, event: str
+) -> None:
+    failing(monkeypatch, "bad.jsonl", PalazzoError("it cannot be read."))
+    left(machine, machine.transcripts / "bad.jsonl")
+    assert answered(machine, event, transcript) == {}
+    assert len(machine.messages()) >= 36
+    assert spool.take(machine.palace, machine.variables) == []
+
+
+def test_a_pointer_waits_where_the_palace_cannot_be_used(
+    machine: Machine, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, "later.jsonl", PalaceUnusable("it is locked."))
+    left(machine, machine.transcripts / "later.jsonl")
+    assert answered(machine, "PreCompact", transcript) == {}
+    assert [Path(one.path).name for one in spool.take(machine.palace, machine.variables)] == ["later.jsonl"]
+
+
+def test_a_compaction_goes_on_where_only_the_spool_takes_too_long(
+    machine: Machine, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    failing(monkeypatch, "long.jsonl", over)
+    left(machine, machine.transcripts / "long.jsonl")
+    try:
+        assert answered(machine, "PreCompact", transcript, 2.0) == {}
+    finally:
+        over.set()
+    assert len(machine.messages()) >= 36
+
+
+def test_a_process_forgets_only_the_pointers_that_it_has_read(machine: Machine) -> None:
+    left(machine, machine.transcripts / "one.jsonl")
+    mine = spool.take(machine.palace, machine.variables)
+    left(machine, machine.transcripts / "two.jsonl")
+    spool.take(machine.palace, machine.variables)  # by another, which is still at it
+    spool.forget(mine)
+    assert [Path(one.path).name for one in spool.take(machine.palace, machine.variables)] == ["two.jsonl"]
+
+
+def test_pointers_of_one_session_that_are_left_over_and_over_displace_no_other(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "_MOST", 3)
+    left(machine, machine.transcripts / "one.jsonl", OTHER)
+    for _ in range(5):
+        left(machine, machine.transcripts / "two.jsonl")
+    found = spool.take(machine.palace, machine.variables)
+    assert [Path(one.path).name for one in found] == ["one.jsonl", "two.jsonl"]
+
+
+def test_a_compaction_is_kept_where_neither_a_service_runs_nor_the_state_directory_can_be_written(
+    machine: Machine,
+) -> None:
+    transcript = Path(shutil.copy(TRANSCRIPT, machine.transcripts / TRANSCRIPT.name))
+    machine.variables["XDG_STATE_HOME"] = "/dev/null"
+    answer, code = machine.hook("PreCompact", machine.payload(transcript_path=str(transcript)))
+    assert (answer, code) == (b"", 0)
+    assert len(machine.messages()) >= 36
+
+
+def test_an_unknown_host_is_named_also_while_standard_input_stays_open(machine: Machine) -> None:
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-E",
+        str(ROOT / "src" / "palazzo" / "__main__.py"),
+        "hook",
+        "nobody",
+        "Stop",
+    ]
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run(
+            command, stdin=reading, capture_output=True, env=machine.variables, timeout=60, check=False
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert (done.stdout, done.returncode) == (b"{}\n", 0)
+    assert b"'nobody' is not a known host" in done.stderr
+
+
+# --- what was told, and to whom ------------------------------------------------------------------------------
+
+
+def test_what_did_not_reach_the_host_is_said_and_held_back_the_next_time(machine: Machine, transcript: Path) -> None:
+    claude = ADAPTERS["claude-code"]
+    happening = Happening("claude-code", "pre-compact", "s-1", str(machine.project), str(transcript))
+    gone, late, there = (Faults(str(machine.palace), machine.variables) for _ in range(3))
+
+    def is_held_back(faults: Faults) -> bool:
+        return faults.react(claude, "pre-compact", happening, PalaceUnusable("It is locked.")).hold_back
+
+    assert is_held_back(gone)
+    gone.abandon()
+    assert is_held_back(there)
+    late.abandon()
+    assert not is_held_back(late)  # it says it to nobody, so the next attempt is the second one still
+    assert not is_held_back(there)
+
+
+def test_flags_are_neither_made_nor_removed_in_a_directory_that_is_somebody_elses(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = tmp_path / "foreign"
+    theirs = foreign / "sessions" / "theirs"
+    theirs.parent.mkdir(parents=True)
+    theirs.touch()
+    os.utime(theirs, (time.time() - 9e7,) * 2)
+    monkeypatch.setattr("palazzo.hosts.session_flags._MANY", 1)
+    place = tmp_path / "link"
+    place.symlink_to(foreign)
+    monkeypatch.setattr("palazzo.rendezvous._own", lambda: str(place))
+    flags = SessionFlags(str(machine.palace), {**machine.variables, "XDG_STATE_HOME": "/dev/null"})
+    assert flags.set("problem", "pi", "s-1") is None
+    assert list(theirs.parent.iterdir()) == [theirs]
