@@ -71,7 +71,7 @@ def make_directory(where: Address) -> None:
 
 
 def check_directory(where: Address) -> None:
-    """Raise ServiceUnavailable where the directory is somebody else's, OSError where there is none."""
+    """Raise ServiceUnavailable where that is no directory, or somebody else's, OSError where there is none."""
     import stat
 
     if _WINDOWS:
@@ -79,8 +79,8 @@ def check_directory(where: Address) -> None:
     status = os.lstat(where.directory)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise ServiceUnavailable(
-            f"{where.directory} is somebody else's, so no service is asked or started there. Have it removed, or set "
-            "PALAZZO_SERVICE to off."
+            f"{where.directory} is not a directory of yours, so no service is asked or started there. Have it removed, "
+            "or set PALAZZO_SERVICE to off."
         )
 
 

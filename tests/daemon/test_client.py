@@ -11,11 +11,12 @@ import pytest
 from tests.cli.command import SOURCES
 from tests.daemon.conftest import User
 
-from palazzo import client, errors, rendezvous
+from palazzo import client, errors, locks, rendezvous
 from palazzo.cli.warmth import raised
 from palazzo.errors import AmbiguousId, PalazzoError, ServiceUnavailable
 from palazzo.mining.histories import _KEPT
 from palazzo.operations.context import Context
+from palazzo.operations.service_status import ServiceStatusRequest, service_status
 
 
 @pytest.mark.parametrize("variable", ["", "~/one.db", "relative.db", "a directory", " "])
@@ -61,18 +62,30 @@ def test_one_palace_has_one_address_whatever_the_environment(user: User) -> None
     assert len(os.fsencode(user.address().socket)) < 100
 
 
+def test_the_status_tells_a_service_that_does_not_answer_from_none(user: User) -> None:
+    with Context(user.palace, user.home, user.variables) as context:
+        assert service_status(context, ServiceStatusRequest()).trouble == ""
+        client.make_directory(user.address())
+        held = locks.try_lock(Path(user.address().lock))
+        assert held is not None
+        with held:
+            assert user.address().lock in service_status(context, ServiceStatusRequest()).trouble
+
+
 def test_a_directory_that_may_be_somebody_elses_is_refused(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendezvous, "_PLACE", str(user.runtime))
     where = user.address()
     Path(where.directory).symlink_to(user.home)
     for act in (client.make_directory, lambda where: client.ensure_service(where, user.variables, {"want": "calls"})):
-        with pytest.raises(ServiceUnavailable, match="somebody else's"):
+        with pytest.raises(ServiceUnavailable, match="not a directory of yours"):
             act(where)
+    with Context(user.palace, user.home, user.variables) as context:
+        assert "not a directory of yours" in service_status(context, ServiceStatusRequest()).trouble
     Path(where.directory).unlink()
     Path(where.directory).mkdir()
     if os.getuid() == 0:
         os.chown(where.directory, 65_534, 65_534)
-        with pytest.raises(ServiceUnavailable, match="somebody else's"):
+        with pytest.raises(ServiceUnavailable, match="not a directory of yours"):
             client.make_directory(where)
         os.chown(where.directory, 0, 0)
     client.make_directory(where)

@@ -38,6 +38,9 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
             f"Another service runs for this palace: process {other.pid}, version {other.version}, at {other.address}. "
             "'palazzo service stop' ends it."
         )
+    if result.trouble:
+        screen.say(result.trouble)
+        return
     if not state.running:
         allowed = "it is started when something needs it" if result.wanted else "the settings keep it off"
         screen.say(f"No service is running; {allowed}.")

@@ -24,7 +24,8 @@ class ServiceStatusRequest:
 class ServiceStatusResult:
     """The service, whether the settings allow one, where its log is, and the unit file that was asked for.
 
-    `others` are services of earlier versions that run for this palace at other addresses.
+    `others` are services of earlier versions that run for this palace at other addresses. `trouble` is why none answers
+    where one should.
     """
 
     service: ServiceState
@@ -32,6 +33,7 @@ class ServiceStatusResult:
     log: Path
     unit: str = ""
     others: tuple[ServiceState, ...] = ()
+    trouble: str = ""
 
 
 def service_status(context: Context, request: ServiceStatusRequest) -> ServiceStatusResult:
@@ -40,8 +42,30 @@ def service_status(context: Context, request: ServiceStatusRequest) -> ServiceSt
 
     printed = unit(context, request.print_unit) if request.print_unit is not None else ""
     log = log_file(context.palace_path, context.variables)
-    others = former_states(context)
-    return ServiceStatusResult(state_of(context), context.settings.flag("service"), log, printed, others)
+    others, state = former_states(context), state_of(context)
+    trouble = "" if state.running else _trouble(context)
+    return ServiceStatusResult(state, context.settings.flag("service"), log, printed, others, trouble)
+
+
+def _trouble(context: Context) -> str:
+    """Why no service answers; empty where none runs, and nothing keeps one from being started."""
+    from palazzo import client
+    from palazzo.errors import ServiceUnavailable
+    from palazzo.operations.service_state import address_of
+
+    where = address_of(context)
+    try:
+        client.check_directory(where)
+    except FileNotFoundError:
+        return ""
+    except (ServiceUnavailable, OSError) as error:
+        return str(error)
+    if not client.is_starting(where):
+        return ""
+    return (
+        f"A process holds {where.lock}, but no service answers: it is starting, or it hangs. If it stays like this, end"
+        " that process; 'fuser' with this file says which it is."
+    )
 
 
 OPERATION = Operation("service_status", ServiceStatusRequest, ServiceStatusResult, service_status)
