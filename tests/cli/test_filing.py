@@ -306,6 +306,40 @@ def test_a_conversation_is_read_as_one_where_somebody_says_that_it_is(
     assert (again["new"], again["unchanged"]) == (0, 1)
 
 
+def test_what_was_read_as_a_document_is_a_conversation_once_somebody_says_so(palazzo: Command, home: Path) -> None:
+    path = home / "chats" / "chat.txt"
+    path.parent.mkdir()
+    path.write_text(ASKED)
+    palazzo("mine", str(path))
+    assert palazzo.json("mine", str(path), "--mode", "convos")["new"] == 1
+    assert "quoted-turns" in {hit["source"]["kind"] for hit in palazzo.json("search", "port 8443")["hits"]}
+
+
+def test_a_document_that_was_read_is_no_conversation_in_a_run_that_reads_those(palazzo: Command, home: Path) -> None:
+    path = home / "shop" / "plain.md"
+    path.write_text("# Ports\n\nThe gateway has 8443.\n")
+    palazzo("mine", str(path))
+    told = palazzo.json("mine", str(path), "--mode", "convos")
+    assert (told["sources"], [one["reason"] for one in told["skipped"]]) == (0, ["not a transcript"])
+
+
+def test_a_conversation_that_somebody_stated_stays_one_as_it_grows_and_drops_no_document(
+    palazzo: Command, home: Path
+) -> None:
+    chats = home / "chats"
+    chats.mkdir()
+    (chats / "a.md").write_text("# Notes\n\nThe zebra is shy.\n")
+    for name in ("chat.txt", "other.txt"):
+        (chats / name).write_text(ASKED)
+        palazzo("mine", str(chats / name), "--mode", "convos")
+    with (chats / "chat.txt").open("a") as stream:
+        stream.write("\n> Since when?\nMarch.\n")
+    told = palazzo.json("mine", str(chats))
+    assert (told["new"], told["grown"], told["unchanged"], told["skipped"]) == (1, 1, 1, [])
+    assert {one["kind"] for one in palazzo.json("list-drawers")["drawers"]} == {"exchange", "section"}
+    assert len([one for one in palazzo.json("list-drawers")["drawers"] if one["kind"] == "section"]) == 1
+
+
 def test_files_of_quotations_in_an_agent_s_history_are_no_conversations(palazzo: Command, home: Path) -> None:
     path = home / ".claude" / "projects" / "-home-shop" / "s1" / "tool-results" / "out.txt"
     path.parent.mkdir(parents=True)

@@ -39,7 +39,9 @@ _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json"
     "conversations-000.json",
 }
 """One of these names lies in every directory that is a collection; others are not looked into."""
-_KEPT_AMONG_DOCUMENTS = frozenset({document_feeder.KIND, "transcript", "diary", "aider"})
+_KEPT_AMONG_DOCUMENTS = frozenset({document_feeder.KIND, "transcript", "diary", "aider"}) | {
+    reader.kind for reader in (*NAMED, *STATED)
+}
 """Kinds of text that people keep next to other text; the rest is where programs put it."""
 
 
@@ -91,11 +93,15 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Who reads what. `known` returns the kind of a file that was read before and has not changed since, or ""."""
+    """Who reads what. `known` returns the kind of a file that was read before and has not changed since, or "".
+
+    `before` returns what a file was last read as, changed or not, or "".
+    """
 
     feeders: Sequence[Feeder] = TRANSCRIPTS
     collections: Sequence[Collection] = COLLECTIONS
     known: Callable[[Path, os.stat_result], str] = lambda path, status: ""
+    before: Callable[[Path], str] = lambda path: ""
 
     def kind(self, path: Path, head: bytes, others: Sequence[Collection] = ()) -> str:
         """Return the kind of conversations that a file holds, or "" for none; `others` are asked last."""
@@ -237,10 +243,15 @@ def _conversations(entry: Entry, rules: Rules, readers: Readers, others: Sequenc
         return Skip(entry.path, "Claude Code's own note beside a sub-agent's transcript", expected=True)
     if suffix in _MAY_BE_TRANSCRIPTS | _MAY_BE_COLLECTIONS:
         known = readers.known(entry.path, entry.status)
-        if known:
-            return None if known == document_feeder.KIND else _candidate(entry, known)
+        if known and known != document_feeder.KIND:
+            return _candidate(entry, known)
+        if known and not others and rules.mode != "convos":
+            return None
+        # what somebody once said to be a conversation stays one as it grows
+        before = readers.before(entry.path)
+        again = [reader for reader in (*NAMED, *STATED) if reader.kind == before]
         head = read_head(entry.path)
-        kind = readers.kind(entry.path, head, others)
+        kind = readers.kind(entry.path, head, (*others, *again))
         if kind:
             return _candidate(entry, kind)
         if suffix in _JSON_LINES or (suffix == ".json" and rules.mode == "convos"):

@@ -58,7 +58,8 @@ def mine(
     """
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
-    run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), Readers(known=run.known_kind))))
+    readers = Readers(known=run.known_kind, before=run.kind_before)
+    run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), readers)))
     if request.is_stated:
         run.report_unread()
     for path in request.paths:
@@ -191,6 +192,11 @@ class _Run:
         if state is None or (state.size, state.mtime) != (status.st_size, status.st_mtime_ns):
             return ""
         return state.feeder if state.version == _VERSIONS.get(state.feeder) else ""
+
+    def kind_before(self, path: Path) -> str:
+        """Return what a file was last read as."""
+        state = self._states.get(path.as_uri()) if self._states else None
+        return "" if state is None else state.feeder
 
     def take(self, candidates: list[Candidate]) -> None:
         """Read the candidates, each for itself: one that fails costs no other."""
