@@ -63,7 +63,10 @@ def test_an_unknown_argument_is_ignored_with_a_remark(talk: Talk, profile: str) 
 @pytest.mark.parametrize("profile", OTHERS)
 @pytest.mark.parametrize(
     ("limit", "used"),
-    [("2", 2), ("2.0", 2), (2.7, 2), (0, 1), ("-4", 1), (100_000, 100), ("100000", 100), (None, 5), ("", 5)],
+    [
+        *[("2", 2), ("2.0", 2), (2.7, 2), (0, 1), ("-4", 1), (100_000, 100), ("100000", 100)],
+        *[(10**400, 100), (-(10**400), 1), (None, 5), ("", 5)],
+    ],
 )  # fmt: skip
 def test_a_limit_is_read_and_kept_within_its_bounds(talk: Talk, profile: str, limit: Any, used: int) -> None:
     tool = next(tool for tool in profile_called(profile).tools("core") if tool.name == SEARCHES[profile])
@@ -80,6 +83,24 @@ def test_what_is_no_number_is_refused_by_name(talk: Talk, profile: str, limit: A
     code, sentence = replace(talk, profile=profile).error(SEARCHES[profile], query="x", limit=limit)
     assert code == INVALID_PARAMS
     assert "'limit' must be a whole number" in sentence
+
+
+@pytest.mark.parametrize(("profile", "tool"), [("mempalace", "mempalace_list_drawers"), ("shodh", "list_memories")])
+def test_a_number_that_nothing_counts_to_is_kept_within_what_does(talk: Talk, profile: str, tool: str) -> None:
+    told = replace(talk, profile=profile).told(tool, offset=10**30)
+    assert told["remarks"] == [f"'offset' is {10**30}, above the most; {2**53} was used."]
+
+
+def test_the_own_profile_refuses_such_numbers_by_name(talk: Talk) -> None:
+    for offset in (10**30, 10**400, 1e300):
+        code, sentence = talk.error("list_drawers", offset=offset)
+        assert code == INVALID_PARAMS
+        assert f"it must be at most {2**53}" in sentence
+
+
+def test_what_is_no_number_is_not_kept_beside_a_memory(talk: Talk) -> None:
+    code, sentence = replace(talk, profile="shodh").error("remember", content="x", credibility=float("nan"))
+    assert (code, sentence) == (INVALID_PARAMS, "remember: 'credibility' is no number.")
 
 
 def test_flags_numbers_and_choices_are_read_from_text(talk: Talk) -> None:

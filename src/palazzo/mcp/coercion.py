@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.mcp.schema import shown
+from palazzo.mcp.schema import LARGEST_NUMBER, shown
 
 _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 
@@ -31,10 +31,10 @@ def clamped(schema: Mapping[str, Any], value: Any, name: str) -> tuple[Any, str]
     """Return a number within the bounds of `schema`, and a sentence where it was not; any other value as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value, ""
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None and value < low:
+    low, high = schema.get("minimum", -LARGEST_NUMBER), schema.get("maximum", LARGEST_NUMBER)
+    if value < low:
         return low, f"'{name}' is {shown(value)}, below the least; {low} was used."
-    if high is not None and value > high:
+    if value > high:
         return high, f"'{name}' is {shown(value)}, above the most; {high} was used."
     return value, ""
 
@@ -54,4 +54,6 @@ def _number(value: Any) -> int | float | None:
             value = float(value) if not value.strip().lstrip("+-").isdecimal() else int(value)
         except ValueError:
             return None
-    return value if isinstance(value, int | float) and math.isfinite(value) else None
+    if isinstance(value, int):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else None

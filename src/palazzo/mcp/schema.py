@@ -21,6 +21,8 @@ _WORDS = {
     "object": "an object",
 }
 _SHOWN = 40
+LARGEST_NUMBER = 2**53
+"""Beyond it JSON's numbers are no longer whole ones for every program; and what SQLite counts is not much larger."""
 
 
 def of_type(kind: Any) -> dict[str, Any]:
@@ -95,11 +97,13 @@ def _of_object(schema: Schema, value: Any, name: str) -> Iterator[str]:
 
 
 def _of_number(schema: Schema, value: Any, name: str) -> Iterator[str]:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None and value < low:
-        yield f"'{name}' is {value}; it must be at least {low}."
-    if high is not None and value > high:
-        yield f"'{name}' is {value}; it must be at most {high}."
+    low, high = schema.get("minimum", -LARGEST_NUMBER), schema.get("maximum", LARGEST_NUMBER)
+    if value != value:  # NaN, which is no JSON and yet sent
+        yield f"'{name}' is no number."
+    elif value < low:
+        yield f"'{name}' is {shown(value)}; it must be at least {low}."
+    elif value > high:
+        yield f"'{name}' is {shown(value)}; it must be at most {high}."
 
 
 def _bare(kind: Any) -> Any:
