@@ -220,6 +220,42 @@ def test_comments_are_notes_about_a_to_do(talk: Talk) -> None:
     assert talk.told("list_todo_comments", todo_id="f" * 32)["comments"] == []
 
 
+def test_only_a_comment_of_the_to_do_is_changed_or_forgotten(talk: Talk) -> None:
+    todo, other = (talk.told("add_todo", content=f"Okapi task {n}.")["id"] for n in range(2))
+    note = talk.told("remember", content="Okapis are shy.")["id"]
+    comment = talk.told("add_todo_comment", todo_id=todo, content="Half of it is done.")["id"]
+    for of, uid in ((todo, note), (todo, other), (todo, todo), (other, comment)):
+        for tool, more in (("update_todo_comment", {"content": "Other words."}), ("delete_todo_comment", {})):
+            assert "is no comment of the to-do" in talk.refusal(tool, todo_id=of, comment_id=uid, **more)
+    assert {row["id"] for row in talk.told("list_todos")["todos"]} == {todo, other}
+    assert talk.told("read_memory", memory_id=note)["content"] == "Okapis are shy."
+    assert "No to-do has the id" in talk.refusal("add_todo_comment", todo_id=note, content="Of a note.")
+    assert talk.told("delete_todo_comment", todo_id=todo, comment_id=comment)["forgotten"] == 1
+    long = talk.told("add_todo_comment", todo_id=todo, content="All that is known of okapis. " * 300)["id"]
+    assert talk.told("delete_todo_comment", todo_id=todo, comment_id=long)["forgotten"] >= 1
+
+
+def test_a_long_to_do_is_found_by_its_words(talk: Talk) -> None:
+    long = talk.told("add_todo", content="Feed the okapi with leaves of the fig tree. " * 200)["id"]
+    short = talk.told("add_todo", content="Paint the gate.")["id"]
+    found = [row["id"] for row in talk.told("list_todos", query="okapi fig leaves")["todos"]]
+    assert found[:1] == [long]
+    assert short not in found
+
+
+def test_what_is_overdue_is_not_due_today(talk: Talk) -> None:
+    talk.told("add_todo", content="Late.", due_date="2020-03-04")
+    talk.told("add_todo", content="Now.", due_date="today")
+    stats = talk.told("todo_stats")
+    assert (stats["overdue"], stats["due_today"]) == (1, 1)
+
+
+def test_a_reminder_after_no_time_says_when_it_is(talk: Talk) -> None:
+    told = talk.told("set_reminder", content="Close.", trigger_type="duration", after_seconds=-5)
+    assert told["remarks"] == ["'after_seconds' is -5, below the least; 1 was used."]
+    assert "above the most" in talk.text("set_reminder", content="x", trigger_type="duration", after_seconds=1e300)
+
+
 def test_reminders_are_set_listed_and_dismissed(talk: Talk) -> None:
     timed = talk.told("set_reminder", content="Close.", trigger_type="time", trigger_at="2100-01-01T09:00:00Z")
     assert (timed["due_at"], timed["status"]) == ("2100-01-01T09:00:00Z", "pending")

@@ -119,6 +119,7 @@ async def _carried_out(context: Context, tool: Tool, given: Given, reports: Repo
         )
         try:
             results.append(await connected.call(asked))
+            step.check(results[-1])
         except NotFound:
             if step.if_not_found is None:
                 raise

@@ -83,12 +83,14 @@ class Answer:
 class Step:
     """An operation that a tool carries out, and the fields of its request.
 
-    `if_not_found` is its result where what it names does not exist; None where that is an error.
+    `if_not_found` is its result where what it names does not exist; None where that is an error. `check` raises
+    UsageError for a result after which the tool is not to go on.
     """
 
     operation: str
     fields: Mapping[str, Any]
     if_not_found: Any = None
+    check: Callable[[Any], None] = lambda result: None
 
 
 @dataclass(frozen=True, slots=True)

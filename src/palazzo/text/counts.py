@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-_PLURALS = {"entity": "entities", "entry": "entries", "copy": "copies", "near-copy": "near-copies"}
+_PLURALS = {
+    "entity": "entities",
+    "entry": "entries",
+    "copy": "copies",
+    "near-copy": "near-copies",
+    "memory": "memories",
+}
 """What more than one are called, where that is not the word with an s."""
 
 

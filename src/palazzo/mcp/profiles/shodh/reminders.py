@@ -12,7 +12,10 @@ from palazzo.mcp.tools import ADDS, Answer, Argument, Given, Step, Tool
 from palazzo.operations.remind import RemindResult
 from palazzo.operations.reminders import RemindersResult
 from palazzo.operations.tasks import ReminderView
+from palazzo.text.counts import counted
 
+_LONGEST = 10 * 365 * 86_400
+"""Seconds for which a reminder may wait: ten years."""
 _TRIGGERS = {"time": "trigger_at", "duration": "after_seconds", "context": "keywords"}
 _STATUSES = {"pending": "open", "triggered": "due", "dismissed": "all", "all": "all"}
 """What is listed for each status that may be asked for."""
@@ -47,7 +50,7 @@ def _occasion(given: Given) -> Mapping[str, Any]:
         raise UsageError(f"A reminder of the trigger_type '{trigger}' needs '{_TRIGGERS[trigger]}'.")
     if trigger == "context":
         return {"topic": " ".join(value)}
-    return {"at": value if trigger == "time" else f"in {max(round(value), 1)} seconds"}
+    return {"at": value if trigger == "time" else f"in {round(value)} seconds"}
 
 
 def _reminding(given: Given) -> Sequence[Step]:
@@ -68,7 +71,7 @@ SET_REMINDER = Tool(
         Argument("content", "", None, TEXT, required=True),
         Argument("trigger_type", "", None, {"type": "string", "enum": list(_TRIGGERS)}, required=True),
         Argument("trigger_at", "For time: 2026-03-04T18:00Z, 'tomorrow 9:00'.", None, TEXT),
-        Argument("after_seconds", "For duration.", None, DECIMAL),
+        Argument("after_seconds", "For duration.", None, {**DECIMAL, "minimum": 1, "maximum": _LONGEST}),
         Argument("keywords", "For context: all of them have to come up.", None, TEXTS),
         Argument("priority", "", None, DECIMAL, 3, ignored=True),
         Argument("tags", "", None, TEXTS, ignored=True),
@@ -88,7 +91,7 @@ def _listed(result: RemindersResult, given: Given) -> Answer:
     fields = {"status_filter": wanted, "reminders": shown, "count": len(shown)}
     if not shown:
         return Answer({"notice": "There are none.", **fields}, "There are none.")
-    notice = f"{NOTICE}: {len(shown)} reminders."
+    notice = f"{NOTICE}: {counted(len(shown), 'reminder')}."
     return Answer({"notice": notice, **fields}, reading(notice, map(_line, shown)))
 
 

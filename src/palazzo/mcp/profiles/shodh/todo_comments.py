@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from palazzo.errors import UsageError
@@ -15,10 +16,13 @@ from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Step, Tool
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.remember import RememberResult
+from palazzo.operations.show import ShowResult
+from palazzo.operations.todo_list import TodoListResult
 from palazzo.operations.update_drawer import UpdateDrawerResult
 
 _WHOLE_ID = re.compile(r"[0-9a-f]{32}")
 _MOST_COMMENTS = 100
+_MOST_LOOKED_AT = 1000
 
 
 def _tag(given: Given) -> str:
@@ -31,7 +35,34 @@ def _tag(given: Given) -> str:
 
 def _comment(given: Given) -> Sequence[Step]:
     note = {"text": given["content"], "kind": given["comment_type"], "tags": (_tag(given),), "by": given.host}
-    return [Step("show", {"id": given["todo_id"]}), Step("remember", note)]
+    todos = Step("todo_list", {"everywhere": True, "all": True}, check=partial(_check_todo, given))
+    return [todos, Step("remember", note)]
+
+
+def _check_todo(given: Given, result: TodoListResult) -> None:
+    if given["todo_id"] not in {one.id for one in result.todos}:
+        raise UsageError(f"No to-do has the id '{given['todo_id']}'; list_todos shows them with their ids.")
+
+
+def _comment_of(given: Given) -> Sequence[Step]:
+    """Looks at the to-do's comments and at what is named: nothing else is changed or forgotten by its id."""
+    comments: set[str] = set()
+
+    def check(result: ShowResult) -> None:
+        ids = {uid for one in result.entries for uid in (one.id, *one.drawers)}
+        if result.kind not in ("drawer", "item") or not ids & comments:
+            raise UsageError(
+                f"'{given['comment_id'][:60]}' is no comment of the to-do {given['todo_id']};"
+                " list_todo_comments shows them with their ids."
+            )
+
+    listed = Step(
+        "list_drawers",
+        {"tags": (_tag(given),), "limit": _MOST_LOOKED_AT},
+        NO_DRAWERS,
+        check=lambda result: comments.update(one.id for one in result.drawers),
+    )
+    return [listed, Step("show", {"id": given["comment_id"]}, check=check)]
 
 
 def _commented(results: Sequence[Any], given: Given) -> Answer:
@@ -92,7 +123,13 @@ LIST_TODO_COMMENTS = Tool(
 )
 
 
-def _comment_changed(result: UpdateDrawerResult, given: Given) -> Answer:
+def _changing(given: Given) -> Sequence[Step]:
+    change = {"id": given["comment_id"], "text": given["content"], "by": given.host}
+    return [*_comment_of(given), Step("update_drawer", change)]
+
+
+def _comment_changed(results: Sequence[Any], given: Given) -> Answer:
+    result: UpdateDrawerResult = results[-1]
     return Answer(
         {"id": result.id, "todo_id": given["todo_id"]}, f"The comment says that now; its new id is {result.id}."
     )
@@ -102,15 +139,20 @@ UPDATE_TODO_COMMENT = Tool(
     name="update_todo_comment",
     operation="update_drawer",
     description="Replace the words of a note about a to-do. New words have a new id.",
-    arguments=(identifier(), Argument("comment_id", "", "id"), Argument("content", "", "text", required=True)),
+    arguments=(identifier(), identifier("comment_id"), Argument("content", "", None, TEXT, required=True)),
     hints=CHANGES,
-    fields=lambda given: {"by": given.host},
+    steps=_changing,
     answer=_comment_changed,
     output=shape(id=TEXT, todo_id=TEXT),
 )
 
 
-def _comment_forgotten(result: ForgetResult, given: Given) -> Answer:
+def _forgetting(given: Given) -> Sequence[Step]:
+    return [*_comment_of(given), Step("forget", {"ids": (given["comment_id"],)})]
+
+
+def _comment_forgotten(results: Sequence[Any], given: Given) -> Answer:
+    result: ForgetResult = results[-1]
     told = {"id": given["comment_id"], "todo_id": given["todo_id"], "forgotten": len(result.forgotten)}
     return Answer(told, f"{given['comment_id']} is found no longer; the archive keeps its words.")
 
@@ -121,7 +163,7 @@ DELETE_TODO_COMMENT = Tool(
     description="Let a note about a to-do be found no longer. 'palazzo undo' brings it back.",
     arguments=(identifier(), identifier("comment_id")),
     hints=CHANGES,
-    fields=lambda given: {"ids": (given["comment_id"],)},
+    steps=_forgetting,
     answer=_comment_forgotten,
     output=shape(id=TEXT, todo_id=TEXT, forgotten=NUMBER),
 )

@@ -28,6 +28,7 @@ from palazzo.operations.todo_done import TodoDoneResult
 from palazzo.operations.todo_drop import TodoDropResult
 from palazzo.operations.todo_list import TodoListResult
 from palazzo.operations.wing_list import WingListResult
+from palazzo.text.counts import counted
 
 _DAY, _WEEK = 86_400_000_000, 7 * 86_400_000_000
 
@@ -88,8 +89,10 @@ def _listed(results: Sequence[Any], given: Given) -> Answer:
     views = [view for view in listing.todos if _fits(view, given)]
     if len(results) > 1:
         found: SearchResult = results[1]
-        order = {hit.text: n for n, hit in reversed(list(enumerate(found.hits)))}
-        views = sorted((view for view in views if view.text in order), key=lambda view: order[view.text])
+        texts = [hit.text for hit in found.hits]  # of a long to-do, a part of its words
+        ranks = [next((n for n, text in enumerate(texts) if text in view.text), None) for view in views]
+        ranked = sorted((rank, n) for n, rank in enumerate(ranks) if rank is not None)
+        views = [views[n] for _, n in ranked]
     page = views[given["offset"] :][: given["limit"]]
     return answer_of([row_of(view) for view in page], len(views))
 
@@ -256,7 +259,7 @@ def _counted(result: TodoListResult, given: Given) -> Answer:
     told = {
         **_count(result.todos),
         "overdue": sum(view.overdue and view.state == "open" for view in result.todos),
-        "due_today": sum(view.state == "open" and _is_due(view, "today") for view in result.todos),
+        "due_today": sum(view.state == "open" and not view.overdue and _is_due(view, "today") for view in result.todos),
         "projects": len({view.wing for view in result.todos}),
     }
     return Answer(told, ", ".join(f"{name} {n}" for name, n in told.items()))
@@ -285,7 +288,10 @@ def _projects(results: Sequence[Any], given: Given) -> Answer:
         }
         for wing in wings.wings[:100]
     ]
-    lines = [f"{row['name']}: {row['stats']['total']} to-dos, {row['memories']} memories" for row in rows]
+    lines = [
+        f"{row['name']}: {counted(row['stats']['total'], 'to-do')}, {counted(row['memories'], 'memory')}"
+        for row in rows
+    ]
     return Answer({"projects": rows, "count": len(rows)}, "\n".join(lines) or "There are none.")
 
 
