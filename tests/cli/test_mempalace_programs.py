@@ -168,6 +168,31 @@ def test_the_help_of_each_verb_names_its_options(programs: Programs) -> None:
         assert all(option in ran.stdout for option in options)
 
 
+def test_help_fits_a_terminal_and_the_version_is_told_after_other_options(capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in ("", *shim._USAGE):
+        assert shim.main([*filter(None, [verb]), "--help"]) == 0
+        assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, verb
+    for before in (["--read-only"], ["--palace", "x"]):
+        assert shim.main([*before, "--version"]) == 0
+        assert capsys.readouterr().out == f"MemPalace {shim.VERSION}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["mine"], "say what to read: mempalace mine PATH."),
+        (["sweep", "--dry-run"], "say what to read: mempalace sweep PATH."),
+        (["search", "port", "--results", "many"], "--results needs a number: 1 or more."),
+        (["search", "port", "--results=-1"], "--results needs a number: 1 or more."),
+    ],
+)
+def test_what_is_missing_is_said_in_the_words_of_mempalace(
+    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert shim.main(words) == 2
+    assert capsys.readouterr().err == f"mempalace: {sentence}\n"
+
+
 def test_a_hook_is_answered_and_an_unknown_verb_is_not(shop: Path, programs: Programs) -> None:
     hook = programs.run("hook", "run", "--hook", "stop", "--harness", "claude-code", stdin='{"session_id": "s"}')
     assert (hook.returncode, json.loads(hook.stdout)) == (0, {})

@@ -82,7 +82,7 @@ _USAGE = {
     "hook": ("run", "Answer a hook of an agent: JSON on standard input and output."),
     "instructions": ("NAME", "Print a text that tells an agent how to use the memory."),
     "mcp": ("", "Serve the tools of MemPalace on standard input and output."),
-    "split": ("DIR", "Do nothing: files that hold several sessions are read as they are."),
+    "split": ("DIR", "Do nothing: files of several sessions are read as they are."),
 }
 _COMMON = "[--palace DIR] [--read-only]"
 _MODES = {"projects": "auto", "convos": "convos", "extract": "docs"}
@@ -94,13 +94,15 @@ _WRITES = ("init", "mine", "sweep", "repair", "hook")
 _SHOWN = ("search", "status", "wake-up")
 """Verbs whose output clients read."""
 _BARE = ("hook", "mcp")
+_COLUMNS = 80
 _HELP = f"""\
 usage: mempalace [--version] {_COMMON} VERB …
 
 {{verbs}}
 
-'mempalace VERB --help' lists the options of a verb. This is Palazzo under MemPalace's name, with the interface of
-MemPalace {VERSION}; 'palazzo --help' lists all that it can do.\
+'mempalace VERB --help' lists the options of a verb. This is Palazzo under the
+name of MemPalace, with the interface of MemPalace {VERSION}; 'palazzo --help'
+lists all that it can do.\
 """
 
 
@@ -114,9 +116,6 @@ class Refused(Exception):
 
 def main(arguments: list[str]) -> int:
     """Carry out one command line of MemPalace."""
-    if arguments[:1] == ["--version"]:
-        print(f"MemPalace {VERSION}")
-        return 0
     if not arguments or arguments[0] in ("--help", "-h", "help"):
         print(_HELP.format(verbs="\n".join(f"  {verb:14}{what}" for verb, (_, what) in _USAGE.items())))
         return 0
@@ -142,6 +141,9 @@ def main(arguments: list[str]) -> int:
 def translated(arguments: list[str]) -> list[str]:
     """Return what Palazzo is to be called with; nothing where there is nothing to do. Raises Misused and Refused."""
     verb, named, given, common = _read(arguments)
+    if "--version" in common:
+        print(f"MemPalace {VERSION}")
+        return []
     palace = _palace(common, remarks=verb not in _BARE)
     if "--read-only" in common and verb in _WRITES and ("--dry-run", "") not in given:
         if verb != "hook":
@@ -162,6 +164,10 @@ def translated(arguments: list[str]) -> list[str]:
         return []
     if verb == "search" and not "".join(named).strip():
         raise Misused("say what to search for: mempalace search QUERY.")
+    if verb in ("mine", "sweep") and not named:
+        raise Misused(f"say what to read: mempalace {verb} PATH.")
+    if verb == "search" and not all(value.isdecimal() for name, value in given if name == "--limit"):
+        raise Misused("--results needs a number: 1 or more.")
     if verb == "instructions":
         return ["instructions", *named, "--profile", "mempalace"]
     if verb == "sweep":
@@ -197,8 +203,10 @@ def _read(arguments: list[str]) -> tuple[str, list[str], list[tuple[str, str]], 
             if not value:
                 raise Misused("--palace needs a value.")
             common[option] = value
-        elif word == "--read-only":
+        elif word == "--read-only" or (word == "--version" and not verb):
             common[word] = ""
+            if word == "--version":
+                return "", named, given, common
         elif not verb:
             verb = _known(word)
         elif not word.startswith("--") or word == "--":
@@ -235,10 +243,25 @@ def _help_of(arguments: list[str]) -> str:
     written = {option: f"{option} {metavar}".rstrip() for option, (_, metavar) in _OPTIONS[verb].items()}
     used = [f"[{written[option]}]" for option, (ours, _) in _OPTIONS[verb].items() if ours]
     unused = [written[option] for option, (ours, _) in _OPTIONS[verb].items() if not ours]
-    lines = [" ".join(filter(None, ("usage: mempalace", _COMMON, verb, *used, place))), "", what]
+    lines = [*_filled(["usage: mempalace", _COMMON, verb, *used, place], "       "), "", what]
     if unused:
-        lines += ["", f"Accepted, and without effect here: {', '.join(unused)}."]
+        lines += [
+            "",
+            *_filled(["Accepted, and without effect here:", *(f"{one}," for one in unused[:-1]), f"{unused[-1]}."]),
+        ]
     return "\n".join(lines)
+
+
+def _filled(pieces: list[str], indent: str = "  ") -> Iterator[str]:
+    """Lines of at most 80 columns; no piece is broken."""
+    line = ""
+    for piece in filter(None, pieces):
+        if line.strip() and len(line) + 1 + len(piece) > _COLUMNS:
+            yield line
+            line = indent + piece
+        else:
+            line = f"{line} {piece}" if line else piece
+    yield line
 
 
 # --- which palace ------------------------------------------------------------------------------------------
