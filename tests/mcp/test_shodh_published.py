@@ -270,6 +270,21 @@ def test_reminders_are_set_listed_and_dismissed(talk: Talk) -> None:
     assert [row["id"] for row in talk.told("list_reminders", status="dismissed")["reminders"]] == [timed["id"]]
 
 
+def test_what_is_wrong_is_said_of_the_arguments_that_there_are(talk: Talk) -> None:
+    span = {"since": "2026-03-04", "until": "2026-01-01"}
+    timed = {"content": "x", "trigger_type": "time", "trigger_at": "nonsense"}
+    for name, asked, begins in (
+        ("consolidation_report", span, "The time range is inverted: since must lie before until."),
+        (
+            "recall",
+            {**span, "query": "x", "tags_only": True},
+            "The time range is inverted: since must lie before until.",
+        ),
+        ("set_reminder", timed, "trigger_at: 'nonsense' is not a time"),
+    ):
+        assert talk.refusal(name, **asked).startswith(begins)
+
+
 def test_facts_are_searched_by_words_and_by_whom_they_are_about(talk: Talk) -> None:
     filled(talk)
     assert [row["fact"] for row in talk.told("search_facts", query="zoo ADA")["facts"]] == ["Ada works at the zoo"]

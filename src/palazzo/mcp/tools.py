@@ -117,7 +117,8 @@ class Tool:
     `failure` makes an answer of what is said of a call that was refused, where a client reads more than a sentence.
     `nowhere` answers what is asked of a wing or room that there is not, for clients to whom that is an empty place.
     A `tolerant` tool is called by clients that were written for another server: it reads their arguments by
-    `coercion`, and ignores those that it does not know, with a remark.
+    `coercion`, and ignores those that it does not know, with a remark. `options` names the argument that stands for an
+    option of the command line where `fields` or `steps` fill it.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Tool:
     failure: Callable[[str, Exception | None], Answer] | None = None
     nowhere: Callable[[Given], Answer] | None = None
     tolerant: bool = False
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def widened(self, *arguments: Argument) -> Tool:
         """Return the same tool with more arguments."""
@@ -216,11 +218,12 @@ class Tool:
     def names_of_options(self) -> Mapping[str, str]:
         """The argument that stands for each option of the command line, so that an error can name it."""
         named = {one.fills: one.name for one in self.arguments}
-        return {
+        filled = {
             (one.about.option or f"--{one.name.replace('_', '-')}"): named[one.name]
             for one in self._request.values()
             if one.name in named
         }
+        return {**filled, **self.options}
 
     @cached_property
     def _request(self) -> Mapping[str, RequestField]:

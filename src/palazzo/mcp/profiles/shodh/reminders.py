@@ -79,6 +79,7 @@ SET_REMINDER = Tool(
     ),
     hints=ADDS,
     steps=_reminding,
+    options={"--at": "trigger_at"},
     answer=_reminded,
     output=shape(id=TEXT, content=TEXT, status=TEXT),
 )

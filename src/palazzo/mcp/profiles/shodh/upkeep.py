@@ -148,6 +148,7 @@ CONSOLIDATION_REPORT = Tool(
         Argument("until", "", None, TEXT),
     ),
     fields=_period,
+    options={"--since": "since", "--before": "until"},
     answer=_learned,
     output=shape(notice=TEXT, memories=LIST, total=NUMBER),
 )
