@@ -158,6 +158,13 @@ def test_outside_of_any_project_the_only_fact_that_says_so_ends(projects: Projec
     assert projects.run("kg_end", projects.place, **PORT).ended[0].scope == "shop"
 
 
+@pytest.mark.parametrize(("wing", "contradicts"), [("shop", False), ("garden", True), ("user", True)])
+def test_words_contradict_no_fact_of_another_project(projects: Projects, wing: str, contradicts: bool) -> None:
+    projects.run("kg_add", wing=wing, **PORT)
+    projects.run("remember", projects.garden, text="Lantern Service listens on port 9100.")
+    assert projects.run("kg_conflicts", projects.garden).count == int(contradicts)
+
+
 # --- who is told -------------------------------------------------------------------------------------------
 
 

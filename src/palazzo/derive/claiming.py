@@ -17,8 +17,8 @@ from palazzo.graph.contradictions import Told
 from palazzo.graph.frames import bag
 from palazzo.graph.rules.claim import Claim, candidate
 from palazzo.graph.statements import may_claim
-from palazzo.model import Micros, Part
-from palazzo.store import claims, conflicts, dead_letters, facts, items
+from palazzo.model import USERS_WING, Micros, Part
+from palazzo.store import claims, conflicts, dead_letters, facts, items, places
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.claims import ClaimRow, ToRead
 from palazzo.store.database import Connection
@@ -242,7 +242,7 @@ class _Comparing:
                 earlier, later = sorted((one, other), key=lambda each: (each.drawer.said_at, each.drawer.drawer))
                 yield from _between(earlier, later)
             for stretch in one.stretches:
-                yield from self._facts.conflicts(stretch, one.drawer.said_at)
+                yield from self._facts.conflicts(stretch, one.drawer)
 
     def _others(self, one: _Read) -> list[_Read]:
         """The drawers that may contradict this one."""
@@ -317,33 +317,37 @@ class _OpenFacts:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._by_word: dict[str, list[tuple[int, Told]]] | None = None
+        self._by_word: dict[str, list[tuple[int, int | None, Told]]] | None = None
         self.read: frozenset[int] = frozenset()
 
-    def conflicts(self, stretch: _Stretch, at: int) -> Iterator[Found]:
+    def conflicts(self, stretch: _Stretch, drawer: ToRead) -> Iterator[Found]:
+        """Yield what a stretch contradicts of the facts that hold where it was said: not those of other projects."""
         seen: set[int] = set()
         for claim in stretch.told.claims:
             for word in bag(claim.old) | claim.words:
-                for fact, told in self._told().get(word, ()):
-                    if fact in seen:
+                for fact, wing, told in self._told().get(word, ()):
+                    if fact in seen or wing not in (None, drawer.wing):
                         continue
                     seen.add(fact)
                     for found in contradictions.contradictions(told, stretch.told):
-                        yield Found(found.kind, conflicts.Claim(fact), stretch.side(found.later), at)
+                        yield Found(found.kind, conflicts.Claim(fact), stretch.side(found.later), drawer.said_at)
 
-    def _told(self) -> dict[str, list[tuple[int, Told]]]:
+    def _told(self) -> dict[str, list[tuple[int, int | None, Told]]]:
+        """By word, the facts that have it: row id, the only wing in which it is compared, how it is told."""
         if self._by_word is None:
             self._by_word = defaultdict(list)
             beliefs = Beliefs(self._connection)
             left_out = dead_letters.things(self._connection, FACTS)
             left_out -= frozenset(dead_letters.of_other_releases(self._connection, FACTS))
             versions = [one for one in facts.versions(self._connection, beliefs.known_at) if one.valid_to is None]
+            rows_of_wings = {name: row for row, name in places.wings(self._connection).items()}
             for version in versions[-_MOST_FACTS:]:
                 if version.fact in left_out:
                     continue
                 told = _read_fact(beliefs, version)
+                wing = None if version.wing in (None, USERS_WING) else rows_of_wings.get(version.wing, 0)
                 for word in told.words:
-                    self._by_word[word].append((version.fact, told))
+                    self._by_word[word].append((version.fact, wing, told))
             self.read = frozenset(version.fact for version in versions) - left_out
         return self._by_word
 
