@@ -600,6 +600,17 @@ def test_values_of_two_times_or_two_wings_are_no_conflict(kg: Kg) -> None:
     assert kg("add", "api", "port", "3", wing="shop").conflicts == ()
 
 
+def test_facts_that_an_earlier_palazzo_kept_are_compared(kg: Kg) -> None:
+    kg("add", "api", "port", "8080")
+    kg("add", "api", "port", "9090")
+    with kg.context.writing().database.transaction() as connection:
+        connection.execute("DELETE FROM conflict")  # as where nobody knew that a port is one
+    (conflict,) = kg("conflicts").conflicts
+    assert (conflict.earlier.fact.object, conflict.later.fact.object) == ("8080", "9090")
+    kg("dismiss", (conflict.id,))
+    assert kg("conflicts").count == 0
+
+
 def test_a_person_may_say_otherwise_or_be_stricter(kg: Kg) -> None:
     assert contradicts(kg, "port", "8080", "9090")
     (declared,) = kg("predicate", "port", many=True).predicates

@@ -13,10 +13,10 @@ from itertools import islice
 
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
+from palazzo.graph.single_valued import VERSION, kind_of
 from palazzo.graph.single_valued import contradict as values_contradict
-from palazzo.graph.single_valued import kind_of
 from palazzo.model import Micros
-from palazzo.store import claims, conflicts, facts, predicates
+from palazzo.store import changes, claims, conflicts, facts, predicates
 from palazzo.store.conflicts import Claim, Conflict
 from palazzo.store.database import Connection
 from palazzo.store.facts import Version
@@ -24,6 +24,10 @@ from palazzo.store.predicates import Predicate
 
 FUNCTIONAL = "functional"
 """The kind of conflict that this module finds; others are found in the words of the record."""
+_MOST_COMPARED = 10_000
+"""Conflicts of a predicate that are found so: two seconds of work under the lock, and far more than anybody reads."""
+_COMPARED = "single-valued"
+"""The cursor that says by which table of predicates all facts were compared."""
 
 
 def find_conflicts(change: Change, version: Version) -> list[str]:
@@ -46,21 +50,34 @@ def find_all_conflicts(change: Change, predicate: int) -> list[str]:
     return [one.uid for one in found if one.dismissed_at is None]
 
 
-def find_everywhere(connection: Connection) -> list[str]:
+def find_everywhere(connection: Connection, most: int | None = None) -> list[str]:
     """Record the conflicts of all facts, found when the later of the two was recorded; return the ids of new ones.
 
-    For facts that came from elsewhere: whoever has the same facts finds the same.
+    For facts that came from elsewhere: whoever has the same facts finds the same. With `most` no more are looked at of
+    each predicate.
     """
     beliefs = Beliefs(connection)
     found = []
     for predicate in predicates.all_predicates(connection):
-        for one, other in _pairs(beliefs, predicate.row) if is_single_valued(predicate) else ():
+        for one, other in islice(_pairs(beliefs, predicate.row), most) if is_single_valued(predicate) else ():
             sides = _in_order(connection, one, other)
             if conflicts.find(connection, FUNCTIONAL, *sides) is None:
                 conflicts.record(connection, FUNCTIONAL, *sides, Micros(max(one.recorded_at, other.recorded_at)))
                 new = conflicts.find(connection, FUNCTIONAL, *sides)
                 found += [] if new is None else [new.uid]
     return found
+
+
+def has_compared_all(connection: Connection) -> bool:
+    """Return whether all facts were compared since it is known which predicates have one object at a time."""
+    return changes.cursor(connection, _COMPARED)[0] == VERSION
+
+
+def compare_all(connection: Connection) -> None:
+    """Find the conflicts of facts that were stated before that was known."""
+    if not has_compared_all(connection):
+        find_everywhere(connection, _MOST_COMPARED)
+        changes.advance(connection, _COMPARED, VERSION, 0)
 
 
 def _pairs(beliefs: Beliefs, predicate: int) -> Iterator[tuple[Version, Version]]:

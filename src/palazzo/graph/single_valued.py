@@ -40,6 +40,8 @@ SINGLE_VALUED: Mapping[str, SingleValue] = {
     "date of birth": "date",
 }
 """By the folded name of a predicate, what its value is."""
+VERSION = 1
+"""Goes up when the table, or how values are compared, changes: what is known already is then compared anew."""
 _PORT = re.compile(r"(?:(?:tcp |tcp/)?port )?(?P<port>\d{1,5})(?:/tcp)?")
 _VERSION = re.compile(r"(?P<product>(?:[A-Za-z][\w.+#-]*\s+)*)v?(?P<version>\d+(?:\.\d+)*)")
 _BRANCH = re.compile(r"[\w./-]+")

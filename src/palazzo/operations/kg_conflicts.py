@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -74,6 +75,7 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
     from palazzo.operations.kg_suggest import follow_claims
 
     note = follow_claims(context)
+    _compare_facts(context)
     now = now_in(context)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
@@ -83,6 +85,24 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
             if stands or request.all
         )
     return KgConflictsResult(shown, len(shown), note)
+
+
+def _compare_facts(context: Context) -> None:
+    """Compare facts that an earlier Palazzo has kept; where the palace cannot be written they stay as they are."""
+    from palazzo.errors import PalaceUnusable
+    from palazzo.graph import conflicting
+    from palazzo.store.database import Database
+
+    database = context.reading().database
+    with database.snapshot() as connection:
+        if database.keeps_back or conflicting.has_compared_all(connection):
+            return
+    with (
+        contextlib.suppress(PalaceUnusable),
+        contextlib.closing(Database(context.palace_path)) as writable,
+        writable.transaction() as connection,
+    ):
+        conflicting.compare_all(connection)
 
 
 def _view(beliefs: Beliefs, conflict: Conflict, stands: bool, now: Micros) -> ConflictView:
