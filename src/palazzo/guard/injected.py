@@ -53,7 +53,7 @@ _MOST_TRIES = 20
 
 def palazzo_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of Palazzo's own blocks, fences included. One that is not closed reaches to the end."""
-    return _outermost(text, _FENCE) if FENCE in text.lower() else []
+    return blocks(text, _FENCE) if FENCE in text.lower() else []
 
 
 def answer_spans(text: str) -> list[tuple[int, int]]:
@@ -82,7 +82,7 @@ def is_first(text: str, at: int) -> bool:
 
 def host_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans that a host inserted: reminders, instruction files, the echo of its own commands."""
-    tagged = _outermost(text, _HOST)
+    tagged = blocks(text, _HOST)
     return _disjoint([*tagged, *_instruction_files(text, tagged)])
 
 
@@ -127,7 +127,8 @@ def _end_of_answer(text: str, found: re.Match[str]) -> int | None:
         return None
 
 
-def _outermost(text: str, tags: re.Pattern[str]) -> list[tuple[int, int]]:
+def blocks(text: str, tags: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return the spans of the outermost blocks between these tags. One that is not closed reaches to the end."""
     spans: list[tuple[int, int]] = []
     opened, name, depth = 0, "", 0
     for tag in tags.finditer(text):
