@@ -192,6 +192,16 @@ def test_no_session_is_told_unasked_of_a_fact_that_has_ended(projects: Projects)
     assert len(projects.run("kg_timeline").timeline) == 1
 
 
+def test_facts_that_have_ended_take_no_place_of_one_that_holds(
+    projects: Projects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("palazzo.attention.gathering._FACTS_READ", 2)
+    projects.run("kg_add", **PORT)
+    for n in range(2):
+        projects.run("kg_add", **PORT | {"object": f"port {n}"}, valid_to="2025-01-01")
+    assert SAID in projects.run("wake_up").text
+
+
 def test_a_fact_that_held_everywhere_by_default_is_told_only_where_its_source_belongs(projects: Projects) -> None:
     projects.run("kg_add", **PORT)  # at a commit of the shop
     projects.as_before()

@@ -68,6 +68,13 @@ def test_a_fact_that_cites_the_file_is_told(context: Context) -> None:
     assert "basket" not in told
 
 
+def test_facts_that_have_ended_take_no_place_of_one_that_holds(context: Context) -> None:
+    kg_add(context, KgAddRequest("cart", "rounds", "half up", anchors=("src/cart.py",)))
+    for n in range(4):
+        kg_add(context, KgAddRequest("cart", "rounds to", f"{n}", valid_to="2025-01-01", anchors=("src/cart.py",)))
+    assert "cart rounds half up" in opened(context)
+
+
 def test_what_another_session_said_of_the_file_is_told_and_what_this_one_said_is_not(context: Context) -> None:
     talked(context, [said(1, "user", TALK)])
     assert TALK in opened(context)

@@ -216,7 +216,7 @@ def _facts(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
     """Facts that hold, those that were stated or changed last."""
     known_at = LATEST if asked.before is None else asked.before
     audience = Audience((wing, USERS_WING), asked.now, asked.commits_here)
-    newest = facts.newest_versions(connection, known_at, audience.wings, _FACTS_READ)
+    newest = facts.newest_versions(connection, known_at, audience.wings, audience.now, _FACTS_READ)
     versions = tellable(connection, newest, audience)[:FACTS]
     for fact in Beliefs(connection, known_at).tell(versions):
         speakers = tuple(dict.fromkeys(one.stated_by for one in fact.provenance))

@@ -80,7 +80,8 @@ class _Telling:
         from palazzo.store import anchors, facts
 
         connection, now = self._connection, self._context.now
-        versions = [facts.read_version(connection, row) for row in anchors.facts_on(connection, wing, names, _FACTS)]
+        rows = anchors.facts_on(connection, wing, names, now, _FACTS)
+        versions = [facts.read_version(connection, row) for row in rows]
         held = Beliefs(connection).tell([one for one in versions if one.holds_at(now)]) if versions else []
         standings = self._checkout.of_ids(connection, facts=[fact.id for fact in held])
         cited = self._files.of_facts(connection, {fact.id: wing for fact in held})

@@ -289,13 +289,14 @@ def said_of(
     return [int(row) for _, row in rows]
 
 
-def facts_on(connection: Connection, wing: str, names: Collection[str], limit: int) -> list[int]:
-    """Return the versions (row ids) of a wing's facts that are believed now and cite such a file, newest first."""
+def facts_on(connection: Connection, wing: str, names: Collection[str], now: Micros, limit: int) -> list[int]:
+    """Return the versions (row ids) of a wing's facts that cite such a file, newest first; none that ended by `now`."""
     rows = connection.execute(
         "SELECT DISTINCT v.id FROM fact_anchor c JOIN fact_version v ON v.id = c.version AND v.retired_at IS NULL"
         " JOIN fact f ON f.id = v.fact JOIN wing w ON w.id = f.wing"
-        " WHERE w.name = ?1 AND c.path IN (SELECT value FROM json_each(?2)) ORDER BY 1 DESC LIMIT ?3",
-        (wing, json.dumps(list(names)), limit),
+        " WHERE w.name = ?1 AND c.path IN (SELECT value FROM json_each(?2))"
+        " AND (v.valid_to IS NULL OR v.valid_to > ?3) ORDER BY 1 DESC LIMIT ?4",
+        (wing, json.dumps(list(names)), now, limit),
     )
     return [int(row) for (row,) in rows]
 

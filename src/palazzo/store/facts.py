@@ -224,12 +224,15 @@ def versions(connection: Connection, at: Micros) -> list[Version]:
     return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE {_LIVE} ORDER BY f.id", (at,))]
 
 
-def newest_versions(connection: Connection, at: Micros, wings: Iterable[str], limit: int) -> list[Version]:
-    """Return the versions believed at `at` that were recorded last, newest first: of these wings, and of no wing."""
+def newest_versions(connection: Connection, at: Micros, wings: Iterable[str], now: Micros, limit: int) -> list[Version]:
+    """Return the versions believed at `at` that were recorded last, newest first: of these wings, and of no wing.
+
+    What has ended by `now` is left out.
+    """
     rows = connection.execute(
         f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name IN (SELECT value FROM json_each(?2)))"
-        " ORDER BY v.recorded_at DESC, v.id DESC LIMIT ?3",
-        (at, json.dumps([*wings]), limit),
+        " AND (v.valid_to IS NULL OR v.valid_to > ?3) ORDER BY v.recorded_at DESC, v.id DESC LIMIT ?4",
+        (at, json.dumps([*wings]), now, limit),
     )
     return [_version(row) for row in rows]
 
