@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.operations.test_hook import START
@@ -11,11 +12,14 @@ from tests.operations.test_hook import START
 from palazzo.derive import lagging
 from palazzo.derive.claiming import Claimed, Claiming
 from palazzo.errors import ConsumerStopped
+from palazzo.graph import contradictions
+from palazzo.graph.contradictions import Told
 from palazzo.model import Micros
 from palazzo.operations.background import failure_file, note_failure
 from palazzo.operations.context import Context
 from palazzo.operations.doctor import DoctorRequest, Finding, doctor
 from palazzo.operations.hook import hook
+from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
 from palazzo.operations.kg_suggest import KgSuggestRequest, kg_suggest
 from palazzo.operations.remember import RememberRequest, remember
@@ -112,3 +116,20 @@ def test_a_failure_to_make_vectors_is_over_once_they_are_made(context: Context) 
     assert finding.detail == "making vectors failed last time: OSError"
     repair(context, RepairRequest())
     assert findings(context, "background") == []
+
+
+def test_a_fact_that_still_cannot_be_read_stays_set_aside(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = contradictions.tell
+
+    def tell(text: str, role: Any) -> Told:
+        if "Quetzalcoatl" in text:
+            raise ValueError(text)
+        return read(text, role)
+
+    kg_add(context, KgAddRequest("Quetzalcoatl", "uses", "Redis"))
+    with monkeypatch.context() as patched:
+        patched.setattr(contradictions, "tell", tell)
+        kg_conflicts(context, KgConflictsRequest())
+        assert repair(context, RepairRequest()).set_aside == 2
+        assert any("comparing with facts failed" in one.detail for one in findings(context, "set aside"))
+    assert repair(context, RepairRequest()).set_aside == 0

@@ -352,6 +352,19 @@ class _OpenFacts:
         return self._by_word
 
 
+def retry_facts(connection: Connection) -> None:
+    """Try again to read the facts that are set aside; those that cannot be read stay so."""
+    beliefs, letters = Beliefs(connection), dead_letters.things(connection, FACTS)
+    failed = set()
+    for version in facts.versions(connection, beliefs.known_at) if letters else ():
+        if version.fact in letters and version.valid_to is None:
+            try:
+                _read_fact(beliefs, version)
+            except OtherThingFailed:
+                failed.add(version.fact)
+    dead_letters.clear(connection, FACTS, letters - failed)
+
+
 def _read_fact(beliefs: Beliefs, version: Version) -> Told:
     """Return a fact as it is compared; it may have words that cannot be."""
     words = sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from palazzo.derive import embed as embedding
 from palazzo.derive import exposing, indexing, lagging, retired
-from palazzo.derive.claiming import FACTS
+from palazzo.derive.claiming import retry_facts
 from palazzo.derive.consumers import lagging_consumers
 from palazzo.derive.cut import Cutter, recut_items
 from palazzo.model import Micros
@@ -20,7 +20,7 @@ def retry_all(database: Database, now: Micros) -> None:
         _retry_cut(database, sorted({one.thing for one in letters if one.consumer in (Cutter.name, exposing.CONSUMER)}))
         _retry_drawers(database, {one.thing: one.consumer for one in letters})
         with database.transaction() as connection:
-            dead_letters.clear_consumer(connection, FACTS)  # they are tried with what they may contradict
+            retry_facts(connection)
         for consumer in lagging_consumers(now):
             lagging.retry(database, consumer)
 
