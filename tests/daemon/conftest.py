@@ -77,7 +77,8 @@ class User:
 
     def end(self) -> None:
         """End every service that this user may have."""
-        self.address()
+        for palace in (self.palace, *self.home.rglob("*.db")):  # hosts start services of palaces by themselves
+            self.address(palace)
         for where in self.addresses.values():
             try:
                 stream, answer = client.greet(where, {"want": "stop"})
