@@ -49,6 +49,23 @@ EVENTS = {
         *("stop", "pre-compact", "pre-compact", "session-end"),
     ),
 }
+OTHER_HOSTS = tuple(host for host in EVENTS if host != "claude-code")
+
+
+def cases() -> list[tuple[str, str, str]]:
+    """Return (host, service, fault): all with `PALAZZO_HOOK_FAULTS=all`, else of hosts other than Claude Code a third.
+
+    Each fault then meets two of those, one with the service and one without.
+    """
+    if os.environ.get("PALAZZO_HOOK_FAULTS") == "all":
+        return [(host, service, fault) for host in EVENTS for service in ("on", "off") for fault in FAULTS]
+    chosen = [("claude-code", service, fault) for service in ("on", "off") for fault in FAULTS]
+    for number, fault in enumerate(FAULTS):
+        chosen.append((OTHER_HOSTS[number % 3], "on", fault))
+        chosen.append((OTHER_HOSTS[(number + 1) % 3], "off", fault))
+    return chosen
+
+
 BEFORE_THE_SERVICE = ("read-only", "newer schema", "no permission")
 """Faults that a service finds when it starts; one that has the file open does not meet them, or keeps them away."""
 WORDS = "what did we decide about the retry budget?"
@@ -237,9 +254,7 @@ def table(title: str, answers: list[Answered]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("service", ["on", "off"])
-@pytest.mark.parametrize("host", list(EVENTS))
+@pytest.mark.parametrize(("host", "service", "fault"), cases())
 def test_every_hook_of_a_palace_that_cannot_be_used(
     disk: Path, machine: Machine, host: str, service: str, fault: str
 ) -> None:
