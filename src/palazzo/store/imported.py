@@ -6,6 +6,7 @@ item_variant   items of which somebody told other words: the digest of each, and
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -58,6 +59,15 @@ def is_marked(connection: Connection, kind: str, row: int) -> bool:
     """Whether another person's export added a row."""
     rows = connection.execute("SELECT 1 FROM imported_row WHERE kind = ? AND row = ?", (kind, row))
     return any(True for _ in rows)
+
+
+def marked(connection: Connection, kind: str, rows: Iterable[int]) -> set[int]:
+    """Return which of these rows another person's export added."""
+    found = connection.execute(
+        "SELECT row FROM imported_row WHERE kind = ? AND row IN (SELECT value FROM json_each(?))",
+        (kind, json.dumps([*rows])),
+    )
+    return {int(row) for (row,) in found}
 
 
 def is_wholly_imported(connection: Connection, kind: str, row: int, part: str, within: str) -> bool:
