@@ -42,7 +42,7 @@ from palazzo.exchange.records import (
     Wing,
 )
 from palazzo.model import Trust, least_trust
-from palazzo.store import imported, items
+from palazzo.store import clock, imported, items
 from palazzo.text.names import fold
 
 Verdict = Literal["take", "there", "refused", "dropped"]
@@ -65,6 +65,8 @@ _TABLES: dict[type, Table] = {
     Erasure: "erasure",
 }
 """Where records of each kind are kept that have an id of their own."""
+_WHEN = ("at", "recorded_at", "changed_at", "retired_at", "found_at", "dismissed_at", "restored_at")
+"""Fields that say when something of a record was done."""
 
 
 # --- what it says ------------------------------------------------------------------------------------------
@@ -114,11 +116,19 @@ def judge(work: Work, record: Record) -> Verdict:
     row = None if table is None else work.find(table, _id(record))
     if table is not None and row is not None and not imported.is_marked(work.connection, table, row):
         return "there"
+    if _is_of_the_future(work, record):
+        return "refused"  # of two records the later one counts: it would count before all that is ever said here
     may = _MAY.get(type(record))
     if may is None:
         return "take"
     verdict = may(work, record)
     return verdict if isinstance(verdict, str) else "take" if verdict else "refused"
+
+
+def _is_of_the_future(work: Work, record: Record) -> bool:
+    """Whether a record says that it was made later than now, by more than clocks differ."""
+    times = (getattr(record, name, None) for name in _WHEN)
+    return any(time is not None and time > work.now + clock.FURTHEST for time in times)
 
 
 def _id(record: Record) -> str:
@@ -205,8 +215,8 @@ def _source(work: Work, one: Source) -> Verdict:
 
 
 def _place_in_source(work: Work, one: Repetition | Revision) -> bool:
-    work.need("item", one.item)
-    return _is_foreign_source(work, work.need("source", one.source))
+    """An item that was here is no version of their document, which a later version would end."""
+    return _is_foreign(work, "item", one.item) and _is_foreign_source(work, work.need("source", one.source))
 
 
 def _group(work: Work, one: Group) -> bool:
@@ -312,8 +322,13 @@ def _member(work: Work, one: Member) -> bool:
         return False
     table = MEMBER_TABLES.get(one.type)
     if table is None:
-        return one.type == "undone"
+        return one.type == "undone" and _is_undoing(work, one.group)
     return _is_foreign(work, table, one.ref or "")
+
+
+def _is_undoing(work: Work, group: str) -> bool:
+    rows = work.connection.execute("SELECT undoes FROM change_group WHERE uid = ?", (bytes.fromhex(group),))
+    return any(undoes is not None for (undoes,) in rows)
 
 
 def own_items(work: Work, erasure: Erasure) -> Erasure:

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 OWN = "palazzo"
 """What --from calls our own format."""
 _BLOCK = 1 << 20
-_REFUSED = "it would change what is here, or what holds for all of it; another palace's export may only add"
+_REFUSED = (
+    "it would change what is here or what holds for all of it, or is dated after now; another palace's export may only"
+    " add"
+)
 
 
 @dataclass(frozen=True, slots=True)

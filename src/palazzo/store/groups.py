@@ -107,9 +107,10 @@ def taken_back(connection: Connection, kind: MemberKind) -> frozenset[int]:
 
 
 def unfinished(connection: Connection) -> Group | None:
-    """Return an undoing that was interrupted, None when there is none."""
+    """Return an undoing of ours that was interrupted, None when there is none. Another palace's is not ours to end."""
     rows = connection.execute(
-        f"{_COLUMNS} WHERE undoes IS NOT NULL AND"
+        f"{_COLUMNS} WHERE undoes IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM imported_row WHERE kind = 'change_group' AND row = change_group.id) AND"
         " (SELECT count(*) FROM group_member WHERE grp = change_group.id AND kind = 'undone')"
         " < (SELECT count(*) FROM group_member WHERE grp = change_group.undoes) LIMIT 1"
     )
