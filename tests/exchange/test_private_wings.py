@@ -15,9 +15,14 @@ from palazzo.model import Micros
 from palazzo.operations.erase import EraseRequest, erase
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.kg_dismiss import KgDismissRequest, kg_dismiss
+from palazzo.operations.kg_suggest import KgSuggestRequest, kg_suggest
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.sync_private import SyncPrivateRequest, sync_private
+from palazzo.operations.tag import TagRequest, tag
 from palazzo.operations.todo_add import TodoAddRequest, todo_add
+from palazzo.operations.todo_done import TodoDoneRequest, todo_done
+from palazzo.operations.undo import UndoRequest, undo
 from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
 
 __all__ = ["folder"]
@@ -82,6 +87,50 @@ def test_nothing_on_a_remote_tells_when_private_words_were_written(tmp_path: Pat
         sync_private(context, SyncPrivateRequest(("own",), public=True))
     exchange(one, other)
     assert one.status().withheld == ()
+    assert one.truth() == other.truth()
+    assert other.wrong() == []
+
+
+def test_what_is_taken_back_or_rejected_in_a_private_wing_is_not_told(tmp_path: Path, folder: Path) -> None:
+    one, _ = two(tmp_path, folder)
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("own",)))
+    one.say("said to all")
+    one.push()
+    one.clock.now = Micros(one.clock.now + 3_600_000_000)
+    began = one.clock.now
+    one.say("The walrus port is 8443.", wing="own")
+    with one.at() as context:
+        unwanted = [found.id for found in kg_suggest(context, KgSuggestRequest()).suggestions]
+        assert kg_dismiss(context, KgDismissRequest(tuple(unwanted))).rejected
+        kg_add(context, KgAddRequest("walrus", "owns", "yak", wing="own"))
+        undo(context, UndoRequest())
+    ended = one.clock.now
+    one.clock.now = Micros(one.clock.now + 3_600_000_000)
+    one.say("said to all later")
+    one.push()
+    lines = told_lines(folder)
+    assert not any(b"walrus" in line or unwanted[0].encode() in line for line in lines)
+    assert [time for line in lines for time in times(json.loads(line)) if began <= time <= ended] == []
+
+
+def test_what_is_done_in_a_wing_that_became_private_is_not_told(tmp_path: Path, folder: Path) -> None:
+    one, other = two(tmp_path, folder)
+    said = one.say("said when it was public", wing="own")
+    with one.at() as context:
+        task = todo_add(context, TodoAddRequest("Ask somebody.", wing="own")).todo.id
+    one.push()
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("own",)))
+        tag(context, TagRequest("add", "walrus", (said,)))
+        todo_done(context, TodoDoneRequest((task,)))
+    one.say("said to all")
+    one.push()
+    assert told_there(folder, b"said to all")
+    assert not any(told_there(folder, word) for word in (b"walrus", b'"done"', b"todo done"))
+    with one.at() as context:
+        sync_private(context, SyncPrivateRequest(("own",), public=True))
+    exchange(one, other)
     assert one.truth() == other.truth()
     assert other.wrong() == []
 

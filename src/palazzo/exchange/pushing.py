@@ -340,6 +340,8 @@ class _Telling:
         if first and self._limits:
             hidden = withholding.hidden_sources(self._connection, self._limits)
             self._sieve.stays.update(("source", uid) for uid in hidden)
+        elif self._limits:  # items that went before their wing was private have no link that is looked at again
+            self._sieve.stays.update(withholding.hidden_by_what_they_name(self._connection, self._limits, found))
         for record, line in self._sieve.sift(found):
             name, code = fingerprint(record, line)
             if self._sent.get(name) != code:

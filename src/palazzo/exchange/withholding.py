@@ -30,9 +30,11 @@ from palazzo.exchange.records import (
     Member,
     PredicateRule,
     Record,
+    UnwantedFact,
 )
 from palazzo.exchange.references import Name, given, parts_of
 from palazzo.exchange.wire import key_of, kind_of
+from palazzo.graph import suggesting
 from palazzo.guard.secrets import find_secrets
 from palazzo.guard.suspicion import suspects
 from palazzo.store import syncing
@@ -153,6 +155,22 @@ def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
     return {uid for uid in staying if left[uid] <= 0}
 
 
+def hidden_by_what_they_name(
+    connection: Connection, limits: Limits, found: Sequence[tuple[Record, bytes]]
+) -> set[Name]:
+    """Return which of what records speak of stays, also where it went before; and suggestions that wings make."""
+    told = {uid for record, _ in found for kind, uid in _told_by(record) if kind in ("item", "task")}
+    hidden: set[Name] = {(kind, uid) for uid in limits.of_items(connection, [*told]) for kind in ("item", "task")}
+    unwanted = [record for record, _ in found if isinstance(record, UnwantedFact)]
+    if unwanted:
+        names = {uid: name for _, uid, name in connection.execute(_WINGS)}
+        going = {str(name) for uid, name in names.items() if bytes(uid).hex() not in limits.wings}
+        made = suggesting.ids_of(connection, going)
+        hidden.update(name_of(record) for record in unwanted if record.id not in made)
+        hidden.update(("unwanted_fact", record.id) for record in unwanted if record.id not in made)
+    return hidden
+
+
 # --- secrets -----------------------------------------------------------------------------------------------
 
 
@@ -236,7 +254,6 @@ class Sieve:
 def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
     """Leave out entities and predicates of which no fact goes, and groups of which nothing does."""
     named = {one for record in found.values() if isinstance(record, Fact) for one in _of_fact(record)}
-    grouped = {one for record in found.values() for one in _of_group(record)}
     linked: set[Name] = set()
     for record in found.values():
         if isinstance(record, EntityLink):
@@ -252,16 +269,29 @@ def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
                 return ("entity", record.entity) in named | linked
             case PredicateRule():
                 return ("predicate", record.predicate) in named
-            case Group():
-                return name in grouped
         return True
 
     left = {name: record for name, record in found.items() if serves(name, record)}
-    return {
+    left = {
         name: record
         for name, record in left.items()
         if not isinstance(record, Member) or all(one in left or one[0] in _ELSEWHERE for one in _told_by(record))
     }
+    groups = _groups(left)
+    return {
+        name: record
+        for name, record in left.items()
+        if not (isinstance(record, Group) and name not in groups)
+        and not (isinstance(record, Member) and ("group", record.group) not in groups)
+    }
+
+
+def _groups(found: dict[Name, Record]) -> set[Name]:
+    """Groups that did something that goes, and what undid them. That one undid another is nothing by itself."""
+    did = {one for record in found.values() for one in _of_group(record)}
+    undoing = [(name, ("group", one.undoes)) for name, one in found.items() if isinstance(one, Group) and one.undoes]
+    did.update(undone for name, undone in undoing if name in did)
+    return did | {name for name, undone in undoing if undone in did}
 
 
 def _of_fact(record: Fact) -> Iterator[Name]:
@@ -269,13 +299,12 @@ def _of_fact(record: Fact) -> Iterator[Name]:
 
 
 def _of_group(record: Record) -> Iterator[Name]:
+    """Yield the group that did what a record tells of."""
     match record:
         case Act():
             yield from given(("group", record.group))
-        case Member():
+        case Member() if record.type != "undone":
             yield "group", record.group
-        case Group():
-            yield from given(("group", record.undoes))
 
 
 def name_of(record: Record) -> Name:

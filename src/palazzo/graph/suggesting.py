@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from palazzo.graph.beliefs import Beliefs
@@ -68,6 +69,13 @@ def suggestions(connection: Connection, session: str | None = None) -> list[Sugg
     return sorted(
         found, key=lambda one: (-len({each.item for each in one.citations}), -one.citations[-1].said_at, one.id)
     )
+
+
+def ids_of(connection: Connection, wings: Collection[str]) -> frozenset[str]:
+    """Return the ids of all that the record of these wings suggests, also of what was rejected."""
+    key = redaction.fingerprint_key(connection)
+    found = claims.worth_a_fact(connection, None)
+    return frozenset(_uid(key, row, wing).hex() for row, wing in found if wing in wings)
 
 
 def _uid(key: bytes, row: ClaimRow, wing: str) -> bytes:
