@@ -94,6 +94,8 @@ OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {
     "forget": {"dry_run": False},
     "set_reminder": {"keywords": ["cranes"]},
     "update_todo": {"status": "cancelled"},
+    "update_todo_comment": {"todo_id": "{remarked}", "comment_id": "{remark}"},
+    "delete_todo_comment": {"todo_id": "{remarked}", "comment_id": "{remark}"},
     "undo": {"list": True},
 }
 """Beside it, what a tool is given in particular; arguments that it does not have in some profile are left out."""
@@ -105,6 +107,7 @@ class Stock:
     def __init__(self, palace: Path, project: Path) -> None:
         self.palace, self.project = palace, project
         self._number = itertools.count(1)
+        self._remark = ""
         project.mkdir(exist_ok=True)
         (project / "page.md").write_text("# Cranes\n\nEach berth has one.\n")
         told = {"type": "entity", "name": "crane", "entityType": "machine", "observations": ["It lifts."]}
@@ -139,9 +142,20 @@ class Stock:
             "note": lambda: self._do("remember", text=f"Made {number}: crane {number} creaks.", wing="acme").drawers[0],
             "session": self._session,
             "todo": lambda: self._do("todo_add", text=f"Oil crane {number}.", wing="acme").todo.id,
+            "remarked": lambda: self._remarked(number),
+            "remark": lambda: self._remark,
             "reminder": lambda: self._do("remind", text=f"Oil crane {number}.", topic="cranes").reminder.id,
             "tunnel": lambda: self._do("tunnel_add", source="acme/notes", target="web/login").tunnel.id,
         }
+
+    def _remarked(self, number: int) -> str:
+        """A to-do with a comment, as the profile shodh keeps it, whose id is `_remark` from now on."""
+        todo = self._do("todo_add", text=f"Grease crane {number}.", wing="acme").todo.id
+        comment = self._do(
+            "remember", text=f"Grease {number} is there.", kind="comment", tags=(f"todo-{todo}",), wing="acme"
+        )
+        self._remark = str(comment.drawers[0])
+        return str(todo)
 
     def _session(self) -> str:
         """A session that is recorded, and began with a hook."""

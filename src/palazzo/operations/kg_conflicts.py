@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from palazzo.model import Micros
     from palazzo.operations.context import Context
     from palazzo.store.conflicts import Claim, Conflict
+    from palazzo.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
     from palazzo.operations.kg_suggest import follow_claims
 
     note = follow_claims(context)
-    _compare_facts(context)
+    _compare_facts(context.reading().database)
     now = now_in(context)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
@@ -87,19 +88,22 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
     return KgConflictsResult(shown, len(shown), note)
 
 
-def _compare_facts(context: Context) -> None:
-    """Compare facts that an earlier Palazzo has kept; where the palace cannot be written they stay as they are."""
+def _compare_facts(database: Database) -> None:
+    """Find the conflicts of facts that an earlier Palazzo kept. A palace that cannot be written is left as it is."""
     from palazzo.errors import PalaceUnusable
     from palazzo.graph import conflicting
     from palazzo.store.database import Database
 
-    database = context.reading().database
     with database.snapshot() as connection:
-        if database.keeps_back or conflicting.has_compared_all(connection):
+        if conflicting.has_compared_all(connection):
             return
+    if database.mode == "write":
+        with database.apart(), database.transaction() as connection:
+            conflicting.compare_all(connection)
+        return
     with (
         contextlib.suppress(PalaceUnusable),
-        contextlib.closing(Database(context.palace_path)) as writable,
+        contextlib.closing(Database(database.path)) as writable,
         writable.transaction() as connection,
     ):
         conflicting.compare_all(connection)
