@@ -159,13 +159,13 @@ def test_where_an_interpreter_finds_packages_by_itself(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the script is another")
-def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_path: Path, runtime: Path) -> None:
+def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_path: Path) -> None:
     package = tmp_path / "prefix" / "lib" / "python" / "site-packages" / "palazzo"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(client.__file__).parent, package, ignore=ignored)
     version = package / "__init__.py"
     version.write_text(version.read_text().replace(__version__, f"{__version__}.post9"))
-    machine = Machine(tmp_path / "home", runtime)
+    machine = Machine(tmp_path / "home", tmp_path)
     variables = {**machine.variables, "PATH": "/nowhere"}
     command = [sys.executable, "-I", "-S", "-E", str(package / "__main__.py"), "hook", "claude-code", "SessionStart"]
     subprocess.run(command, input=b"{}", env=variables, cwd=tmp_path, capture_output=True, check=True)
