@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("slow") is not None and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SLOW_LIMIT))
+
+
+NEEDED_PROGRAMS = ("git", "ps")
+"""Programs that tests run to look at what Palazzo does, and that a machine need not have."""
+
+
+@contextmanager
+def skipping_without_programs() -> Iterator[None]:
+    """Skip a test that runs one of those programs where it is not installed; with PALAZZO_CI it fails."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        name = str(error.filename)
+        if name not in NEEDED_PROGRAMS or shutil.which(name) is not None or "PALAZZO_CI" in os.environ:
+            raise
+        pytest.skip(f"NOT RUN: {name} is not installed.")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Iterator[None]:
+    with skipping_without_programs():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    with skipping_without_programs():
+        return (yield)
 
 
 @pytest.fixture(autouse=True)

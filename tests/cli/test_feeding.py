@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sqlite3
 from pathlib import Path
@@ -127,7 +128,10 @@ def test_a_session_export_script_needs_only_another_name(palazzo: Command, agent
 def test_one_session_of_opencode_is_taken_into_the_wing_that_is_named(palazzo: Command, agents: Path) -> None:
     source = palazzo.json("feed", "opencode", "--dry-run")
     assert source["sources"] > 1
-    with sqlite3.connect(next((agents / ".local/share/opencode").glob("*.db"))) as database:
+    with (
+        contextlib.closing(sqlite3.connect(next((agents / ".local/share/opencode").glob("*.db")))) as database,
+        database,
+    ):
         ((session,),) = database.execute("SELECT id FROM session WHERE parent_id IS NULL LIMIT 1")
     fed = palazzo.json("feed", "opencode", "--session", session, "--wing", "kept")
     assert fed["sources"] < source["sources"]

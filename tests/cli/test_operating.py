@@ -25,7 +25,7 @@ def test_status_says_what_there_is(palazzo: Command, shop: Path, monkeypatch: py
 
 def damage(palace: Path, sql: str) -> None:
     """Change the palace behind Palazzo's back."""
-    with sqlite3.connect(palace) as database:
+    with contextlib.closing(sqlite3.connect(palace)) as database, database:
         database.execute(sql)
     database.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -70,7 +71,7 @@ def test_what_is_no_palace_is_refused_and_left_as_it_is(
     if kind == "text":
         file.write_text("Dear diary, this is not a database at all. " * 50)
     elif kind == "other database":
-        with sqlite3.connect(file) as other:
+        with contextlib.closing(sqlite3.connect(file)) as other, other:
             other.execute("CREATE TABLE cats(name)")
         other.close()
     else:
@@ -88,7 +89,7 @@ def test_what_is_no_palace_is_refused_and_left_as_it_is(
 def test_a_newer_palace_is_left_byte_identical(palazzo: Command, shop: Path, home: Path, arguments: list[str]) -> None:
     newer = home / "newer.db"
     shutil.copy(shop, newer)
-    with sqlite3.connect(newer) as database:
+    with contextlib.closing(sqlite3.connect(newer)) as database, database:
         database.execute("INSERT INTO migration(name, applied_at) VALUES('m999_from_the_future', 0)")
     database.close()
     before = hashlib.sha256(newer.read_bytes()).hexdigest()

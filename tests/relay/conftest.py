@@ -47,7 +47,7 @@ class Services:
         self._variables = variables
         self.palace = Path(variables["HOME"]) / "palace.db"
         self.writes = Path(variables["HOME"]) / "writes.db"
-        with sqlite3.connect(self.writes) as database:
+        with contextlib.closing(sqlite3.connect(self.writes)) as database, database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("CREATE TABLE write (key PRIMARY KEY, text, by)")
         database.close()
@@ -99,7 +99,7 @@ class Services:
 
     def written(self) -> list[tuple[str, str]]:
         """The writes that are kept, with their keys."""
-        with sqlite3.connect(self.writes) as database:
+        with contextlib.closing(sqlite3.connect(self.writes)) as database, database:
             rows = database.execute("SELECT key, text FROM write ORDER BY rowid").fetchall()
         database.close()
         return rows

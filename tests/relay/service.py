@@ -7,6 +7,7 @@ Standard library only, and no other module of the tests: it is started with noth
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -122,7 +123,7 @@ class Service:
         return {"length": len(str(given.get("text", "")))}
 
     def _write(self, key: str, text: str) -> str:
-        with sqlite3.connect(self.writes, timeout=60) as database:
+        with contextlib.closing(sqlite3.connect(self.writes, timeout=60)) as database, database:
             database.execute("INSERT OR IGNORE INTO write VALUES (?, ?, ?)", (key, text, os.getpid()))
             (found,) = database.execute("SELECT text FROM write WHERE key = ?", (key,)).fetchone()
         database.close()

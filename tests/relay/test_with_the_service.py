@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -48,7 +49,7 @@ class Real:
 
     def notes(self) -> list[str]:
         """The texts of all items that are in the palace."""
-        with sqlite3.connect(self.palace) as database:
+        with contextlib.closing(sqlite3.connect(self.palace)) as database, database:
             texts = [bytes(text).decode() for (text,) in database.execute("SELECT text FROM item")]
         database.close()
         return texts

@@ -122,7 +122,7 @@ def test_reading_creates_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["read", "write"])
 def test_another_programs_database_is_refused_and_left_as_it_is(tmp_path: Path, mode: str) -> None:
     path = tmp_path / "browser.db"
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE history(url)")
     connection.close()
     before = fingerprint(path)

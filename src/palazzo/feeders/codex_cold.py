@@ -71,7 +71,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _unpacked(path: Path) -> BinaryIO:
-    return io.BufferedReader(_Unpacked(path))
+    return io.BufferedReader(_Unpacked(path, path.open("rb")))
 
 
 def _damaged(path: Path, error: Exception) -> SourceUnreadable:
@@ -81,9 +81,8 @@ def _damaged(path: Path, error: Exception) -> SourceUnreadable:
 class _Unpacked(io.RawIOBase):
     """The bytes of a compressed file; fails beyond `LARGEST` of them, and where the packed ones end too early."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._packed = path.open("rb")
+    def __init__(self, path: Path, packed: BinaryIO) -> None:
+        self._path, self._packed = path, packed
         self._frame = self._new_frame()
         self._is_within = False
         self._ready, self._given = b"", 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable
@@ -195,7 +196,7 @@ def mnemograph(directory: Path, events: list[tuple[str, str, dict[str, Any]]] | 
     """A `mnemograph.db` in a project's `.claude/memory`, with the table of its `EventStore`."""
     file = directory / "shop-api" / ".claude" / "memory" / "mnemograph.db"
     file.parent.mkdir(parents=True)
-    with sqlite3.connect(file) as connection:
+    with contextlib.closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("CREATE TABLE schema_version (version INTEGER PRIMARY KEY, created_at TEXT)")
         connection.execute(
             "CREATE TABLE events (id TEXT PRIMARY KEY, ts TEXT NOT NULL, op TEXT NOT NULL, session_id TEXT NOT NULL,"
@@ -215,7 +216,7 @@ def mnemograph(directory: Path, events: list[tuple[str, str, dict[str, Any]]] | 
 def claude_mem(directory: Path) -> Path:
     """A `claude-mem.db` with the columns of version 13."""
     file = directory / "claude-mem.db"
-    with sqlite3.connect(file) as connection:
+    with contextlib.closing(sqlite3.connect(file)) as connection, connection:
         connection.executescript(
             """
             CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, content_session_id TEXT NOT NULL,

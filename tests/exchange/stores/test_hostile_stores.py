@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -151,7 +152,7 @@ def test_a_database_that_is_cut_or_none_is_refused(name: str, tmp_path: Path) ->
 def test_a_database_of_other_tables_is_refused(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path)
     path.unlink()
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE events (id TEXT)")
         connection.execute("CREATE VIEW observations AS SELECT 1 AS project")
     connection.close()
@@ -178,7 +179,7 @@ def test_a_database_that_its_program_holds_locked_is_refused_and_one_that_it_wri
 def test_rows_of_other_types_than_expected_cost_no_other_row(tmp_path: Path) -> None:
     path = samples.claude_mem(tmp_path)
     usual = [one for one in read("claude-mem", path) if isinstance(one, Note)]
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         columns = "memory_session_id, project, type, title, facts, concepts, created_at, created_at_epoch"
         for row in (
             (b"\xff\x00", b"", b"", b"\xff", b"[", b"]", b"", b""),
