@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -26,8 +26,10 @@ for name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[name]
 """A child of a test runs as on a machine where nobody set these: PYTHONUNBUFFERED hides that it does not flush."""
 
-settings.register_profile("palazzo", derandomize=True)
-settings.register_profile("new-examples", derandomize=False)
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""How long an example takes says how busy the machine is."""
+settings.register_profile("palazzo", UNTIMED, derandomize=True)
+settings.register_profile("new-examples", UNTIMED, derandomize=False)
 settings.load_profile("palazzo")
 """The same examples at each run, so that what fails is what a change did; others with `--hypothesis-profile`."""
 
