@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import apsw
 from tests.daemon.conftest import User, made_user, wait_until
 from tests.end_to_end.model import Model
 from tests.test_script import lay_out
@@ -42,6 +43,11 @@ class Machine:
     def variables(self) -> dict[str, str]:
         return self.user.variables
 
+    @property
+    def palace(self) -> Path:
+        """The palace that is used without being named."""
+        return Path(self.palazzo("status")["palace"])
+
     def palazzo(self, *arguments: str) -> Any:
         """Run a command in the project; its document."""
         command = ["palazzo", *arguments, "--json"]
@@ -62,6 +68,18 @@ class Machine:
             command, cwd=self.project, env=self.variables, capture_output=True, timeout=120, check=False
         )
         return done.stdout
+
+    @contextmanager
+    def locked_palace(self) -> Iterator[Path]:
+        """Let another program write to the palace for as long as the `with` lasts; yield the palace's file."""
+        palace = self.palace
+        connection = apsw.Connection(str(palace))
+        connection.set_busy_timeout(30_000)
+        connection.execute("BEGIN EXCLUSIVE")
+        try:
+            yield palace
+        finally:
+            connection.close()
 
     def break_again(self) -> None:
         """Let the check fail."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -304,3 +305,23 @@ def test_without_the_program_commands_say_what_is_missing_and_the_session_goes_o
         with ClaudeCode(claude_code(), home.model, home.project, without) as session:
             session.turn("/palazzo:help")
         assert "pip install palazzo" in home.model.requests[-1].words
+
+
+def test_a_locked_palace_holds_a_compaction_back_once_and_the_person_is_told(tmp_path: Path) -> None:
+    with machine(tmp_path) as home:
+        by_settings(home)
+        says = home.model.answers("Say something.", "Something.")
+        decides = home.model.answers(f"Note this. {DECIDED}", "I keep it.")
+        home.model.answers(SUMMARISE, "<summary>A port was decided.</summary>")
+        with ClaudeCode(claude_code(), home.model, home.project, home.variables) as session:
+            session.turn(says)
+            with home.locked_palace() as palace:
+                session.turn(decides)
+                before = len(home.model.requests)
+                session.turn("/compact")
+                assert home.model.since(before) == []
+                printed = json.dumps(session.told)
+                session.turn("/compact")
+                assert any(SUMMARISE in request.words for request in home.model.since(before))
+        assert "Palazzo could not keep this session before it is compacted" in printed
+        assert str(palace) in printed

@@ -352,6 +352,23 @@ def test_a_compaction_before_which_nothing_could_be_kept_waits_once_for_the_agen
         assert any("Compact again to go on without" in one for one in talk.told)
 
 
+def test_a_locked_palace_cancels_a_compaction_once_and_the_person_is_told(tmp_path: Path) -> None:
+    programs.pi(OLD)
+    with machine(tmp_path) as home:
+        host = _installed(home)
+        says = home.model.answers("Say something.", "Something. " * 100)
+        decides = home.model.answers(f"Note this. {DECIDED}", "I keep it.")
+        home.model.answers("# Save this session", "It cannot be saved.")
+        with host.talk() as talk:
+            talk.turn(says)
+            with home.locked_palace() as palace:
+                talk.turn(decides)
+                assert "cancelled" in talk.send({"type": "compact"})["error"]
+                talk.settle()
+                assert talk.send({"type": "compact"})["success"]
+        assert any(str(palace) in line for line in talk.told), talk.told
+
+
 # --- beside others ------------------------------------------------------------------------------------------
 
 
