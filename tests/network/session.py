@@ -27,6 +27,8 @@ DOCUMENTS = ("plan.pdf", "plan.docx", "plan.pptx", "plan.xlsx", "plan.epub", "pl
 INITIALIZE = {
     "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "claude-code", "version": "2.1.330"},
 }  # fmt: skip
+EXTENSION_EVENTS = ("session-start", "prompt", "post-tool", "tool-failure", "stop", "pre-compact", "session-end")
+"""What the extensions of pi and opencode send, which are Palazzo's own."""
 
 
 def prepare(home: Path) -> None:
@@ -55,6 +57,9 @@ def main(idle: float) -> None:
     for host in ("claude-code", "codex", "copilot", "gemini-cli"):
         for payload in sorted((FIXTURES / "hooks" / host).glob("*.json")):
             hook(host, payload)
+    for host in ("pi", "opencode"):
+        for event in EXTENSION_EVENTS:
+            extension_hook(host, event)
     for service in ("on", "off"):
         speak_over_stdio(PALAZZO_SERVICE=service)
     speak_over_http()
@@ -83,6 +88,19 @@ def hook(host: str, payload: Path) -> None:
     """Send a captured event to the hook, as if it happened in this home."""
     event, home = payload.name.split(".")[0], str(Path.home())
     palazzo("hook", host, event, given=payload.read_bytes().replace(b"/home/dev", home.encode()))
+
+
+def extension_hook(host: str, event: str) -> None:
+    """Send an event as Palazzo's extension of a host does."""
+    transcript = next((Path.home() / ".claude" / "projects").rglob("*.jsonl"))
+    payload = {
+        "session": f"{host}-session",
+        "cwd": str(Path.home() / "acme"),
+        "transcript": str(transcript),
+        "prompt": "What did we decide about the deploy port?",
+        "tool": {"name": "bash", "input": {"command": "make"}, "output": "failed", "error": "Error: 2 tests failed"},
+    }
+    palazzo("hook", host, event, given=json.dumps(payload).encode())
 
 
 def speak_over_stdio(**variables: str) -> None:
