@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from palazzo.archive.arrivals import Authority
 from palazzo.archive.guarding import Guard
+from palazzo.archive.incoming_items import Authority
 from palazzo.model import Micros
 from palazzo.store import tombstones
 from palazzo.store.database import Connection, Value, well_formed
@@ -50,10 +50,10 @@ class Report:
     """What a merge did, by kind of record.
 
     `added` was not here, `changed` made something here more than it was, `same` was here. `missing` refers to what
-    neither came nor is here, and was left out; so was what is `refused`: it came from somebody else, and speaks of what
-    was here before. `variants` are the items (ids) that were told otherwise than they are here. `conflicts` are the ids
-    of facts' conflicts that were found by it, `erased` how many items lost words here, `forked` the devices (ids) whose
-    chain was written twice from one place on.
+    neither came nor is here, and was left out; so was what is `refused`: another person's record that would change
+    something that was here before. `variants` are the items (ids) that came with other content than they have here.
+    `conflicts` are the ids of facts' conflicts that were found by it, `erased` how many items lost words here, `forked`
+    the devices (ids) whose chain was written twice from one place on.
     """
 
     added: Counter[str] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ class Work:
         self.connection, self.guard, self.now, self.report = connection, guard, now, report
         self.authority: Authority = authority
         self.is_ending = False
-        """Whether all has come, and only what waited for it is still to be merged."""
+        """Whether all records have been read, and only those that waited for others remain."""
         self._led = led
         self.arranged = False
         """Whether wings or rooms may stand otherwise now."""
@@ -118,7 +118,7 @@ class Work:
         return None
 
     def lead(self, table: Table, uid: str, row: int) -> None:
-        """Let an id that is not here lead to a row that is, for this merge."""
+        """Let the id of a record lead to another row that is here, in this merge."""
         self._led[table, uid] = row
 
     def need(self, table: Table, uid: str) -> int:
