@@ -222,7 +222,7 @@ def test_conversations_are_chosen_by_age_by_length_and_by_id(palazzo: Command, h
         ("empty.md", b"", (), "empty"),
         ("poetry.lock", b"[[package]]\n", (), "a lock file"),
         (".env", b"TOKEN=1\n", (), "usually holds secrets"),
-        ("mempalace.yaml", b"wing: till\n", (), "configuration of the memory, not a document"),
+        ("mempalace.yaml", b"wing: till\n", (), "a memory tool's configuration, not a document"),
         ("picture.md", b"\x89PNG\x00\x01", (), "binary"),
         ("rows.jsonl", b'{"a": 1}\n', (), "not a transcript in any format that Palazzo reads"),
         ("rows.jsonl", b'{"a": 1}\n', ("--mode", "docs"), "JSON lines are data, not a document"),

@@ -18,7 +18,7 @@ from palazzo.errors import NotFound
 from palazzo.feeders import Collection, Feeder
 from palazzo.feeders import documents as document_feeder
 from palazzo.feeders.document_kinds import Policy, refusal_by_head, refusal_by_name, refusal_by_size
-from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
 from palazzo.mining import build_output
 from palazzo.mining.heads import kind_of, read_head, trouble
 from palazzo.mining.ignoring import Globs
@@ -40,7 +40,7 @@ _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json"
 }
 """One of these names lies in every directory that is a collection; others are not looked into."""
 _KEPT_AMONG_DOCUMENTS = frozenset({document_feeder.KIND, "transcript", "diary", "aider"}) | {
-    reader.kind for reader in (*NAMED, *STATED)
+    reader.kind for reader in (*NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS)
 }
 """Kinds of text that people keep next to other text; the rest is where programs put it."""
 
@@ -202,7 +202,7 @@ def _named(path: Path, root: Path, rules: Rules, readers: Readers) -> Found:
         return Skip(path, trouble(error))
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
-    found = _read_as(Entry(path, status, root), rules, None, readers, NAMED if rules.is_stated else ())
+    found = _read_as(Entry(path, status, root), rules, None, readers, NAMED_FILE_COLLECTIONS if rules.is_stated else ())
     return replace(found, expected=False) if isinstance(found, Skip) else found
 
 
@@ -225,7 +225,9 @@ def _read_as(
     """Judge a file. `others` may read it where nobody else does; they are all asked where conversations are stated."""
     try:
         if rules.mode in ("auto", "convos"):
-            others = (*NAMED, *STATED) if rules.mode == "convos" and rules.is_stated else others
+            others = (
+                (*NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS) if rules.mode == "convos" and rules.is_stated else others
+            )
             found = _conversations(entry, rules, readers, others)
             if found is not None:
                 return found
@@ -249,7 +251,7 @@ def _conversations(entry: Entry, rules: Rules, readers: Readers, others: Sequenc
             return None
         # what somebody once said to be a conversation stays one as it grows
         before = readers.before(entry.path)
-        again = [reader for reader in (*NAMED, *STATED) if reader.kind == before]
+        again = [reader for reader in (*NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS) if reader.kind == before]
         head = read_head(entry.path)
         kind = readers.kind(entry.path, head, (*others, *again))
         if kind:

@@ -16,7 +16,7 @@ from pathlib import Path
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Collection, Feeder, Identity, Row
 from palazzo.feeders.documents import Documents
-from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
 from palazzo.mining.collected import (
     CollectionState,
     Met,
@@ -337,7 +337,7 @@ class _Run:
 
 
 _FEEDERS = {feeder.kind: feeder for feeder in TRANSCRIPTS}
-_COLLECTIONS = (*COLLECTIONS, *NAMED, *STATED)
+_COLLECTIONS = (*COLLECTIONS, *NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS)
 _OF_MANY = frozenset(collection.kind for collection in _COLLECTIONS)
 _VERSIONS = {
     Documents.kind: Documents.version,
