@@ -233,7 +233,7 @@ def test_conversations_are_chosen_by_age_by_length_and_by_id(palazzo: Command, h
             "chat.txt",
             b"User: hello\nAssistant: hi\nUser: bye\n",
             ("--session", "nope"),
-            "no conversation that was asked",
+            "no conversation that matches",
         ),
         ("empty/", b"", (), "it holds no files"),
         ("code/a.py", b"print()\n", (), "1 × source code, which only `--mode all` reads"),
