@@ -145,9 +145,9 @@ def merge_into(connection: Connection, records: Sequence[Record], guard: Guard, 
 
     What refers to something that neither is here nor among them is left out and counted as missing.
     """
-    led: dict[tuple[str, str], int] = {}
-    later = _merge_batch(Work(connection, guard, now, report, led), records, None)
-    _finish(Work(connection, guard, now, report, led), later)
+    known_rows: dict[tuple[str, str], int] = {}
+    later = _merge_batch(Work(connection, guard, now, report, known_rows), records, None)
+    _finish(Work(connection, guard, now, report, known_rows), later)
 
 
 def _merge(
@@ -160,7 +160,7 @@ def _merge(
     authority: Authority,
 ) -> Report:
     report, done = Report(), 0
-    led: dict[tuple[str, str], int] = {}
+    known_rows: dict[tuple[str, str], int] = {}
     later: list[Record] = []
     for batch in _batches(records):
         guard = Guard.of(database)
@@ -168,13 +168,13 @@ def _merge(
         with database.transaction() as connection:
             if imported is not None and not done:
                 unfinished.begin(connection, imported)
-            later += _merge_batch(Work(connection, guard, clock(), report, led, authority), batch, prepared)
+            later += _merge_batch(Work(connection, guard, clock(), report, known_rows, authority), batch, prepared)
         database.step()
         done += len(batch)
         on_progress(done)
     with database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
-        _finish(Work(connection, guard, clock(), report, led, authority), later)
+        _finish(Work(connection, guard, clock(), report, known_rows, authority), later)
         if vouch:
             merging_items.link_unlinked(connection)
         if imported is not None:
@@ -191,13 +191,13 @@ def _merge_within(
     authority: Authority,
 ) -> Report:
     report, done = Report(), 0
-    led: dict[tuple[str, str], int] = {}
+    known_rows: dict[tuple[str, str], int] = {}
     later: list[Record] = []
     for batch in _batches(records):
-        later += _merge_batch(Work(connection, guard, at, report, led, authority), batch, None)
+        later += _merge_batch(Work(connection, guard, at, report, known_rows, authority), batch, None)
         done += len(batch)
         on_progress(done)
-    _finish(Work(connection, guard, at, report, led, authority), later)
+    _finish(Work(connection, guard, at, report, known_rows, authority), later)
     return report
 
 

@@ -83,7 +83,7 @@ class Version(NamedTuple):
 
 
 class Work:
-    """What a merge does in one transaction; `led` is kept for the next one of the same merge."""
+    """What a merge does in one transaction; `known_rows` is kept for the next one of the same merge."""
 
     def __init__(
         self,
@@ -91,14 +91,14 @@ class Work:
         guard: Guard,
         now: Micros,
         report: Report,
-        led: dict[tuple[str, str], int],
+        known_rows: dict[tuple[str, str], int],
         authority: Authority = "device",
     ) -> None:
         self.connection, self.guard, self.now, self.report = connection, guard, now, report
         self.authority: Authority = authority
         self.is_ending = False
         """Whether all records have been read, and only those that waited for others remain."""
-        self._led = led
+        self._known_rows = known_rows
         self.arranged = False
         """Whether wings or rooms may stand otherwise now."""
         self.documents: set[int] = set()
@@ -109,17 +109,17 @@ class Work:
 
     def find(self, table: Table, uid: str) -> int | None:
         """Return the row id of what has that id (hex); None where it is not here."""
-        row = self._led.get((table, uid))
+        row = self._known_rows.get((table, uid))
         if row is not None:
             return row
         for (found,) in self.connection.execute(f"SELECT id FROM {table} WHERE uid = ?", (bytes.fromhex(uid),)):
-            self._led[table, uid] = int(found)
+            self._known_rows[table, uid] = int(found)
             return int(found)
         return None
 
     def lead(self, table: Table, uid: str, row: int) -> None:
         """Let the id of a record lead to another row that is here, in this merge."""
-        self._led[table, uid] = row
+        self._known_rows[table, uid] = row
 
     def need(self, table: Table, uid: str) -> int:
         """Return the row id of what has that id (hex); Missing where it is not here."""
