@@ -1,4 +1,4 @@
-"""Where the service of a palace listens: the same place for one user and palace, whatever environment asks.
+"""Where the service of a palace listens: one place for each user and palace, in every environment.
 
 Hosts pass on different variables (Codex drops XDG_RUNTIME_DIR, macOS gives each context its own TMPDIR, cron has
 neither), so the place depends on none of them: it is `/tmp/palazzo-UID`, which is used only while it belongs to that
@@ -53,33 +53,37 @@ def former_addresses(palace: str, variables: Mapping[str, str]) -> list[Address]
     places = [os.path.join(base, "palazzo") for base in runtimes if base]
     places += [os.path.join(base, _own()) for base in (variables.get("TMPDIR"), _temporary()) if base]
     addresses = [Address(real, place, _name(real)) for place in dict.fromkeys(map(os.path.abspath, places))]
-    return [one for one in addresses if one.directory != current and len(os.fsencode(one.socket)) <= _LONGEST_ADDRESS]
+    return [
+        former
+        for former in addresses
+        if former.directory != current and len(os.fsencode(former.socket)) <= _LONGEST_ADDRESS
+    ]
 
 
-def make_directory(where: Address) -> None:
-    """Make the directory that a service listens in; ServiceUnavailable where it is not the user's own alone (0700)."""
+def make_directory(place: Address) -> None:
+    """Make the directory that a service listens in (0700); ServiceUnavailable where it cannot be the user's own."""
     try:
-        os.makedirs(where.directory, mode=0o700, exist_ok=True)
-        check_directory(where)
+        os.makedirs(place.directory, mode=0o700, exist_ok=True)
+        check_directory(place)
         if not _WINDOWS:
-            os.chmod(where.directory, 0o700)
+            os.chmod(place.directory, 0o700)
     except OSError as error:
         raise ServiceUnavailable(
-            f"{where.directory} cannot be made for the service ({error.strerror}). Move away what is there, or set "
+            f"{place.directory} cannot be made for the service ({error.strerror}). Move away what is there, or set "
             "PALAZZO_SERVICE to off."
         ) from error
 
 
-def check_directory(where: Address) -> None:
-    """Raise ServiceUnavailable where that is no directory, or somebody else's, OSError where there is none."""
+def check_directory(place: Address) -> None:
+    """Raise ServiceUnavailable where it is no directory or another user's, OSError where it does not exist."""
     import stat
 
     if _WINDOWS:
         return
-    status = os.lstat(where.directory)
+    status = os.lstat(place.directory)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise ServiceUnavailable(
-            f"{where.directory} is not a directory of yours, so no service is asked or started there. Have it removed, "
+            f"{place.directory} is not a directory of yours, so no service is asked or started there. Have it removed, "
             "or set PALAZZO_SERVICE to off."
         )
 
@@ -89,7 +93,7 @@ def _own() -> str:
 
 
 def _temporary() -> str:
-    """The user's own temporary directory on macOS, also where no variable names it."""
+    """The user's own temporary directory on macOS, even where no variable names it."""
     try:
         return os.confstr(_USER_TEMPORARY) or "" if sys.platform == "darwin" else ""
     except (ValueError, OSError):
@@ -97,13 +101,16 @@ def _temporary() -> str:
 
 
 def _name(real: str) -> str:
-    """The name of a palace's socket and lock: a part of the digest of its path."""
+    """The name of a palace's socket and lock: a part of the digest of its path.
+
+    The private modules are hashlib's own. hashlib takes ten milliseconds to import, since it loads OpenSSL.
+    """
     value = os.fsencode(os.path.normcase(real))
     try:
-        from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
+        from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore] # Python 3.12 and later
     except ImportError:
         try:
-            from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
+            from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore] # 3.11
         except ImportError:
-            from hashlib import sha256  # ten milliseconds, since it loads OpenSSL
+            from hashlib import sha256
     return str(sha256(value).hexdigest())[:16]

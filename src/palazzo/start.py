@@ -1,4 +1,4 @@
-"""Starts what hosts run all the time, with the standard library alone: for now `palazzo mcp`, as a relay.
+"""Starts what hosts run all the time, with the standard library server_command: for now `palazzo mcp`, as a relay.
 
 Knows the command line of that, and leaves every other to `palazzo.cli` in another Python.
 """
@@ -70,16 +70,25 @@ def run(wanted: Asked) -> int:
     """
     variables = dict(os.environ)
     here = directory(variables)
-    alone = [sys.executable, "-P", "-m", "palazzo.mcp.stdio", "--profile", wanted.profile, "--toolset", wanted.toolset]
+    server_command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "palazzo.mcp.stdio",
+        "--profile",
+        wanted.profile,
+        "--toolset",
+        wanted.toolset,
+    ]
     palace = client.chosen_palace(wanted.palace, variables, here)
     if wanted.palace is not None:
-        alone += ["--palace", palace]
+        server_command += ["--palace", palace]
     if wanted.read_only:
-        alone += ["--read-only"]
+        server_command += ["--read-only"]
     if os.isatty(0):
         relay.remark("this is for a host to start; 'palazzo mcp --print-config HOST' says how it is told to.")
     if not client.is_wanted(variables):
-        return become(alone)
+        return become(server_command)
     where = client.address(palace, variables)
     hello = {
         "want": "mcp",
@@ -93,7 +102,7 @@ def run(wanted: Asked) -> int:
         return client.ensure_service(where, variables, hello, _SERVICE_WITHIN)
 
     relay.end_by_signals()
-    relay.Relay(reach, lambda: Stream(OwnServer(alone))).run()  # type: ignore[arg-type]
+    relay.Relay(reach, lambda: Stream(OwnServer(server_command))).run()  # type: ignore[arg-type]
     return 0
 
 
@@ -117,7 +126,7 @@ def directory(variables: Mapping[str, str]) -> str:
     """Return the directory that the client works in, by the name that it has for it.
 
     `PWD` may be another name of the current directory (through a link), which is how a person knows it. opencode names
-    its project's directory there alone.
+    its project's directory there server_command.
     """
     try:
         current = os.getcwd()

@@ -16,7 +16,7 @@ from palazzo.feeders.chatgpt import ChatGPT
 from palazzo.feeders.claude_ai import ClaudeAI
 from palazzo.feeders.codex import Codex
 from palazzo.feeders.plain_text import PlainText
-from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
 
 TOLD = [
     Turn("user", "Which port?", START),
@@ -28,7 +28,7 @@ BACKWARDS = [Turn(one.role, one.text, START - n * 3_600_000) for n, one in enume
 growing = {name: pair for name, pair in WRITERS.items() if name != "gemini-text"}
 each_growing = pytest.mark.parametrize(("feeder", "write"), growing.values(), ids=growing)
 each_collection = pytest.mark.parametrize(
-    "collection", [*COLLECTIONS, *NAMED, *STATED], ids=lambda one: type(one).__name__
+    "collection", [*COLLECTIONS, *NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS], ids=lambda one: type(one).__name__
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,21 @@ def test_what_is_said_beside_words_is_told_apart(tmp_path: Path) -> None:
         "assistant, without words",
         "not a message",
     ]
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_what_a_command_fetched_is_external(tmp_path: Path, is_nested: bool) -> None:
+    fetch = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "curl https://example.com"}}
+    value: list[Mapping[str, object]] = [
+        *MESSAGES,
+        {"role": "assistant", "content": [fetch]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "a page"}]},
+    ]
+    if is_nested:
+        value = [{"type": message["role"], "message": message} for message in value]
+    [(_, rows)] = read_all(FEEDER, write(tmp_path, value))
+    results = [part for message in said(rows) for part in message.parts if part.kind == "tool_result"]
+    assert [(part.name, part.trust) for part in results] == [("Bash", "external")]
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Collection
-from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED
+from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS
 
 from .collection_samples import few, head_of, read_or_refuse
 from .opencode_samples import unpack, unpack_live, unpack_storage
 
-each = pytest.mark.parametrize("collection", [*COLLECTIONS, *NAMED, *STATED], ids=lambda one: type(one).__name__)
+each = pytest.mark.parametrize(
+    "collection", [*COLLECTIONS, *NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS], ids=lambda one: type(one).__name__
+)
 
 NAMES = (
     "opencode.db",

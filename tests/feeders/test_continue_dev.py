@@ -142,3 +142,15 @@ def test_no_content_makes_reading_fail(value: object, other: object, tmp_path_fa
     odd = item("assistant", value, toolCalls=[other, call("t", "x", "{")], toolCallStates=[other], contextItems=[value])
     directory = write(tmp_path_factory.mktemp("c"), odd, value, item("tool", other, toolCallId=value), title=value)
     read_or_refuse(FEEDER, directory)
+
+
+def test_items_that_are_messages_themselves_know_the_tools_of_their_calls(tmp_path: Path) -> None:
+    asked = {
+        "role": "assistant",
+        "content": "",
+        "toolCalls": [call("t1", "run_terminal_command", '{"command": "cat port"}')],
+        "toolCallStates": [{"toolCallId": "t1", "status": "done", "output": [{"name": "o", "content": "8443"}]}],
+    }
+    called, result = messages(tmp_path, asked, {"role": "tool", "content": "8443", "toolCallId": "t1"})
+    assert [part.kind for part in called.parts] == ["tool_call"]
+    assert [(part.name, part.trust) for part in result.parts] == [("run_terminal_command", "tool")]

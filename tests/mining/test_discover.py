@@ -58,7 +58,7 @@ def test_documents_are_taken_and_code_only_when_asked_for(tree: Path) -> None:
     assert "entities.json" not in taken(tree, Rules(include=("*",)))
     reasons = skipped(tree)
     assert {reasons[name] for name in ("palazzo.toml", "mempalace.yaml", ".claude/palazzo.local.md")} == {
-        "configuration of the memory, not a document"
+        "a memory tool's configuration, not a document"
     }
     assert reasons["empty.md"] == "empty"
     assert reasons["Cargo.lock"] == "a lock file"

@@ -1,10 +1,10 @@
-"""The door for items of another palace: they keep their ids, their times and the salt of their links.
+"""Storing items of another palace: they keep their ids, their times and the salt of their links.
 
     Arrival ──prepare──> Prepared ──take_in──> Taken
             outside the lock      inside it
 
-Words go through the same guard as all that is filed. What is kept of two of one id is said by `arrivals`; where the
-other stood becomes a repetition.
+Their text goes through the same guard as all that is filed. For an item that is here already `incoming_items` decides
+what is kept, and the place of the other copy becomes a repetition.
 """
 
 from __future__ import annotations
@@ -15,10 +15,18 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from palazzo.archive import packing
-from palazzo.archive.arrivals import Arrival, Authority, digest, is_only_read_otherwise, is_variant, item_row, joined
 from palazzo.archive.door import Filing
 from palazzo.archive.erased_words import at_moment, bare_notes, without_erased
 from palazzo.archive.guarding import Guard
+from palazzo.archive.incoming_items import (
+    Arrival,
+    Authority,
+    digest,
+    is_decoder_difference,
+    is_variant,
+    item_row,
+    join_copies,
+)
 from palazzo.archive.packing import NewPack, Spot
 from palazzo.model import ItemId, Micros
 from palazzo.store import items, links, redaction, tombstones
@@ -53,7 +61,7 @@ class Prepared:
 class Taken:
     """What taking in did, by row id. `moved` are the places that items had and have no more.
 
-    `variants` are the id and the digest of each arrival that says something else than the item that is here.
+    `variants` are the id and the digest of each arrival with other content than the item that is here.
     """
 
     added: list[int] = field(default_factory=list)
@@ -221,41 +229,40 @@ def _join(
     taken: Taken,
     authority: Authority,
 ) -> None:
-    """Join an item that is here with an arrival of its id: its words stay, and it stands where the first stood."""
-    came = prepared.kept[n]
-    if _is_told_so(connection, came, prepared.digests[n]):
+    """Join a stored item with an arrival of its id: its content stays, and it gets the place of the first copy."""
+    arrival = prepared.kept[n]
+    if _is_told_so(connection, arrival, prepared.digests[n]):
         taken.same += 1
         return
     stored = _stored(connection, reader, row)
-    here, place = stored.arrival, stored.place
-    if is_variant(here, came, authority):
-        taken.variants.append((came.uid, prepared.digests[n]))
+    item, place = stored.arrival, stored.place
+    if is_variant(item, arrival, authority):
+        taken.variants.append((arrival.uid, prepared.digests[n]))
         return
-    if authority == "other" or is_only_read_otherwise(here, came):
+    if authority == "other" or is_decoder_difference(item, arrival):
         taken.same += 1
         return
-    kept = joined(here, came)
-    if authority == "owner" and not kept.is_erased:
-        kept = replace(kept, filing=replace(kept.filing, trust=came.filing.trust, parts=came.filing.parts))
-        kept = replace(kept, parts=came.parts)
-    _repeat(
-        connection, row, place, Place(sources[came.source], came.filing.thread, came.filing.ordinal, ""), kept, here
-    )
-    if kept == here:
+    result = join_copies(item, arrival)
+    if authority == "owner" and not result.is_erased:
+        filing = replace(result.filing, trust=arrival.filing.trust, parts=arrival.filing.parts)
+        result = replace(result, filing=filing, parts=arrival.parts)
+    other_place = Place(sources[arrival.source], arrival.filing.thread, arrival.filing.ordinal, "")
+    _repeat(connection, row, place, other_place, result, item)
+    if result == item:
         taken.same += 1
         return
-    source, room = sources.get(kept.source, place.source), rooms.get(kept.room, stored.room)
-    _write(connection, row, kept, here, source, room)
+    source, room = sources.get(result.source, place.source), rooms.get(result.room, stored.room)
+    _write(connection, row, result, item, source, room)
     taken.changed.append(row)
-    if kept.is_erased and not here.is_erased:
+    if result.is_erased and not item.is_erased:
         taken.bare.append(row)
     if n in prepared.covered:
         taken.covered.append(row)
         claim(connection, prepared.guard, prepared.came[n].filing)
-    now = Place(source, kept.filing.thread, kept.filing.ordinal, kept.filing.kind)
-    if now != place:
+    new_place = Place(source, result.filing.thread, result.filing.ordinal, result.filing.kind)
+    if new_place != place:
         taken.moved.append(place)
-    _settle_links(connection, kept, digest(kept))
+    _settle_links(connection, result, digest(result))
 
 
 def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bool:

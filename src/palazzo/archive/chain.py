@@ -3,8 +3,8 @@
     digest = H(salt, header, raw, text)        what the item was
     hash   = H(previous hash, item id, digest)  where it stands
 
-A device that keeps an item to itself tells the others the link's hash alone (`blinded`): an item's id may say when it
-was written. Each link after it follows from that hash, and the item can be told later, which the hash then proves.
+Of an item that a device withholds, other devices get only the link's hash (`blind_link`), since an item's id may reveal
+when it was written. The next link follows from that hash. When the item is sent later, the hash proves it.
 
 Links are never erased. A body may be absent only where a link says why: it was erased; another device's copy of the
 item was kept instead (`merged`); or it stayed on the device that has it (`private`, `withheld`).
@@ -127,11 +127,11 @@ def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
 
 
 BLIND = bytes(32)
-"""The digest of a link of which nothing is told but its hash: BLAKE2b of nothing that anybody knows."""
+"""The digest in a blind link. No known input of BLAKE2b has it."""
 
 
-def blinded(link: Link, absent: str) -> Link:
-    """Return a link as those are told of it who are not to know its item; what stands for the item tells nothing."""
+def blind_link(link: Link, absent: str) -> Link:
+    """Return a link that reveals only its number and its hash; its item id is derived from the hash."""
     return Link(link.seq, _stand_in(link.hash), BLIND, link.hash, absent)
 
 
@@ -140,12 +140,12 @@ def _stand_in(link_hash: bytes) -> bytes:
 
 
 def is_blind(link: Link) -> bool:
-    """Whether nothing is told of a link but its hash."""
+    """Whether a link reveals only its number and its hash."""
     return link.digest == BLIND and link.item_uid == _stand_in(link.hash)
 
 
 def follows(previous: bytes, link: Link) -> bool:
-    """Whether a link follows from the hash before it, as far as it is told."""
+    """Whether a link follows from the hash before it. A blind link reveals too little to check, and passes."""
     return is_blind(link) or link.hash == chained(previous, link.item_uid, link.digest)
 
 

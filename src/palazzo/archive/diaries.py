@@ -29,7 +29,7 @@ GENERAL = "general"
 LONGEST_NAME, LONGEST_TOPIC = 64, 100
 _NAME = re.compile(r"[\w .-]+")
 FORMER_NAMES = {"palazzo-pi": "pi"}
-"""What hosts' agents were called before, by that, and what they are called: diaries of both are one."""
+"""Former names of hosts' agents, each with the current name: both names share one diary."""
 _SHOWN = 40
 _MOST_NAMED = 12
 
@@ -81,9 +81,9 @@ def wing_of(name: str) -> str:
 
 
 def wings_of(name: str) -> tuple[str, ...]:
-    """Return that wing, and those of the names that the agent had before."""
+    """Return that wing, and the wings of the agent's former names."""
     own = wing_of(name)
-    return (own, *(f"wing_{former}" for former, now in FORMER_NAMES.items() if own == f"wing_{now}"))
+    return (own, *(f"wing_{former}" for former, current in FORMER_NAMES.items() if own == f"wing_{current}"))
 
 
 def place_of(name: str) -> Place:

@@ -19,7 +19,7 @@ from palazzo.archive import chain, identity, packing
 from palazzo.archive.guarding import Guard
 from palazzo.archive.packing import NewPack, Spot
 from palazzo.model import ItemId, ItemKind, Micros, Part, Place, Role, Source, Standing, Trust
-from palazzo.store import changes, imported, items, places, redaction, sources, tombstones
+from palazzo.store import changes, foreign_rows, items, places, redaction, sources, tombstones
 from palazzo.store.database import Connection, well_formed
 from palazzo.store.items import ItemRow
 from palazzo.store.packs import PackReader
@@ -147,7 +147,7 @@ class _Plan:
         known = items.known_items(connection, {*ids, *before})
         self.rows: list[int | None] = [known.get(uid) or known.get(was) for uid, was in zip(ids, before, strict=True)]
         if known:
-            self._stand_beside_foreign(connection)
+            self._separate_from_foreign(connection)
             self._keep_variants(connection)
         self.first: dict[ItemId, int] = {}
         self.repeats: dict[int, int] = {}
@@ -156,9 +156,9 @@ class _Plan:
             spot[0] for n, spot in enumerate(prepared.where) if spot and self.rows[n] is None and n not in self.repeats
         }
 
-    def _stand_beside_foreign(self, connection: Connection) -> None:
-        """Under a known id another person's export may say something else: what is filed here is kept, beside that."""
-        foreign = imported.marked(connection, "item", (row for row in self.rows if row is not None))
+    def _separate_from_foreign(self, connection: Connection) -> None:
+        """Give a filing an id of its own where another person's export took its id for other content."""
+        foreign = foreign_rows.marked_rows(connection, "item", (row for row in self.rows if row is not None))
         if not foreign:
             return
         packs, texts = PackReader(connection), items.read_texts(connection, sorted(foreign))
@@ -166,15 +166,15 @@ class _Plan:
             if row is None or row not in foreign:
                 continue
             filing, raw = self.filings[n], self.filings[n].raw
-            stored = _stored_raw(connection, packs, row)
-            is_same = stored is None or raw is None or self._guard.is_same(stored, filing, self._came[n].raw)
-            said = next(connection.execute("SELECT kind, role, standing FROM item WHERE id = ?", (row,)))
-            if is_same and said == (filing.kind, filing.role, filing.standing) and texts[row] == filing.text:
+            foreign_raw = _stored_raw(connection, packs, row)
+            is_same = foreign_raw is None or raw is None or self._guard.is_same(foreign_raw, filing, self._came[n].raw)
+            kind = next(connection.execute("SELECT kind, role, standing FROM item WHERE id = ?", (row,)))
+            if is_same and kind == (filing.kind, filing.role, filing.standing) and texts[row] == filing.text:
                 continue
-            words = filing.text.encode("utf-8", "surrogatepass") if raw is None else raw
-            beside = identity.variant_id(filing.id, words)
-            self.filings[n] = replace(filing, id=beside)
-            uid = bytes.fromhex(beside)
+            content = filing.text.encode("utf-8", "surrogatepass") if raw is None else raw
+            own_id = identity.variant_id(filing.id, content)
+            self.filings[n] = replace(filing, id=own_id)
+            uid = bytes.fromhex(own_id)
             self.rows[n] = items.known_items(connection, [uid]).get(uid)
 
     def _keep_variants(self, connection: Connection) -> None:

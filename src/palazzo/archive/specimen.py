@@ -1,11 +1,11 @@
-"""Harmless words by which a consumer is tried: two notes, and a session in which a test fails and then passes."""
+"""Harmless texts for testing a consumer: two notes, and a session in which a test fails and then passes."""
 
 from __future__ import annotations
 
 from palazzo.archive import door, notes
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard
-from palazzo.model import ItemId, Micros, Part, Place, Role, Source
+from palazzo.model import ItemId, Micros, Part, PartKind, Place, Role, Source, Trust
 from palazzo.store.database import Connection
 
 _AT = Micros(1_767_225_600_000_000)
@@ -14,7 +14,7 @@ _SESSION = Source(("session", "example"), "example", "file:///example.jsonl", "e
 
 
 def file_specimen(connection: Connection, guard: Guard) -> None:
-    """Archive the words: in the session a command fails, a file is edited and the command passes."""
+    """Archive the notes and the session: a command fails, a file is edited, the command passes."""
     for n, text in enumerate(("The gateway listens on port 8443.", "The gateway listens on port 9443.")):
         notes.file_note(connection, text, _PLACE, Micros(_AT + n), guard, trust="user")
     door.file(connection, _SESSION, _PLACE, door.prepare(_messages(), guard), _AT)
@@ -34,9 +34,9 @@ def _messages() -> list[Filing]:
 
 
 def _message(
-    n: int, role: Role, text: str, kind: str = "text", name: str = "", call: str = "", failed: bool = False
+    n: int, role: Role, text: str, kind: PartKind = "text", name: str = "", call: str = "", failed: bool = False
 ) -> Filing:
-    part = Part(kind, 0, len(text), name, call, failed=failed)  # type: ignore[arg-type]
-    trust = "user" if role == "user" else "agent" if role == "assistant" else "tool"
+    part = Part(kind, 0, len(text), name, call, failed=failed)
+    trust: Trust = "user" if role == "user" else "agent" if role == "assistant" else "tool"
     uid = ItemId(f"{n:032x}")
-    return Filing(uid, text, "message", role, parts=(part,), ordinal=n, created_at=Micros(_AT + n), trust=trust)  # type: ignore[arg-type]
+    return Filing(uid, text, "message", role, parts=(part,), ordinal=n, created_at=Micros(_AT + n), trust=trust)

@@ -25,7 +25,7 @@ from palazzo.store import (
     dead_letters,
     digests,
     drawers,
-    imported,
+    foreign_rows,
     items,
     keywords,
     links,
@@ -170,7 +170,7 @@ def _imports(connection: Connection) -> Finding:
 
 def _variants(connection: Connection) -> Finding:
     """Which items somebody else told otherwise. They are as they were archived here, so nothing is out of order."""
-    those = [one.item for one in imported.variants(connection)]
+    those = [one.item for one in foreign_rows.variants(connection)]
     if not those:
         return True, "no item came with other words than it has here"
     return True, f"{len(those):,} came with other words than they have here, which were not taken: {_told(those)}"

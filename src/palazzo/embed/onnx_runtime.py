@@ -1,7 +1,7 @@
 """The one place that loads ONNX Runtime, and keeps it from sending anything.
 
-Its builds report their use unless told otherwise. Since 1.30 those for Linux, too: they look up a Microsoft host every
-few seconds, and write a device id and a queue of events below `~/.cache/Microsoft`. `disable_telemetry_events` does not
+Its builds send usage reports by default, since 1.30 also those for Linux: they look up a Microsoft host every few
+seconds, and write a device id and a queue of events below `~/.cache/Microsoft`. `disable_telemetry_events` does not
 stop the uploader there. `ORT_DISABLE_TELEMETRY` does, if it is in the environment before the library is loaded.
 """
 

@@ -30,8 +30,8 @@ TRIES = 4
 FIRST_PAUSE = 0.5  # seconds, doubled after each try
 LONGEST_PAUSE = 20.0  # seconds; a server may ask for more in Retry-After, and is then asked again too early
 WORTH_RETRYING = {408, 425, 429, 500, 502, 503, 504}
-_OF_A_TEXT = {400, 413, 422}
-"""Refusals that may be due to what was sent: too long, say."""
+_TEXT_REFUSALS = {400, 413, 422}
+"""Status codes that may be due to the text, for example to its length."""
 
 # A remote tokenizer is unknown, so this is an assumption, not a measurement: BERT-like models read 512 tokens, and
 # a token of English is about four characters (OpenAI's rule of thumb). Other scripts need more tokens; a server
@@ -118,7 +118,7 @@ class OpenAICompatible:
                     return content
             except urllib.error.HTTPError as error:
                 with error:
-                    if error.code in _OF_A_TEXT:
+                    if error.code in _TEXT_REFUSALS:
                         raise TextRefused(self._refusal(error)) from error
                     if error.code not in WORTH_RETRYING or not remaining:
                         raise EmbedderUnavailable(self._refusal(error)) from error

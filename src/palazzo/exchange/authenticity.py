@@ -1,7 +1,7 @@
-"""Proof that this palace wrote a stream: a keyed hash of its bytes, which only who has the palace's key can make.
+"""Proof that this palace wrote a stream: a keyed hash of its bytes, which only the palace's key can make.
 
-All devices of a palace have its key (`joining`). Whoever has a copy of an export can read it, and cannot change it and
-keep the proof.
+All devices of a palace have its key (`joining`). Without the key nobody can change a copy of an export and keep the
+proof valid.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ MAC_BYTES = 32
 
 
 class Proof:
-    """The keyed hash of the lines of one stream; `purpose` keeps streams of different kinds apart."""
+    """The keyed hash of the lines of one stream; `purpose` gives each kind of stream a key of its own."""
 
     def __init__(self, key: bytes, purpose: bytes) -> None:
-        own = blake2b(purpose, key=key, digest_size=32).digest()
-        self._state = blake2b(key=own, digest_size=MAC_BYTES)
+        stream_key = blake2b(purpose, key=key, digest_size=32).digest()
+        self._state = blake2b(key=stream_key, digest_size=MAC_BYTES)
 
     def add(self, line: bytes) -> None:
-        """Take in a line, without its end."""
+        """Add a line, without its end."""
         self._state.update(len(line).to_bytes(8) + line)
 
     @property
     def mac(self) -> bytes:
-        """The keyed hash of what was taken in so far."""
+        """The keyed hash of the lines so far."""
         return self._state.digest()
 
     def proves(self, mac: bytes) -> bool:
-        """Whether a keyed hash is the one of what was taken in so far."""
+        """Whether a keyed hash is that of the lines so far."""
         return hmac.compare_digest(self._state.digest(), mac)

@@ -29,7 +29,7 @@ _ORDER = {kind: n for n, kind in enumerate([*wire.KINDS, *derived.KINDS])}
 _REFERRED = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
 """Kinds whose ids are kept while a file is checked: what something later is a part of."""
 PURPOSE = b"export"
-"""What the proof of an export is made for."""
+"""The purpose of the proof at the end of an export."""
 _BEGINNING = b'{"kind":"header"'
 
 
@@ -41,7 +41,7 @@ class Checked:
     counts: Counter[str]
     stamp: tuple[int, int, int]
     is_own: bool = False
-    """Whether the palace wrote it whose key was given."""
+    """Whether the palace of the given key wrote it."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ def is_export(path: Path) -> bool:
 
 
 def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> Checked:
-    """Read an export to its end; by the palace's key it is known whether that palace wrote it.
+    """Read an export to its end; the palace's `key` tells whether that palace wrote it.
 
     Raises SourceUnreadable, which names the line, for one that is damaged, was written by a later Palazzo, or is none.
     """

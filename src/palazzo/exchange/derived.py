@@ -50,7 +50,7 @@ class Drawer:
 class End:
     """The last line. `lines` is how many stand before it: what was cut off at a line's end would look whole.
 
-    By `mac` the palace that wrote them knows them again, to the byte (`authenticity`).
+    `mac` proves to the palace that wrote those lines that none of their bytes has changed (`authenticity`).
     """
 
     lines: Whole

@@ -1,101 +1,59 @@
-"""What another person's export may add: records of what it brings, and nothing about what was here before.
+"""Which records of another person's export a merge accepts: new ones that change nothing that was here before.
 
-Its words are at most of the trust that whoever imports it states (`limited`). A record is taken in (`judge`) if it is
-new and speaks only of what such exports brought. So nothing that was here is forgotten, moved, renamed, linked, ended
-or erased by it, and nobody approves anything through it. Wings and rooms of a name that is in use here lead to those.
+Their trust is lowered to the trust that the import states (`limit_record`). A record is accepted (`judge`) if it is new
+and refers only to rows that such exports added. So an export cannot forget, move, rename, link, end or erase anything
+that was here, and cannot approve anything. A wing or room whose name is in use here leads to the one of that name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from palazzo.exchange import records, wire
 from palazzo.exchange.merging_deeds import MEMBER_TABLES
 from palazzo.exchange.merging_work import Table, Work
-from palazzo.exchange.records import (
-    Act,
-    Arrangement,
-    Conflict,
-    Device,
-    Entity,
-    EntityLink,
-    Erasure,
-    Fact,
-    FactVersion,
-    Group,
-    Item,
-    Link,
-    Member,
-    PredicateRule,
-    Project,
-    Record,
-    Repetition,
-    Revision,
-    Room,
-    Side,
-    Source,
-    State,
-    Task,
-    Tunnel,
-    UnwantedFact,
-    Wing,
-)
+from palazzo.exchange.records import Record
 from palazzo.model import Trust, least_trust
-from palazzo.store import clock, imported, items
+from palazzo.store import clock, foreign_rows, items
+from palazzo.store.database import Value
 from palazzo.text.names import fold
 
 Verdict = Literal["take", "there", "refused", "dropped"]
-"""`there`: it is here, and stays as it is. `dropped`: it means nothing but in the palace that it is from."""
-_IMPORTED = " (imported)"
-_TABLES: dict[type, Table] = {
-    Wing: "wing",
-    Room: "room",
-    Source: "source",
-    Group: "change_group",
-    Act: "act",
-    State: "task_state",
-    Entity: "entity",
-    EntityLink: "entity_link",
-    Fact: "fact",
-    FactVersion: "fact_version",
-    Conflict: "conflict",
-    Arrangement: "arrangement",
-    Tunnel: "tunnel",
-    Erasure: "erasure",
-}
-"""Where records of each kind are kept that have an id of their own."""
-_WHEN = ("at", "recorded_at", "changed_at", "retired_at", "found_at", "dismissed_at", "restored_at")
-"""Fields that say when something of a record was done."""
+"""`there`: it is here, and stays as it is. `dropped`: it means nothing outside the palace that it is from."""
+_SUFFIX = " (imported)"
+_TIMES = ("at", "recorded_at", "changed_at", "retired_at", "found_at", "dismissed_at", "restored_at")
+"""Fields that hold the time of something that was done."""
 
 
-# --- what it says ------------------------------------------------------------------------------------------
+# --- limits ------------------------------------------------------------------------------------------------
 
 
-def limited(record: Record, trust: Trust) -> Record:
-    """Return a record as somebody else says it: worth no more than `trust`, and without what erases."""
+def limit_record(record: Record, trust: Trust) -> Record:
+    """Return a record as another person may state it: with no more than `trust`, and without what erases."""
     match record:
-        case Item():
-            return _limited_item(record, trust)
-        case FactVersion():
+        case records.Item():
+            return _limit_item(record, trust)
+        case records.FactVersion():
             sources = tuple(
-                replace(one, trust=least_trust(one.trust, trust), stated_by=_by_another(one.stated_by))
-                for one in record.sources
+                replace(source, trust=least_trust(source.trust, trust), stated_by=_mark_name(source.stated_by))
+                for source in record.sources
             )
             return replace(record, sources=sources)
-        case Group() | Tunnel():
-            return replace(record, actor=_by_another(record.actor))
-        case Erasure():
+        case records.Group() | records.Tunnel():
+            return replace(record, actor=_mark_name(record.actor))
+        case records.Erasure():
             return replace(record, certificate="", tombstones=())
     return record
 
 
-def _by_another(name: str) -> str:
-    """A name that is nobody's here: `user` is the user of another palace."""
-    return name if name.endswith(_IMPORTED) else f"{name}{_IMPORTED}"
+def _mark_name(name: str) -> str:
+    """A name that is not in use here: `user` would be the user of this palace."""
+    return name if name.endswith(_SUFFIX) else f"{name}{_SUFFIX}"
 
 
-def _limited_item(item: Item, trust: Trust) -> Item:
+def _limit_item(item: records.Item, trust: Trust) -> records.Item:
     parts = tuple(
         part if part.trust is None else replace(part, trust=least_trust(part.trust, trust))
         for part in items.load_parts(item.parts)
@@ -103,264 +61,285 @@ def _limited_item(item: Item, trust: Trust) -> Item:
     return replace(item, trust=least_trust(item.trust, trust), parts=items.dump_parts(parts))
 
 
-# --- what it may speak of ----------------------------------------------------------------------------------
+def limit_erasure(work: Work, erasure: records.Erasure) -> records.Erasure:
+    """Return an erasure limited to items that another person's export added without their words."""
+
+    def is_bare(uid: str) -> bool:
+        row = work.find("item", uid)
+        return (
+            row is not None
+            and foreign_rows.is_marked(work.connection, "item", row)
+            and items.is_bare(work.connection, row)
+        )
+
+    return replace(erasure, items=tuple(filter(is_bare, erasure.items)))
+
+
+# --- acceptance --------------------------------------------------------------------------------------------
 
 
 def judge(work: Work, record: Record) -> Verdict:
-    """Return whether a record may come in. Raises Missing where what it speaks of is not here."""
-    if isinstance(record, Device | Link):
-        return "dropped"  # its chains hold digests of words as they were there; what comes in gets links of our own
-    if isinstance(record, PredicateRule | UnwantedFact):
-        return "refused"  # what holds of all facts, and of suggestions, is said here
-    table = _TABLES.get(type(record))
-    row = None if table is None else work.find(table, _id(record))
-    if table is not None and row is not None and not imported.is_marked(work.connection, table, row):
+    """Return whether a record may come in. Raises Missing where a row that it refers to is not here."""
+    rule = _RULES[type(record)]
+    if isinstance(rule, str):
+        return rule
+    row = _stored_row(work, record)
+    if row is not None and not foreign_rows.is_marked(work.connection, *row):
         return "there"
     if _is_of_the_future(work, record):
-        return "refused"  # of two records the later one counts: it would count before all that is ever said here
-    may = _MAY.get(type(record))
-    if may is None:
-        return "take"
-    verdict = may(work, record)
+        return "refused"  # the later of two records wins: this one would win over all that is ever recorded here
+    verdict = rule.judge(work, record)
     return verdict if isinstance(verdict, str) else "take" if verdict else "refused"
 
 
 def _is_of_the_future(work: Work, record: Record) -> bool:
-    """Whether a record says that it was made later than now, by more than clocks differ."""
-    times = (getattr(record, name, None) for name in _WHEN)
+    """Whether a record has a time later than now, by more than clocks differ."""
+    times = (getattr(record, name, None) for name in _TIMES)
     return any(time is not None and time > work.now + clock.FURTHEST for time in times)
 
 
-def _id(record: Record) -> str:
-    uid: str = getattr(record, "id")  # noqa: B009 - all kinds of `_TABLES` have one
-    return uid
+def _stored_row(work: Work, record: Record) -> tuple[Table, int] | None:
+    """The row of a record of the same id, and its table; None where there is none."""
+    rule = _RULES[type(record)]
+    if isinstance(rule, str) or rule.table is None:
+        return None
+    row = work.find(rule.table, wire.key_of(record)[1])
+    return None if row is None else (rule.table, row)
 
 
 def note_added(work: Work, record: Record) -> None:
-    """Note that a record was added by another person's export."""
-    table = _TABLES.get(type(record))
-    row = None if table is None else work.find(table, _id(record))
-    if table is not None and row is not None:
-        imported.mark(work.connection, table, [row])
+    """Record that another person's export added a record."""
+    row = _stored_row(work, record)
+    if row is not None:
+        foreign_rows.mark(work.connection, row[0], [row[1]])
 
 
 def note_vouched(work: Work, record: Record) -> None:
-    """Note that the owner vouches for a record that another person's export may have added before."""
-    table: Table | None = "item" if isinstance(record, Item) else _TABLES.get(type(record))
-    row = None if table is None else work.find(table, _id(record))
-    if table is not None and row is not None:
-        imported.unmark(work.connection, table, [row])
+    """Record that the owner vouches for a record, which another person's export may have added before."""
+    row = _stored_row(work, record)
+    if row is not None:
+        foreign_rows.unmark(work.connection, row[0], [row[1]])
 
 
-def admitted_items(work: Work, came: Sequence[Item]) -> list[Item]:
-    """Return the items that are here, and those that are new and stand in nothing that was here before."""
-    sources: dict[str, bool] = {}
-    found = []
-    for one in came:
-        if work.find("item", one.id) is not None or _may_stand_in(work, one, sources):
-            found.append(one)
-    return found
+def accepted_items(work: Work, arrivals: Sequence[records.Item]) -> list[records.Item]:
+    """Return the items that are here, and the new ones whose source was not here before."""
+    foreign_sources: dict[str, bool] = {}
+    return [
+        item
+        for item in arrivals
+        if work.find("item", item.id) is not None or _may_join_source(work, item, foreign_sources)
+    ]
 
 
-def _may_stand_in(work: Work, item: Item, sources: dict[str, bool]) -> bool:
-    """Whether a new item may come to its source: not to a session or a document that somebody here archived."""
-    if item.source not in sources:
+def _may_join_source(work: Work, item: records.Item, foreign_sources: dict[str, bool]) -> bool:
+    """Whether a new item may join its source: no session or document that was archived here, but notes may."""
+    if item.source not in foreign_sources:
         row = work.find("source", item.source)
-        sources[item.source] = row is None or _is_foreign_source(work, row)
-    if sources[item.source]:
+        foreign_sources[item.source] = row is None or _is_foreign_source(work, row)
+    if foreign_sources[item.source]:
         return True
-    kinds = work.connection.execute("SELECT kind FROM source WHERE uid = ?", (bytes.fromhex(item.source),))
-    return item.type == "note" and [kind for (kind,) in kinds] == ["note"]
+    query = "SELECT 1 FROM source WHERE uid = ? AND kind = 'note'"
+    return item.type == "note" and _has_row(work, query, bytes.fromhex(item.source))
+
+
+def _has_row(work: Work, query: str, *values: Value) -> bool:
+    return any(True for _ in work.connection.execute(query, values))
 
 
 def _is_foreign(work: Work, table: Table, uid: str) -> bool:
-    return imported.is_marked(work.connection, table, work.need(table, uid))
+    return foreign_rows.is_marked(work.connection, table, work.need(table, uid))
 
 
 def _is_foreign_source(work: Work, row: int) -> bool:
-    return imported.is_wholly_imported(work.connection, "source", row, "item", "source")
+    return foreign_rows.is_wholly_marked(work.connection, "source", row, "item", "source")
 
 
-def _wing(work: Work, one: Wing) -> Verdict:
+# --- one rule for each kind --------------------------------------------------------------------------------
+
+
+def _judge_wing(work: Work, wing: records.Wing) -> Verdict:
     rows = work.connection.execute(
-        "SELECT id FROM wing WHERE name = ? AND merged_into IS NULL", (work.name(one.first_name),)
+        "SELECT id FROM wing WHERE name = ? AND merged_into IS NULL", (work.name(wing.first_name),)
     )
-    return _led(work, "wing", one.id, [int(row) for (row,) in rows])
+    return _lead_to_namesake(work, "wing", wing.id, [int(row) for (row,) in rows])
 
 
-def _room(work: Work, one: Room) -> Verdict:
+def _judge_room(work: Work, room: records.Room) -> Verdict:
     rows = work.connection.execute(
         "SELECT id FROM room WHERE wing = ? AND name = ? AND merged_into IS NULL",
-        (work.need("wing", one.wing), work.name(one.first_name)),
+        (work.need("wing", room.wing), work.name(room.first_name)),
     )
-    return _led(work, "room", one.id, [int(row) for (row,) in rows])
+    return _lead_to_namesake(work, "room", room.id, [int(row) for (row,) in rows])
 
 
-def _led(work: Work, table: Table, uid: str, rows: Sequence[int]) -> Verdict:
-    """Let a place that is not here be the one of its name."""
-    if work.find(table, uid) is not None or not rows:
+def _lead_to_namesake(work: Work, table: Table, uid: str, namesakes: Sequence[int]) -> Verdict:
+    """Let the id of a new place lead to the place here that has its name, if there is one."""
+    if work.find(table, uid) is not None or not namesakes:
         return "take"
-    work.lead(table, uid, rows[0])
+    work.lead(table, uid, namesakes[0])
     return "there"
 
 
-def _project(work: Work, one: Project) -> Verdict:
-    rows = work.connection.execute("SELECT 1 FROM project WHERE identity = ?", (work.name(one.identity),))
-    return "there" if any(True for _ in rows) else "take"
+def _judge_project(work: Work, project: records.Project) -> Verdict:
+    is_here = _has_row(work, "SELECT 1 FROM project WHERE identity = ?", work.name(project.identity))
+    return "there" if is_here else "take"
 
 
-def _source(work: Work, one: Source) -> Verdict:
-    row = work.find("source", one.id)
+def _judge_source(work: Work, source: records.Source) -> Verdict:
+    row = work.find("source", source.id)
     return "take" if row is None or _is_foreign_source(work, row) else "there"
 
 
-def _place_in_source(work: Work, one: Repetition | Revision) -> bool:
-    """An item that was here is no version of their document, which a later version would end."""
-    return _is_foreign(work, "item", one.item) and _is_foreign_source(work, work.need("source", one.source))
+def _judge_place_in_source(work: Work, place: records.Repetition | records.Revision) -> bool:
+    """Neither the item nor the source was here before: a later version of a document ends the one before it."""
+    return _is_foreign(work, "item", place.item) and _is_foreign_source(work, work.need("source", place.source))
 
 
-def _group(work: Work, one: Group) -> bool:
-    return one.undoes is None or _is_foreign(work, "change_group", one.undoes)
+def _judge_group(work: Work, group: records.Group) -> bool:
+    return group.undoes is None or _is_foreign(work, "change_group", group.undoes)
 
 
-def _act(work: Work, one: Act) -> Verdict:
-    if work.find("act", one.id) is not None:
+def _judge_act(work: Work, act: records.Act) -> Verdict:
+    if work.find("act", act.id) is not None:
         return "there"
-    if one.type == "approve" or (one.group is not None and not _is_foreign(work, "change_group", one.group)):
+    if act.type == "approve" or (act.group is not None and not _is_foreign(work, "change_group", act.group)):
         return "refused"
-    rows = [work.find("item", span.item) for span in one.spans]
-    may = all(row is not None and imported.is_marked(work.connection, "item", row) for row in rows)
-    return "take" if may else "refused"
+    rows = [work.find("item", span.item) for span in act.spans]
+    is_foreign = all(row is not None and foreign_rows.is_marked(work.connection, "item", row) for row in rows)
+    return "take" if is_foreign else "refused"
 
 
-def _task(work: Work, one: Task) -> bool:
-    return _is_foreign(work, "item", one.item)
+def _judge_task(work: Work, task: records.Task) -> bool:
+    return _is_foreign(work, "item", task.item)
 
 
-def _state(work: Work, one: State) -> bool:
-    item = work.need("item", one.task)
-    own = work.connection.execute(
+def _judge_state(work: Work, state: records.State) -> bool:
+    return _is_foreign(work, "item", state.task) and not _has_row(
+        work,
         "SELECT 1 FROM task_state s JOIN task ON task.id = s.task WHERE task.item = ?"
         " AND NOT EXISTS (SELECT 1 FROM imported_row WHERE kind = 'task_state' AND row = s.id) LIMIT 1",
-        (item,),
+        work.need("item", state.task),
     )
-    return imported.is_marked(work.connection, "item", item) and not any(True for _ in own)
 
 
-def _entity_link(work: Work, one: EntityLink) -> bool:
-    if work.find("entity_link", one.id) is not None:
+def _judge_entity_link(work: Work, link: records.EntityLink) -> bool:
+    if work.find("entity_link", link.id) is not None:
         return True
-    if not all(_is_foreign_entity(work, uid) for uid in (one.entity, one.other) if uid is not None):
+    if not all(_is_foreign_entity(work, uid) for uid in (link.entity, link.other) if uid is not None):
         return False
-    folded = fold(work.words(one.name)) if one.name else ""
-    named = work.connection.execute(
+    name = fold(work.words(link.name)) if link.name else ""
+    return not name or not _has_row(
+        work,
         "SELECT 1 FROM entity WHERE folded = ?1 UNION ALL SELECT 1 FROM entity_link WHERE folded = ?1 LIMIT 1",
-        (folded,),
+        name,
     )
-    return not folded or not any(True for _ in named)
 
 
 def _is_foreign_entity(work: Work, uid: str) -> bool:
-    """Whether only facts that others brought are about an entity."""
-    row = work.need("entity", uid)
-    own = work.connection.execute(
+    """Whether an entity, and all facts about it, came from another person's export."""
+    return _is_foreign(work, "entity", uid) and not _has_row(
+        work,
         "SELECT 1 FROM fact JOIN fact_version v ON v.fact = fact.id WHERE ?1 IN (subject, object)"
         " AND NOT EXISTS (SELECT 1 FROM imported_row WHERE kind = 'fact_version' AND row = v.id) LIMIT 1",
-        (row,),
+        work.need("entity", uid),
     )
-    return imported.is_marked(work.connection, "entity", row) and not any(True for _ in own)
 
 
-def _fact_version(work: Work, one: FactVersion) -> bool:
-    return _is_foreign_fact(work, one.fact)
+def _judge_fact_version(work: Work, version: records.FactVersion) -> bool:
+    return _is_foreign_fact(work, version.fact)
 
 
 def _is_foreign_fact(work: Work, uid: str) -> bool:
-    return imported.is_wholly_imported(work.connection, "fact", work.need("fact", uid), "fact_version", "fact")
+    return foreign_rows.is_wholly_marked(work.connection, "fact", work.need("fact", uid), "fact_version", "fact")
 
 
-def _conflict(work: Work, one: Conflict) -> bool:
-    return _is_foreign_side(work, one.earlier) and _is_foreign_side(work, one.later)
+def _judge_conflict(work: Work, conflict: records.Conflict) -> bool:
+    return _is_foreign_side(work, conflict.earlier) and _is_foreign_side(work, conflict.later)
 
 
-def _is_foreign_side(work: Work, side: Side) -> bool:
+def _is_foreign_side(work: Work, side: records.Side) -> bool:
     if side.fact is not None:
         return _is_foreign_fact(work, side.fact)
     return side.item is not None and _is_foreign(work, "item", side.item)
 
 
-def _arrangement(work: Work, one: Arrangement) -> bool:
-    rooms = [] if one.room is None else [work.need("room", one.room)]
-    if one.wing is not None:
-        wing = work.need("wing", one.wing)
-        if not imported.is_marked(work.connection, "wing", wing):
+def _judge_arrangement(work: Work, arrangement: records.Arrangement) -> bool:
+    rooms = [] if arrangement.room is None else [work.need("room", arrangement.room)]
+    if arrangement.wing is not None:
+        wing = work.need("wing", arrangement.wing)
+        if not foreign_rows.is_marked(work.connection, "wing", wing):
             return False
-        found = work.connection.execute("SELECT id FROM room WHERE ?1 IN (wing, first_wing)", (wing,))
-        rooms = [int(row) for (row,) in found]
-    if not all(imported.is_wholly_imported(work.connection, "room", row, "item", "room") for row in rooms):
+        rows = work.connection.execute("SELECT id FROM room WHERE ?1 IN (wing, first_wing)", (wing,))
+        rooms = [int(row) for (row,) in rows]
+    if not all(foreign_rows.is_wholly_marked(work.connection, "room", row, "item", "room") for row in rooms):
         return False
-    return not one.name or work.find("arrangement", one.id) is not None or not _is_called(work, one)
+    is_known = work.find("arrangement", arrangement.id) is not None
+    return not arrangement.name or is_known or not _is_name_in_use(work, arrangement)
 
 
-def _is_called(work: Work, one: Arrangement) -> bool:
+def _is_name_in_use(work: Work, arrangement: records.Arrangement) -> bool:
     """Whether a wing here, or a room of the wing that the arrangement leads to, has the name that it gives."""
-    name = work.name(one.name)
-    if one.wing is not None:
-        rows = work.connection.execute("SELECT 1 FROM wing WHERE ? IN (name, first_name)", (name,))
-    else:
-        wing = work.optional("wing", one.target)
-        rows = work.connection.execute("SELECT 1 FROM room WHERE wing = ? AND ? IN (name, first_name)", (wing, name))
-    return any(True for _ in rows)
+    name = work.name(arrangement.name)
+    if arrangement.wing is not None:
+        return _has_row(work, "SELECT 1 FROM wing WHERE ? IN (name, first_name)", name)
+    wing = work.optional("wing", arrangement.target)
+    return _has_row(work, "SELECT 1 FROM room WHERE wing = ? AND ? IN (name, first_name)", wing, name)
 
 
-def _tunnel(work: Work, one: Tunnel) -> bool:
-    return _is_foreign(work, "room", one.source) and _is_foreign(work, "room", one.target)
+def _judge_tunnel(work: Work, tunnel: records.Tunnel) -> bool:
+    return _is_foreign(work, "room", tunnel.source) and _is_foreign(work, "room", tunnel.target)
 
 
-def _member(work: Work, one: Member) -> bool:
-    if not _is_foreign(work, "change_group", one.group):
+def _judge_member(work: Work, member: records.Member) -> bool:
+    if not _is_foreign(work, "change_group", member.group):
         return False
-    table = MEMBER_TABLES.get(one.type)
-    if table is None:
-        return one.type == "undone" and _is_undoing(work, one.group)
-    return _is_foreign(work, table, one.ref or "")
+    table = MEMBER_TABLES.get(member.type)
+    if table is not None:
+        return _is_foreign(work, table, member.ref or "")
+    query = "SELECT 1 FROM change_group WHERE uid = ? AND undoes IS NOT NULL"
+    return member.type == "undone" and _has_row(work, query, bytes.fromhex(member.group))
 
 
-def _is_undoing(work: Work, group: str) -> bool:
-    rows = work.connection.execute("SELECT undoes FROM change_group WHERE uid = ?", (bytes.fromhex(group),))
-    return any(undoes is not None for (undoes,) in rows)
+def _judge_erasure(work: Work, erasure: records.Erasure) -> Verdict:
+    return "take" if erasure.items else "dropped"
 
 
-def own_items(work: Work, erasure: Erasure) -> Erasure:
-    """Return an erasure with those of its items that others brought without their words."""
-    found = []
-    for uid in erasure.items:
-        row = work.find("item", uid)
-        if row is not None and imported.is_marked(work.connection, "item", row) and items.is_bare(work.connection, row):
-            found.append(uid)
-    return replace(erasure, items=tuple(found))
+def _accept(work: Work, record: Record) -> bool:
+    return True
 
 
-def _erasure(work: Work, one: Erasure) -> Verdict:
-    return "take" if one.items else "dropped"
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """The table in which a kind of record has its id, if any, and whether a record of that kind is accepted."""
+
+    table: Table | None
+    judge: Callable[[Work, Any], Verdict | bool]
 
 
-_MAY: dict[type, Callable[[Work, Any], Verdict | bool]] = {
-    Wing: _wing,
-    Room: _room,
-    Project: _project,
-    Source: _source,
-    Repetition: _place_in_source,
-    Revision: _place_in_source,
-    Group: _group,
-    Act: _act,
-    Task: _task,
-    State: _state,
-    EntityLink: _entity_link,
-    FactVersion: _fact_version,
-    Conflict: _conflict,
-    Arrangement: _arrangement,
-    Tunnel: _tunnel,
-    Erasure: _erasure,
-    Member: _member,
+_RULES: dict[type, _Rule | Verdict] = {
+    records.Device: "dropped",  # its links have digests of items as they are there; here items get links of ours
+    records.Link: "dropped",
+    records.PredicateRule: "refused",  # it would hold for all facts of this palace
+    records.UnwantedFact: "refused",  # it would hold for suggestions of this palace
+    records.Wing: _Rule("wing", _judge_wing),
+    records.Room: _Rule("room", _judge_room),
+    records.Project: _Rule(None, _judge_project),
+    records.Source: _Rule("source", _judge_source),
+    records.Item: _Rule("item", _accept),
+    records.Repetition: _Rule(None, _judge_place_in_source),
+    records.Revision: _Rule(None, _judge_place_in_source),
+    records.Group: _Rule("change_group", _judge_group),
+    records.Act: _Rule("act", _judge_act),
+    records.Task: _Rule(None, _judge_task),
+    records.State: _Rule("task_state", _judge_state),
+    records.Entity: _Rule("entity", _accept),
+    records.EntityLink: _Rule("entity_link", _judge_entity_link),
+    records.Fact: _Rule("fact", _accept),
+    records.FactVersion: _Rule("fact_version", _judge_fact_version),
+    records.Conflict: _Rule("conflict", _judge_conflict),
+    records.Arrangement: _Rule("arrangement", _judge_arrangement),
+    records.Tunnel: _Rule("tunnel", _judge_tunnel),
+    records.Erasure: _Rule("erasure", _judge_erasure),
+    records.Member: _Rule(None, _judge_member),
 }
+"""The rule for each kind, or the verdict on all records of it. Items have rules of their own (`accepted_items`)."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from palazzo.archive.arrivals import Authority
 from palazzo.archive.arriving import Prepared
 from palazzo.archive.guarding import Guard
+from palazzo.archive.incoming_items import Authority
 from palazzo.derive import follow
 from palazzo.derive.cut import Cutter, recut_document
 from palazzo.exchange import foreign_records, merging_deeds, merging_facts, merging_items, merging_places, wire
@@ -94,14 +94,14 @@ _ORDER = {kind: n for n, kind in enumerate([Erasure, *(one for one in wire.KINDS
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who says what is merged; somebody else's words are worth `trust` at most."""
+    """Who vouches for the records that are merged; those of another person get no more than `trust`."""
 
     authority: Authority
     trust: Trust = "user"
 
-    def limited(self, record: Record) -> Record:
-        """Return a record as this origin may say it."""
-        return foreign_records.limited(record, self.trust) if self.authority == "other" else record
+    def limit(self, record: Record) -> Record:
+        """Return a record as this origin may state it."""
+        return foreign_records.limit_record(record, self.trust) if self.authority == "other" else record
 
 
 OWN_DEVICE = Origin("device")
@@ -128,14 +128,14 @@ def merge(
     nothing and tells what would have been done. With `vouch` what no link tells of in the end gets one of this device.
     While a file is `imported`, the palace knows that it is, until all of it is here.
     """
-    told = progress or (lambda done: None)
-    records = map(origin.limited, records)
+    on_progress = progress or (lambda done: None)
+    records = map(origin.limit, records)
     if not dry_run:
-        return _merge(database, records, clock, told, vouch, imported, origin.authority)
+        return _merge(database, records, clock, on_progress, vouch, imported, origin.authority)
     found: list[Report] = []
     with contextlib.suppress(_TakeBack), database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
-        found.append(_merge_within(connection, records, guard, clock(), told, origin.authority))
+        found.append(_merge_within(connection, records, guard, clock(), on_progress, origin.authority))
         raise _TakeBack
     return found[0]
 
@@ -145,22 +145,22 @@ def merge_into(connection: Connection, records: Sequence[Record], guard: Guard, 
 
     What refers to something that neither is here nor among them is left out and counted as missing.
     """
-    led: dict[tuple[str, str], int] = {}
-    later = _merge_batch(Work(connection, guard, now, report, led), records, None)
-    _finish(Work(connection, guard, now, report, led), later)
+    known_rows: dict[tuple[str, str], int] = {}
+    later = _merge_batch(Work(connection, guard, now, report, known_rows), records, None)
+    _finish(Work(connection, guard, now, report, known_rows), later)
 
 
 def _merge(
     database: Database,
     records: Iterable[Record],
     clock: Callable[[], Micros],
-    told: Progress,
+    on_progress: Progress,
     vouch: bool,
     imported: Import | None,
     authority: Authority,
 ) -> Report:
     report, done = Report(), 0
-    led: dict[tuple[str, str], int] = {}
+    known_rows: dict[tuple[str, str], int] = {}
     later: list[Record] = []
     for batch in _batches(records):
         guard = Guard.of(database)
@@ -168,13 +168,13 @@ def _merge(
         with database.transaction() as connection:
             if imported is not None and not done:
                 unfinished.begin(connection, imported)
-            later += _merge_batch(Work(connection, guard, clock(), report, led, authority), batch, prepared)
+            later += _merge_batch(Work(connection, guard, clock(), report, known_rows, authority), batch, prepared)
         database.step()
         done += len(batch)
-        told(done)
+        on_progress(done)
     with database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
-        _finish(Work(connection, guard, clock(), report, led, authority), later)
+        _finish(Work(connection, guard, clock(), report, known_rows, authority), later)
         if vouch:
             merging_items.link_unlinked(connection)
         if imported is not None:
@@ -186,18 +186,18 @@ def _merge_within(
     connection: Connection,
     records: Iterable[Record],
     guard: Guard,
-    now: Micros,
-    told: Progress,
+    at: Micros,
+    on_progress: Progress,
     authority: Authority,
 ) -> Report:
     report, done = Report(), 0
-    led: dict[tuple[str, str], int] = {}
+    known_rows: dict[tuple[str, str], int] = {}
     later: list[Record] = []
     for batch in _batches(records):
-        later += _merge_batch(Work(connection, guard, now, report, led, authority), batch, None)
+        later += _merge_batch(Work(connection, guard, at, report, known_rows, authority), batch, None)
         done += len(batch)
-        told(done)
-    _finish(Work(connection, guard, now, report, led, authority), later)
+        on_progress(done)
+    _finish(Work(connection, guard, at, report, known_rows, authority), later)
     return report
 
 
@@ -230,9 +230,9 @@ def _prepared(database: Database, batch: Sequence[Record], guard: Guard) -> Prep
 def _merge_batch(work: Work, records: Sequence[Record], prepared: Prepared | None) -> list[Record]:
     """Merge records by kind; return those that refer to what is not here."""
     later: list[Record] = []
-    if work.authority == "other" and not work.is_ending:  # which items it brought is known when all have come
-        later = [one for one in records if isinstance(one, Erasure)]
-        records = [one for one in records if not isinstance(one, Erasure)]
+    if work.authority == "other" and not work.is_ending:  # an erasure is limited to the items that come with it
+        later = [record for record in records if isinstance(record, Erasure)]
+        records = [record for record in records if not isinstance(record, Erasure)]
     ordered = sorted(records, key=lambda one: _ORDER[type(one)])
     for cls, group in groupby(ordered, key=type):
         if cls is Header:
@@ -248,33 +248,38 @@ def _merge_batch(work: Work, records: Sequence[Record], prepared: Prepared | Non
 
 def _merge_each(work: Work, came: Sequence[Record], merge_one: Callable[[Work, Any], Outcome]) -> list[Record]:
     later = []
-    for one in came:
+    for record in came:
         try:
-            _merge_one(work, one, merge_one)
+            _merge_record(work, record, merge_one)
         except Missing:
-            later.append(one)
+            later.append(record)
     return later
 
 
-def _merge_one(work: Work, one: Record, merge_one: Callable[[Work, Any], Outcome]) -> None:
-    kind = wire.kind_of(one)
-    if work.authority != "other":
-        work.report.note(kind, merge_one(work, one))
-        if work.authority == "owner":
-            foreign_records.note_vouched(work, one)
+def _merge_record(work: Work, record: Record, merge_one: Callable[[Work, Any], Outcome]) -> None:
+    kind = wire.kind_of(record)
+    if work.authority == "other":
+        _merge_foreign(work, record, kind, merge_one)
         return
-    if isinstance(one, Erasure):
-        one = foreign_records.own_items(work, one)
-    verdict = foreign_records.judge(work, one)
+    work.report.note(kind, merge_one(work, record))
+    if work.authority == "owner":
+        foreign_records.note_vouched(work, record)
+
+
+def _merge_foreign(work: Work, record: Record, kind: str, merge_one: Callable[[Work, Any], Outcome]) -> None:
+    """Merge a record of another person if it may come in; report it otherwise."""
+    if isinstance(record, Erasure):
+        record = foreign_records.limit_erasure(work, record)
+    verdict = foreign_records.judge(work, record)
     if verdict == "refused":
         work.report.refused[kind] += 1
     elif verdict == "there":
         work.report.note(kind, "same")
     elif verdict == "take":
-        outcome = merge_one(work, one)
+        outcome = merge_one(work, record)
         work.report.note(kind, outcome)
         if outcome == "added":
-            foreign_records.note_added(work, one)
+            foreign_records.note_added(work, record)
 
 
 def settle(work: Work) -> None:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 
 from palazzo.archive import arriving, chain, erasing
-from palazzo.archive.arrivals import Arrival
 from palazzo.archive.arriving import Prepared, Taken
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard
+from palazzo.archive.incoming_items import Arrival
 from palazzo.derive import follow
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.comparing import Comparison
@@ -19,7 +19,7 @@ from palazzo.exchange import foreign_records
 from palazzo.exchange.merging_work import Outcome, Work
 from palazzo.exchange.records import Erasure, Item, Link, Repetition, Revision
 from palazzo.model import ItemId, Micros
-from palazzo.store import changes, drawers, imported, items, links, tombstones
+from palazzo.store import changes, drawers, foreign_rows, items, links, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
 from palazzo.text.hashed import HashedWords
@@ -47,45 +47,42 @@ def prepare(came: Sequence[Item], guard: Guard, connection: Connection) -> Prepa
 def merge_items(work: Work, came: Sequence[Item], prepared: Prepared | None) -> list[Item]:
     """Merge items; return those whose source or room is not here. `prepared` are all of them, made ready before."""
     if work.authority == "other":
-        admitted = foreign_records.admitted_items(work, came)
-        work.report.refused["item"] += len(came) - len(admitted)
-        prepared = prepared if len(admitted) == len(came) else None
-        came = admitted
+        accepted_items = foreign_records.accepted_items(work, came)
+        work.report.refused["item"] += len(came) - len(accepted_items)
+        prepared = prepared if len(accepted_items) == len(came) else None
+        came = accepted_items
     missing: list[Item] = []
     sources: dict[bytes, int] = {}
     rooms: dict[bytes, int] = {}
-    for one in came:
-        source, room = work.find("source", one.source), work.find("room", one.room)
+    for item in came:
+        source, room = work.find("source", item.source), work.find("room", item.room)
         if source is None or room is None:
-            missing.append(one)
+            missing.append(item)
         else:
-            sources[bytes.fromhex(one.source)], rooms[bytes.fromhex(one.room)] = source, room
-    left = {one.id for one in missing}
-    wanted = [one for one in came if one.id not in left]
+            sources[bytes.fromhex(item.source)], rooms[bytes.fromhex(item.room)] = source, room
+    missing_ids = {item.id for item in missing}
+    merged_items = [item for item in came if item.id not in missing_ids]
     if prepared is None or missing:
-        prepared = prepare(wanted, work.guard, work.connection)
-    taken = arriving.take_in(work.connection, prepared, sources, rooms, work.authority)
-    _note_origin(work, wanted, taken)
-    for outcome, number in (
-        ("added", len(taken.added)),
-        ("changed", len(taken.changed)),
-        ("same", taken.same + len(taken.variants)),
-    ):
-        work.report.note("item", outcome, number)  # type: ignore[arg-type]
-    _follow_up(work.connection, taken)
-    work.report.erased += len(taken.covered) + len(taken.bare)
+        prepared = prepare(merged_items, work.guard, work.connection)
+    result = arriving.take_in(work.connection, prepared, sources, rooms, work.authority)
+    _note_origin(work, merged_items, result)
+    work.report.note("item", "added", len(result.added))
+    work.report.note("item", "changed", len(result.changed))
+    work.report.note("item", "same", result.same + len(result.variants))
+    _follow_up(work.connection, result)
+    work.report.erased += len(result.covered) + len(result.bare)
     return missing
 
 
-def _note_origin(work: Work, came: Sequence[Item], taken: Taken) -> None:
-    """Note what was told otherwise than it is here, and what came from somebody else."""
-    imported.note_variants(work.connection, taken.variants, work.now)
-    work.report.variants.update(uid.hex() for uid, _ in taken.variants)
+def _note_origin(work: Work, came: Sequence[Item], result: Taken) -> None:
+    """Record variants, and which items came from another person."""
+    foreign_rows.note_variants(work.connection, result.variants, work.now)
+    work.report.variants.update(uid.hex() for uid, _ in result.variants)
     if work.authority == "other":
-        imported.mark(work.connection, "item", taken.added)
+        foreign_rows.mark(work.connection, "item", result.added)
     elif work.authority == "owner":
-        for one in came:
-            foreign_records.note_vouched(work, one)
+        for item in came:
+            foreign_records.note_vouched(work, item)
 
 
 def _follow_up(connection: Connection, taken: Taken) -> None:
@@ -228,7 +225,7 @@ def merge_erasure(work: Work, one: Erasure) -> Outcome:
     is_new = row is None
     if row is None:
         row = tombstones.file_foreign(work.connection, bytes.fromhex(one.id), Micros(one.at))
-        if work.authority == "other":  # it says no words that could stand here
+        if work.authority == "other":  # it has no tombstones, so there is nothing to look for
             tombstones.note_sought(work.connection, row)
     (certificate,) = next(work.connection.execute("SELECT certificate FROM erasure WHERE id = ?", (row,)))
     told = min(filter(None, (certificate, one.certificate)), default="")

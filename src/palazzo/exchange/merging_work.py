@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from palazzo.archive.arrivals import Authority
 from palazzo.archive.guarding import Guard
+from palazzo.archive.incoming_items import Authority
 from palazzo.model import Micros
 from palazzo.store import tombstones
 from palazzo.store.database import Connection, Value, well_formed
@@ -50,10 +50,10 @@ class Report:
     """What a merge did, by kind of record.
 
     `added` was not here, `changed` made something here more than it was, `same` was here. `missing` refers to what
-    neither came nor is here, and was left out; so was what is `refused`: it came from somebody else, and speaks of what
-    was here before. `variants` are the items (ids) that were told otherwise than they are here. `conflicts` are the ids
-    of facts' conflicts that were found by it, `erased` how many items lost words here, `forked` the devices (ids) whose
-    chain was written twice from one place on.
+    neither came nor is here, and was left out; so was what is `refused`: another person's record that would change
+    something that was here before. `variants` are the items (ids) that came with other content than they have here.
+    `conflicts` are the ids of facts' conflicts that were found by it, `erased` how many items lost words here, `forked`
+    the devices (ids) whose chain was written twice from one place on.
     """
 
     added: Counter[str] = field(default_factory=Counter)
@@ -83,7 +83,7 @@ class Version(NamedTuple):
 
 
 class Work:
-    """What a merge does in one transaction; `led` is kept for the next one of the same merge."""
+    """What a merge does in one transaction; `known_rows` is kept for the next one of the same merge."""
 
     def __init__(
         self,
@@ -91,14 +91,14 @@ class Work:
         guard: Guard,
         now: Micros,
         report: Report,
-        led: dict[tuple[str, str], int],
+        known_rows: dict[tuple[str, str], int],
         authority: Authority = "device",
     ) -> None:
         self.connection, self.guard, self.now, self.report = connection, guard, now, report
         self.authority: Authority = authority
         self.is_ending = False
-        """Whether all has come, and only what waited for it is still to be merged."""
-        self._led = led
+        """Whether all records have been read, and only those that waited for others remain."""
+        self._known_rows = known_rows
         self.arranged = False
         """Whether wings or rooms may stand otherwise now."""
         self.documents: set[int] = set()
@@ -109,17 +109,17 @@ class Work:
 
     def find(self, table: Table, uid: str) -> int | None:
         """Return the row id of what has that id (hex); None where it is not here."""
-        row = self._led.get((table, uid))
+        row = self._known_rows.get((table, uid))
         if row is not None:
             return row
         for (found,) in self.connection.execute(f"SELECT id FROM {table} WHERE uid = ?", (bytes.fromhex(uid),)):
-            self._led[table, uid] = int(found)
+            self._known_rows[table, uid] = int(found)
             return int(found)
         return None
 
     def lead(self, table: Table, uid: str, row: int) -> None:
-        """Let an id that is not here lead to a row that is, for this merge."""
-        self._led[table, uid] = row
+        """Let the id of a record lead to another row that is here, in this merge."""
+        self._known_rows[table, uid] = row
 
     def need(self, table: Table, uid: str) -> int:
         """Return the row id of what has that id (hex); Missing where it is not here."""

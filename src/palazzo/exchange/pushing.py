@@ -100,9 +100,8 @@ def push(
                 pass
             return done
         series = Series.after(palace, device.hex(), known, anew=done.anew)
-        made = _segments(batches, series, clock, sealing, redaction.fingerprint_key(connection), done)
         head = transport.push(
-            made,
+            _segments(batches, series, clock, sealing, redaction.fingerprint_key(connection), done),
             expected=known,
             ready=lambda head: _note_ready(database, remote, head),
             called="" if sealing else called,
@@ -170,18 +169,16 @@ def _segments(
     done: Pushed,
 ) -> Iterator[Segment]:
     """Each batch is a segment: what it holds belongs together."""
-    told = False
+    is_empty = True
     for lines in batches:
-        for one in segments.write(lines, series, clock, sealing, key):
-            series = Series(series.palace, series.device, one.name, one.header.epoch)
-            done.segments, done.bytes, done.epoch, told = (
-                done.segments + 1,
-                done.bytes + len(one.content),
-                one.header.epoch,
-                True,
-            )
-            yield one
-    if series.last is None and not told:  # an epoch that tells nothing has to say so
+        for segment in segments.write(lines, series, clock, sealing, key):
+            series = Series(series.palace, series.device, segment.name, segment.header.epoch)
+            done.segments += 1
+            done.bytes += len(segment.content)
+            done.epoch = segment.header.epoch
+            is_empty = False
+            yield segment
+    if series.last is None and is_empty:  # an epoch of no records needs a segment that says so
         yield from segments.write((), series, clock, sealing, key)
 
 
@@ -256,21 +253,25 @@ class _Telling:
     # --- items -----------------------------------------------------------------------------------------------
 
     def _chain(self, device: bytes, row: int) -> Iterator[list[bytes]]:
-        before = self._chains.get(device, 0)
-        again = [seq for chain, seq in self._before if chain == device]
+        """Yield the lines of each new link. A blind link goes just before a later link that is not blind.
+
+        A segment with a blind link alone would reveal when its item was written.
+        """
+        last_sent = self._chains.get(device, 0)
+        withheld = [seq for chain, seq in self._before if chain == device]
         total, _ = last_link(self._connection, row)
-        held: list[list[bytes]] = []
-        for links in _in_groups(self._links(device, row, before, again), _ITEMS_AT_ONCE):
+        blind_lines: list[list[bytes]] = []
+        for links in _in_groups(self._links(device, row, last_sent, withheld), _ITEMS_AT_ONCE):
             self._progress("items", links[-1].seq, total)
-            for link, lines in self._told(device, links, before):
-                if lines is None:  # it waits for one that goes: a segment of its own would tell when it was written
-                    held.append([_blind_line(link)])
+            for link, lines in self._lines_of_links(device, links, last_sent):
+                if lines is None:
+                    blind_lines.append([_blind_line(link)])
                     continue
-                for some in (*held, lines):
+                for batch in (*blind_lines, lines):
                     self._done.records["link"] += 1
-                    yield some
-                held.clear()
-                self._notes.chains[device] = max(link.seq, before)
+                    yield batch
+                blind_lines.clear()
+                self._notes.chains[device] = max(link.seq, last_sent)
 
     def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
         uid = device.hex()
@@ -278,43 +279,44 @@ class _Telling:
             absent = cast(Absent | None, one.absent)
             yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
 
-    def _told(self, device: bytes, links: Sequence[Link], before: int) -> Iterator[tuple[Link, list[bytes] | None]]:
-        """Yield each link with its lines: of the item, where it goes, and of the link; None where the item stays."""
-        wanted = [one.item for one in links if one.absent in _WITH_ITEM]
-        stays = self._limits.of_items(self._connection, [one.item for one in links])
-        items = {one.id: one for one in reading.items(self._connection, [one for one in wanted if one not in stays])}
-        stays.update((one.id, "secret") for one in withholding.only_with_secrets(items.values()))
-        stays.update((one.id, "secret") for one in items.values() if self._lacks(one))
-        stays.update(self._tainted(items.values()))
-        told = {uid: to_line(one).rstrip() for uid, one in items.items() if uid not in stays}
-        stays.update((uid, "large") for uid, line in told.items() if not segments.fits(line))
+    def _lines_of_links(
+        self, device: bytes, links: Sequence[Link], last_sent: int
+    ) -> Iterator[tuple[Link, list[bytes] | None]]:
+        """Yield each link with its own line and the line of its item, if it has one; None where the item stays."""
+        stays = self._limits.of_items(self._connection, [link.item for link in links])
+        item_ids = [link.item for link in links if link.absent in _WITH_ITEM and link.item not in stays]
+        items = {item.id: item for item in reading.items(self._connection, item_ids)}
+        stays.update((item.id, "secret") for item in withholding.only_with_secrets(items.values()))
+        stays.update((item.id, "secret") for item in items.values() if self._lacks(item))
+        stays.update(self._tainted_items(items.values()))
+        item_lines = {uid: to_line(item).rstrip() for uid, item in items.items() if uid not in stays}
+        stays.update((uid, "large") for uid, line in item_lines.items() if not segments.fits(line))
         for link in links:
             place, why = (device, link.seq), stays.get(link.item)
             if why is not None:
                 self._withhold(place, link, why)
-                if link.seq <= before:
-                    continue  # its link is there already
-                yield replace(link, absent=_ABSENT[why]), None
+                if link.seq > last_sent:
+                    yield replace(link, absent=_ABSENT[why]), None
                 continue
             if place in self._before:
                 self._notes.released.append(place)
             lines = [to_line(link).rstrip()]
-            if link.absent in _WITH_ITEM and link.item in told:
+            if link.absent in _WITH_ITEM and link.item in item_lines:
                 self._done.records["item"] += 1
-                lines.append(told[link.item])
+                lines.append(item_lines[link.item])
             yield link, lines
 
     def _lacks(self, item: Item) -> bool:
         """Whether a secret keeps back what an item refers to."""
         return not self._sieve.stays.isdisjoint([("source", item.source), ("room", item.room)])
 
-    def _tainted(self, items: Iterable[Item]) -> Iterator[tuple[str, Why]]:
-        """Items that name others which stay as what tainted them: those ids are not to be told."""
+    def _tainted_items(self, items: Iterable[Item]) -> Iterator[tuple[str, Why]]:
+        """Yield items that name an item that stays as what tainted them: they would reveal its id."""
         if not self._limits:
             return
-        for one in items:
-            named = json.loads(one.meta).get("tainted_by") or ()
-            yield from ((one.id, why) for why in self._limits.of_items(self._connection, named).values())
+        for item in items:
+            tainting_ids = json.loads(item.meta).get("tainted_by") or ()
+            yield from ((item.id, why) for why in self._limits.of_items(self._connection, tainting_ids).values())
 
     def _withhold(self, place: Place, link: Link, why: Why) -> None:
         self._done.withheld[why] += link.absent in _WITH_ITEM
@@ -327,8 +329,8 @@ class _Telling:
         """Return an erasure without the items that stay, and without its certificate, which names them."""
         if not isinstance(record, Erasure):
             return record
-        going = tuple(uid for uid in record.items if ("item", uid) not in self._sieve.stays)
-        return record if going == record.items else replace(record, items=going, certificate="")
+        item_ids = tuple(uid for uid in record.items if ("item", uid) not in self._sieve.stays)
+        return record if item_ids == record.items else replace(record, items=item_ids, certificate="")
 
     def _small(self, first: bool) -> Iterator[list[bytes]]:
         """Yield the lines of records that are not there in these bytes."""
@@ -340,8 +342,9 @@ class _Telling:
         if first and self._limits:
             hidden = withholding.hidden_sources(self._connection, self._limits)
             self._sieve.stays.update(("source", uid) for uid in hidden)
-        elif self._limits:  # items that went before their wing was private have no link that is looked at again
-            self._sieve.stays.update(withholding.hidden_by_what_they_name(self._connection, self._limits, found))
+        elif self._limits:  # of items that were sent before their wing became private, no link is read again
+            records = [record for record, _ in found]
+            self._sieve.stays.update(withholding.hidden_references(self._connection, self._limits, records))
         for record, line in self._sieve.sift(found):
             name, code = fingerprint(record, line)
             if self._sent.get(name) != code:
@@ -351,9 +354,9 @@ class _Telling:
 
 
 def _blind_line(link: Link) -> bytes:
-    """The line that stands for a link whose item stays: its number and its hash."""
-    whole = StoredLink(link.seq, bytes.fromhex(link.item), link.digest, link.hash, link.absent)
-    blind = chain.blinded(whole, link.absent or "withheld")
+    """The line of the blind link of an item that stays: its number, its hash and why the item is absent."""
+    stored_link = StoredLink(link.seq, bytes.fromhex(link.item), link.digest, link.hash, link.absent)
+    blind = chain.blind_link(stored_link, link.absent or "withheld")
     return to_line(replace(link, item=blind.item_uid.hex(), digest=blind.digest)).rstrip()
 
 

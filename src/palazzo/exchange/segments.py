@@ -3,17 +3,15 @@
     devices/<device>/head                               JSON: how far the device has come (`Head`)
     devices/<device>/<epoch>-<n>-<hash of the bytes>.seg
 
-A segment is compressed (zstd), ends with the proof that a device of the palace wrote it (`exchange/authenticity`), and
-may be sealed (`exchange/sealing`). Within it stands a line of JSON that says which
-segment this is and which was before it (`Header`), then lines of records, of which nothing here knows more than that
-they are lines. The name holds the hash of the file's bytes, and the header that of the segment before: whoever knows
-the head knows every byte before it. A new *epoch* tells all anew, from number 1 on, so that what an erase took out of
-the older one can be removed.
+A segment is compressed (zstd), ends with a proof that a device of the palace wrote it (`exchange/authenticity`), and
+may be sealed (`exchange/sealing`). Its first line is JSON and says which segment this is and which was before it
+(`Header`); lines of records follow, which this module does not interpret. The name holds the hash of the file's bytes,
+and the header that of the segment before: whoever knows the head knows every byte before it. A new *epoch* tells all
+anew, from number 1 on, so that what an erase took out of the older one can be removed.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -176,7 +174,7 @@ def write(
 ) -> Iterator[Segment]:
     """Yield the segments that tell `lines` (without newlines), each as soon as it is full.
 
-    With the palace's `key` each has its proof. A new epoch has at least one segment, also of no lines. Raises
+    With the palace's `key` each ends with a proof. A new epoch has at least one segment, also of no lines. Raises
     ValueError for a line that no reader would take.
     """
     last = series.last
@@ -186,7 +184,7 @@ def write(
         header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
         content = packer.compress(b"\n".join([_dump(header), *some]) + b"\n")
         if key:
-            content += _PROOF + _mac(content, key)
+            content += _PROOF_FRAME + _proof(content, key).mac
         if sealing is not None:
             content = sealing.seal(content)
         last = SegmentName(epoch, n, digest(content))
@@ -203,21 +201,21 @@ def read(
 ) -> Opened:
     """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed.
 
-    With the palace's `key` also where it does not prove that a device of the palace wrote it.
+    With the palace's `key`, SegmentUnreadable also where it has no valid proof that a device of the palace wrote it.
     """
     if digest(content) != name.hash:
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or has not wholly arrived; "
             f"wait until it is copied and pull again. {_STAYS_SO}"
         )
-    packed = content if sealing is None else sealing.open(content)
-    if key and not _is_proved(packed, key):
+    frames = content if sealing is None else sealing.open(content)
+    if key and not _has_proof(frames, key):
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
-            " it; nothing of it was taken in. If an older Palazzo did, update that one, and let it tell all anew: "
+            " it; nothing of it was taken in. If an older Palazzo wrote it, update that device and run there "
             "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
         )
-    header_line, *lines = _unpacked(packed, name, device).removesuffix(b"\n").split(b"\n")
+    header_line, *lines = _unpacked(frames, name, device).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
         raise SegmentUnreadable(
@@ -232,20 +230,20 @@ def read(
     return Opened(header, name, tuple(lines))
 
 
-_PROOF = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
-"""How the proof begins: as a frame of zstd that readers skip, so that a Palazzo that knows no proofs reads the rest."""
+_PROOF_FRAME = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
+"""The header of a skippable frame of zstd, which holds the proof: a Palazzo that knows no proofs reads the rest."""
 
 
-def _mac(packed: bytes, key: bytes) -> bytes:
+def _proof(frames: bytes, key: bytes) -> Proof:
     proof = Proof(key, b"segment")
-    proof.add(packed)
-    return proof.mac
+    proof.add(frames)
+    return proof
 
 
-def _is_proved(packed: bytes, key: bytes) -> bool:
-    size = len(_PROOF) + MAC_BYTES
-    content, proof = packed[:-size], packed[-size:]
-    return proof.startswith(_PROOF) and hmac.compare_digest(_mac(content, key), proof.removeprefix(_PROOF))
+def _has_proof(frames: bytes, key: bytes) -> bool:
+    size = len(_PROOF_FRAME) + MAC_BYTES
+    content, frame = frames[:-size], frames[-size:]
+    return frame.startswith(_PROOF_FRAME) and _proof(content, key).proves(frame.removeprefix(_PROOF_FRAME))
 
 
 def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -> list[SegmentName | None]:
@@ -299,10 +297,10 @@ def follow(
                 f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
                 f"wait until it is copied and pull again. {_STAYS_SO}"
             )
-        opened = read(fetch(name), name, head.device, palace, sealing, key)
-        if opened.header.previous != (before.hash if before else ""):
+        segment = read(fetch(name), name, head.device, palace, sealing, key)
+        if segment.header.previous != (before.hash if before else ""):
             raise RemoteRewritten(_rewritten(head.device, "tells another past"))
-        yield opened
+        yield segment
         before = name
 
 

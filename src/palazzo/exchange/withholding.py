@@ -1,9 +1,9 @@
 """What of a palace does not go to a remote: private wings, wings that this remote is not for, and secrets.
 
-Of an item that stays only the hash of its link goes, with the reason, and not before something else of that chain does:
-neither its id nor when it came is to be told. Of anything else that stays nothing goes, nor of
-what is nothing without it: a room of a private wing, the facts that hold there, the acts on what was said there. What
-serves others alone (a source, an entity, a group) goes where something goes that it serves.
+Of an item that stays only the hash of its link goes, with the reason, and only when a later link of that chain goes:
+neither the item's id nor its time is revealed. Of anything else that stays nothing goes, nor of what is nothing without
+it: a room of a private wing, the facts that hold there, the acts on what was said there. What serves others alone (a
+source, an entity, a group) goes where something goes that it serves.
 
 A thing was private if it ever was in a private wing: moving it out of one, or merging the wing into another, does not
 publish it. As long as a private wing is part of a public one all of both stays: the names of both lead to one place.
@@ -155,20 +155,21 @@ def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
     return {uid for uid in staying if left[uid] <= 0}
 
 
-def hidden_by_what_they_name(
-    connection: Connection, limits: Limits, found: Sequence[tuple[Record, bytes]]
-) -> set[Name]:
-    """Return which of what records speak of stays, also where it went before; and suggestions that wings make."""
-    told = {uid for record, _ in found for kind, uid in _told_by(record) if kind in ("item", "task")}
-    hidden: set[Name] = {(kind, uid) for uid in limits.of_items(connection, [*told]) for kind in ("item", "task")}
-    unwanted = [record for record, _ in found if isinstance(record, UnwantedFact)]
-    if unwanted:
-        names = {uid: name for _, uid, name in connection.execute(_WINGS)}
-        going = {str(name) for uid, name in names.items() if bytes(uid).hex() not in limits.wings}
-        made = suggesting.ids_of(connection, going)
-        hidden.update(name_of(record) for record in unwanted if record.id not in made)
-        hidden.update(("unwanted_fact", record.id) for record in unwanted if record.id not in made)
-    return hidden
+def hidden_references(connection: Connection, limits: Limits, records: Sequence[Record]) -> set[Name]:
+    """Return the items and tasks that these records refer to and that stay, even if a remote already has them.
+
+    Also unwanted facts that were suggested only from wings that stay.
+    """
+    item_ids = {uid for record in records for kind, uid in _told_by(record) if kind in ("item", "task")}
+    names: set[Name] = {(kind, uid) for uid in limits.of_items(connection, [*item_ids]) for kind in ("item", "task")}
+    unwanted_facts = [record for record in records if isinstance(record, UnwantedFact)]
+    if unwanted_facts:
+        wings = {str(name) for _, uid, name in connection.execute(_WINGS) if bytes(uid).hex() not in limits.wings}
+        suggested_ids = suggesting.ids_of(connection, wings)
+        hidden_facts = [record for record in unwanted_facts if record.id not in suggested_ids]
+        names.update(name_of(record) for record in hidden_facts)
+        names.update(("unwanted_fact", record.id) for record in hidden_facts)
+    return names
 
 
 # --- secrets -----------------------------------------------------------------------------------------------
@@ -253,45 +254,49 @@ class Sieve:
 
 def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
     """Leave out entities and predicates of which no fact goes, and groups of which nothing does."""
-    named = {one for record in found.values() if isinstance(record, Fact) for one in _of_fact(record)}
-    linked: set[Name] = set()
+    fact_names = {name for record in found.values() if isinstance(record, Fact) for name in _of_fact(record)}
+    linked_names: set[Name] = set()
     for record in found.values():
         if isinstance(record, EntityLink):
             ends = set(given(("entity", record.entity), ("entity", record.other)))
-            if not named.isdisjoint(ends):
-                linked |= ends
+            if not fact_names.isdisjoint(ends):
+                linked_names |= ends
 
     def serves(name: Name, record: Record) -> bool:
         match record:
             case Entity():
-                return name in named or name in linked
+                return name in fact_names or name in linked_names
             case EntityLink():
-                return ("entity", record.entity) in named | linked
+                return ("entity", record.entity) in fact_names | linked_names
             case PredicateRule():
-                return ("predicate", record.predicate) in named
+                return ("predicate", record.predicate) in fact_names
         return True
 
-    left = {name: record for name, record in found.items() if serves(name, record)}
-    left = {
+    records = {name: record for name, record in found.items() if serves(name, record)}
+    records = {
         name: record
-        for name, record in left.items()
-        if not isinstance(record, Member) or all(one in left or one[0] in _ELSEWHERE for one in _told_by(record))
+        for name, record in records.items()
+        if not isinstance(record, Member) or all(part in records or part[0] in _ELSEWHERE for part in _told_by(record))
     }
-    groups = _groups(left)
+    groups = _groups(records)
     return {
         name: record
-        for name, record in left.items()
+        for name, record in records.items()
         if not (isinstance(record, Group) and name not in groups)
         and not (isinstance(record, Member) and ("group", record.group) not in groups)
     }
 
 
-def _groups(found: dict[Name, Record]) -> set[Name]:
-    """Groups that did something that goes, and what undid them. That one undid another is nothing by itself."""
-    did = {one for record in found.values() for one in _of_group(record)}
-    undoing = [(name, ("group", one.undoes)) for name, one in found.items() if isinstance(one, Group) and one.undoes]
-    did.update(undone for name, undone in undoing if name in did)
-    return did | {name for name, undone in undoing if undone in did}
+def _groups(records: dict[Name, Record]) -> set[Name]:
+    """The groups that did something that goes, and the groups that undid those."""
+    groups = {group for record in records.values() for group in _of_group(record)}
+    undoes = {
+        name: ("group", record.undoes)
+        for name, record in records.items()
+        if isinstance(record, Group) and record.undoes
+    }
+    groups.update(undone_group for name, undone_group in undoes.items() if name in groups)
+    return groups | {name for name, undone_group in undoes.items() if undone_group in groups}
 
 
 def _of_fact(record: Fact) -> Iterator[Name]:
@@ -299,7 +304,7 @@ def _of_fact(record: Fact) -> Iterator[Name]:
 
 
 def _of_group(record: Record) -> Iterator[Name]:
-    """Yield the group that did what a record tells of."""
+    """Yield the group whose act or member a record is."""
     match record:
         case Act():
             yield from given(("group", record.group))
@@ -320,8 +325,8 @@ def _told_by(record: Record) -> Iterator[Name]:
         case Act():
             yield from (("item", span.item) for span in record.spans)
         case FactVersion():
-            for one in record.sources:
-                yield from given(("item", one.item), *(("item", uid) for uid in one.tainted_by))
+            for statement in record.sources:
+                yield from given(("item", statement.item), *(("item", uid) for uid in statement.tainted_by))
         case Conflict():
             yield from given(("item", record.earlier.item), ("item", record.later.item))
         case Member():

@@ -24,6 +24,7 @@ from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Message, Noise, Row, Session
 from palazzo.feeders.moments import moment
 from palazzo.feeders.records import stamp_of
+from palazzo.feeders.whole_files import read_file
 from palazzo.model import Micros, Part
 
 KIND = "aider"
@@ -55,7 +56,7 @@ class Aider:
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield one session per start of aider."""
-        data = _read(path)
+        data = read_file(path, LARGEST)
         starts = [found.start() for found in _STARTED.finditer(data)]
         if not starts:
             raise SourceUnreadable(f"{path} has no line that says when a chat with aider started.")
@@ -63,15 +64,6 @@ class Aider:
         seen: dict[str, int] = {}
         for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
             yield _session(path, data[start:end], seen)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST:
-            raise SourceUnreadable(f"{path} is over {LARGEST:,} bytes; split it.")
-        return path.read_bytes()
-    except OSError as error:
-        raise SourceUnreadable(f"{path} cannot be read ({error}).") from None
 
 
 def _session(path: Path, data: bytes, seen: dict[str, int]) -> Session:

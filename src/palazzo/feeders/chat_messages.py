@@ -1,6 +1,6 @@
 """Messages with a role and content, as programs that talk to models keep them: JSON, or one message a line.
 
-There is no one format. What is read here is the common core of the chat APIs of OpenAI, Anthropic and Google, and of
+There is no single format. This module reads the common core of the chat APIs of OpenAI, Anthropic and Google, and of
 the files that people make of their answers:
 
     [{"role": "user", "content": "…"}, {"role": "assistant", "content": [{"type": "text", "text": "…"}]}]
@@ -9,15 +9,12 @@ the files that people make of their answers:
     {"role": "user", "content": "…"}           one message a line, or one conversation a line
 
 `sender`, `from`, or a `type` that is a role may stand for `role`, and `text`, `parts` (Google's) or `message` for
-`content`.
-Such files are also what tests and training data are made of, so they are read where somebody names them or says that
-they are conversations, and only if a person and an assistant speak in them. Who speaks is what the file says.
+`content`. Tests and training data have this form, too, so such a file is read only if a person names it or states that
+it is a conversation, and only if a person and an assistant speak in it. The speakers are as the file says.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -29,13 +26,13 @@ from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, parse_line, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.records import canonical, decode_json_text, objects_in, parse, stamp_of, without
-from palazzo.feeders.rendering import JOINT, Composer, block_text, call_text, media_text
+from palazzo.feeders.rendering import JOINT, Composer, block_text, call_text, function_calls, media_text
+from palazzo.feeders.whole_files import read_file
 from palazzo.guard.trust import trust_of_tool
-from palazzo.model import Micros, Role
+from palazzo.model import Micros, Role, Trust
 
 KIND = "chat-messages"
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
-LARGEST = 256 * 1024 * 1024
 _LINES = frozenset({".jsonl", ".ndjson"})
 _ROLES: Mapping[str, Role] = {
     **dict.fromkeys(("user", "human"), "user"),
@@ -60,7 +57,7 @@ class ChatMessages:
         if path.suffix.lower() not in SUFFIXES or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
             return False
         try:
-            return any(_is_conversation(one.messages) for one in _conversations(path))
+            return any(_is_conversation(conversation.messages) for conversation in _conversations(path))
         except (SourceUnreadable, ValueError, RecursionError):
             return False
 
@@ -72,67 +69,69 @@ class ChatMessages:
 
 @dataclass(frozen=True, slots=True)
 class _Conversation:
-    """A list of messages, and the object that it is a part of, without it."""
+    """A list of messages, and the other fields of the object that holds the list."""
 
     messages: list[object]
     about: JsonObject
 
 
+_Tools = Mapping[str, tuple[str, Trust]]
+"""The name of the tool of each call (id), and the trust of its result."""
+
+
 def _conversations(path: Path) -> list[_Conversation]:
-    value = _rows_of(path) if path.suffix.lower() in _LINES else parse(_read(path), path.name)
+    data = read_file(path)
+    value = _lines_of(data) if path.suffix.lower() in _LINES else parse(data, path.name)
     if isinstance(value, dict):
-        listed = _listed_in(value)
-        return [] if listed is None else [listed]
+        conversation = _conversation_in(value)
+        return [] if conversation is None else [conversation]
     if not isinstance(value, list):
         return []
-    several = [_listed_in(one) if isinstance(one, dict) and not _role(one) else None for one in value]
-    if value and all(one is not None for one in several):
-        return [one for one in several if one is not None]
+    conversations = [
+        _conversation_in(record) if isinstance(record, dict) and not _role(record) else None for record in value
+    ]
+    if value and None not in conversations:
+        return [conversation for conversation in conversations if conversation is not None]
     return [_Conversation(value, {})]
 
 
-def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST:
-            raise SourceUnreadable(f"{path} is over {LARGEST:,} bytes; split it.")
-        return path.read_bytes()
-    except OSError as error:
-        raise SourceUnreadable(f"{path} cannot be read ({error}).") from None
-
-
-def _rows_of(path: Path) -> list[object]:
-    """The objects of the lines; a line that is none stands for itself, as text."""
-    rows: list[object] = []
-    for line in _read(path).splitlines():
+def _lines_of(data: bytes) -> list[object]:
+    """The object of each line, or the line's text where it is no object."""
+    records: list[object] = []
+    for line in data.splitlines():
         if line.strip(b"\x00\t\r \xef\xbb\xbf"):
-            row = parse_line(line)
-            rows.append(row if isinstance(row, dict) else decode_json_text(line))
-    return rows
+            record = parse_line(line)
+            records.append(record if isinstance(record, dict) else decode_json_text(line))
+    return records
 
 
-def _listed_in(record: JsonObject) -> _Conversation | None:
+def _conversation_in(record: JsonObject) -> _Conversation | None:
     for key in _LISTS:
-        listed = record.get(key)
-        if isinstance(listed, list):
-            return _Conversation(listed, without(record, key))
+        messages = record.get(key)
+        if isinstance(messages, list):
+            return _Conversation(messages, without(record, key))
     return None
 
 
-def _is_conversation(listed: list[object]) -> bool:
-    roles = [_role(one) for one in listed if isinstance(one, dict)]
-    spoken = [role for role in roles if role]
-    return {"user", "assistant"} <= set(spoken) and len(spoken) >= _LEAST_MESSAGES * len(listed)
+def _is_conversation(messages: list[object]) -> bool:
+    roles = [role for record in objects_in(messages) if (role := _role(record))]
+    return {"user", "assistant"} <= set(roles) and len(roles) >= _LEAST_MESSAGES * len(messages)
 
 
 def _role(record: JsonObject) -> Role | None:
     """Who speaks; None where the record is no message."""
-    inner = record.get("message")
-    for one in (inner, record) if isinstance(inner, dict) else (record,):
+    for message in (_message(record), record):
         for key in ("role", "sender", "from", "type"):
-            role = _ROLES.get(string(one, key).lower())
-            if role is not None and _has_content(one) | _has_content(record):
+            role = _ROLES.get(string(message, key).lower())
+            if role is not None and (_has_content(message) or _has_content(record)):
                 return role
     return None
+
+
+def _message(record: JsonObject) -> JsonObject:
+    """The message that a record holds under `message`, or else the record."""
+    message = record.get("message")
+    return message if isinstance(message, dict) else record
 
 
 def _has_content(record: JsonObject) -> bool:
@@ -140,19 +139,20 @@ def _has_content(record: JsonObject) -> bool:
 
 
 def _session(name: str, conversation: _Conversation) -> Session:
-    """A session is known by its own id or else by the file's name and how it begins, which stays as it grows."""
+    """A session's identity is its own id, or else the file's name and the first message, which stay as it grows."""
     about, messages = conversation.about, conversation.messages
-    stated = next(
-        (found for key in ("uuid", "id", "sessionId", "conversation_id") if (found := string(about, key))), ""
-    )
-    begins = stated or stamp_of(*(_written(one) for one in messages[:1]))
-    title = next((found for key in ("title", "name") if (found := string(about, key).strip())), "")
-    stamp = stamp_of(_written(about), *map(_written, messages))
-    identity = Identity((KIND, name, begins), f"{name}/{begins}")
-    return Session(identity, stamp, partial(_rows, conversation, title), title)
+    own_id = _first_string(about, "uuid", "id", "sessionId", "conversation_id")
+    key = own_id or stamp_of(*map(_bytes_of, messages[:1]))
+    title = _first_string(about, "title", "name")
+    stamp = stamp_of(_bytes_of(about), *map(_bytes_of, messages))
+    return Session(Identity((KIND, name, key), f"{name}/{key}"), stamp, partial(_rows, conversation, title), title)
 
 
-def _written(value: object) -> bytes:
+def _first_string(record: JsonObject, *keys: str) -> str:
+    return next((text for key in keys if (text := string(record, key).strip())), "")
+
+
+def _bytes_of(value: object) -> bytes:
     try:
         return canonical(value)
     except RecursionError:
@@ -163,27 +163,26 @@ def _rows(conversation: _Conversation, title: str) -> Iterator[Row]:
     rows = Rows()
     if conversation.about:
         yield rows.row(conversation.about, Noise("conversation"), title)
-    names = _names_of_calls(conversation.messages)
+    tools = _tools(conversation.messages)
     for record in conversation.messages:
         try:
-            content = _content(record, names) if isinstance(record, dict) else Unreadable("not a message")
+            content = _content(record, tools) if isinstance(record, dict) else Unreadable("not a message")
         except RecursionError:
             content = Unreadable("nested too deeply")
         yield rows.row(record, content)
 
 
-def _content(record: JsonObject, names: Mapping[str, str]) -> Content:
+def _content(record: JsonObject, tools: _Tools) -> Content:
     role = _role(record)
     if role is None:
         return Noise(f"{string(record, 'type')}, no message") if "type" in record else Unreadable("not a message")
-    inner = record.get("message")
-    message = inner if isinstance(inner, dict) else record
+    message = _message(record)
     composer = Composer()
     if role == "tool":
-        _add_result(composer, message, names)
+        _add_result(composer, message, tools)
     else:
-        _add_blocks(composer, message, names)
-    for call, name, arguments in _calls(message):
+        _add_blocks(composer, message, tools)
+    for call, name, arguments in function_calls(message.get("tool_calls")):
         composer.add("tool_call", call_text(name or "tool", arguments), name=name, call=call)
     if not composer.text:
         return Noise(f"{role}, without words")
@@ -197,19 +196,19 @@ def _content(record: JsonObject, names: Mapping[str, str]) -> Content:
     )
 
 
-def _add_blocks(composer: Composer, message: JsonObject, names: Mapping[str, str]) -> None:
+def _add_blocks(composer: Composer, message: JsonObject, tools: _Tools) -> None:
     words = next((message[key] for key in ("content", "parts", "text", "value", "message") if key in message), None)
     for block in words if isinstance(words, list) else [words]:
         if isinstance(block, str):
             composer.add("text", block)
         elif isinstance(block, dict):
-            _add_block(composer, block, names)
+            _add_block(composer, block, tools)
 
 
-def _add_block(composer: Composer, block: JsonObject, names: Mapping[str, str]) -> None:
+def _add_block(composer: Composer, block: JsonObject, tools: _Tools) -> None:
     kind, text = string(block, "type"), string(block, "text")
     if kind == "tool_result":
-        _add_result(composer, block, names)
+        _add_result(composer, block, tools)
     elif kind == "tool_use":
         name = string(block, "name")
         composer.add("tool_call", call_text(name or "tool", block.get("input")), name=name, call=string(block, "id"))
@@ -223,34 +222,25 @@ def _add_block(composer: Composer, block: JsonObject, names: Mapping[str, str]) 
         composer.add("text", block_text(block))
 
 
-def _add_result(composer: Composer, message: JsonObject, names: Mapping[str, str]) -> None:
+def _add_result(composer: Composer, message: JsonObject, tools: _Tools) -> None:
     call = string(message, "tool_call_id") or string(message, "tool_use_id")
-    name = string(message, "name") or names.get(call, "")
+    called_name, trust = tools.get(call, ("", None))
+    name = string(message, "name") or called_name
     words = message.get("content", message.get("text"))
     text = words if isinstance(words, str) else JOINT.join(string(block, "text") for block in objects_in(words))
-    composer.add("tool_result", text, name=name, call=call, trust=trust_of_tool(name))
+    composer.add("tool_result", text, name=name, call=call, trust=trust or trust_of_tool(name))
 
 
-def _calls(message: JsonObject) -> Iterator[tuple[str, str, object]]:
-    """Calls of tools as OpenAI has them, beside the content."""
-    for call in objects_in(message.get("tool_calls")):
-        function = call.get("function")
-        function = function if isinstance(function, dict) else {}
-        arguments: object = function.get("arguments")
-        if isinstance(arguments, str):
-            with contextlib.suppress(ValueError):  # half-written arguments are shown as they are
-                arguments = json.loads(arguments, strict=False)
-        yield string(call, "id"), string(function, "name"), arguments
-
-
-def _names_of_calls(messages: list[object]) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for record in objects_in(messages):
-        names.update({call: name for call, name, _ in _calls(record)})
-        for block in objects_in(record.get("content")):
+def _tools(messages: list[object]) -> _Tools:
+    tools: dict[str, tuple[str, Trust]] = {}
+    for message in map(_message, objects_in(messages)):
+        for call, name, arguments in function_calls(message.get("tool_calls")):
+            tools[call] = (name, trust_of_tool(name, arguments))
+        for block in objects_in(message.get("content")):
             if string(block, "type") == "tool_use":
-                names[string(block, "id")] = string(block, "name")
-    return names
+                name = string(block, "name")
+                tools[string(block, "id")] = (name, trust_of_tool(name, block.get("input")))
+    return tools
 
 
 def _said_at(record: JsonObject) -> Micros | None:

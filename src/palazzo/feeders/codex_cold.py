@@ -81,8 +81,8 @@ def _damaged(path: Path, error: Exception) -> SourceUnreadable:
 class _Unpacked(io.RawIOBase):
     """The bytes of a compressed file; fails beyond `LARGEST` of them, and where the packed ones end too early."""
 
-    def __init__(self, path: Path, packed: BinaryIO) -> None:
-        self._path, self._packed = path, packed
+    def __init__(self, path: Path, stream: BinaryIO) -> None:
+        self._path, self._packed = path, stream
         self._frame = self._new_frame()
         self._is_within = False
         self._ready, self._given = b"", 0

@@ -12,8 +12,6 @@ role tool has it. Items have neither ids nor times; the index says when a sessio
 
 from __future__ import annotations
 
-import contextlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -26,7 +24,7 @@ from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.records import objects_in, parse, stamp_of, without
-from palazzo.feeders.rendering import JOINT, Composer, call_text
+from palazzo.feeders.rendering import JOINT, Composer, call_text, function_calls
 from palazzo.guard.trust import trust_of_tool
 from palazzo.model import Micros, Role, Trust
 
@@ -148,24 +146,19 @@ class _Tools:
 def _tools(items: list[object]) -> _Tools:
     tools = _Tools()
     for item in items:
-        message = item.get("message") if isinstance(item, dict) else None
-        if isinstance(message, dict):
+        message = _message(item) if isinstance(item, dict) else None
+        if message is not None:
             if string(message, "role") == "tool":
                 tools.answered.add(string(message, "toolCallId"))
-            for call, name, arguments in _calls(message):
+            for call, name, arguments in function_calls(message.get("toolCalls")):
                 tools.known[call] = (name, trust_of_tool(name, arguments))
     return tools
 
 
-def _calls(message: JsonObject) -> Iterator[tuple[str, str, object]]:
-    for call in objects_in(message.get("toolCalls")):
-        function = call.get("function")
-        function = function if isinstance(function, dict) else {}
-        arguments: object = function.get("arguments")
-        if isinstance(arguments, str):
-            with contextlib.suppress(ValueError):  # half-written arguments are shown as they are
-                arguments = json.loads(arguments, strict=False)
-        yield string(call, "id"), string(function, "name"), arguments
+def _message(item: JsonObject) -> JsonObject | None:
+    """The message of an item; in files made by hand the item itself is the message."""
+    message = item if "content" in item else item.get("message")
+    return message if isinstance(message, dict) else None
 
 
 def _states(item: JsonObject) -> list[JsonObject]:
@@ -174,8 +167,8 @@ def _states(item: JsonObject) -> list[JsonObject]:
 
 
 def _content(item: JsonObject, tools: _Tools, began: Micros | None) -> Content:
-    message = item if "content" in item else item.get("message")  # files made by hand leave out the level between
-    if not isinstance(message, dict):
+    message = _message(item)
+    if message is None:
         return Unreadable("an item without a message")
     role = _ROLES.get(string(message, "role"))
     if role is None:
@@ -205,7 +198,7 @@ def _compose(item: JsonObject, message: JsonObject, tools: _Tools) -> Composer:
         composer.add("thinking", _words(message.get("content")))
     else:
         _add_content(composer, message.get("content"))
-    for call, name, arguments in _calls(message):
+    for call, name, arguments in function_calls(message.get("toolCalls")):
         composer.add("tool_call", call_text(name or "tool", arguments), name=name, call=call)
     for state in _states(item):
         call = string(state, "toolCallId")

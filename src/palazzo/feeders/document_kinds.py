@@ -101,8 +101,7 @@ _MEMORY_CONFIGURATION = _words(
     palazzo.toml palazzo.local.md mempalace.yaml mempalace.yml mempal.yaml mempal.yml entities.json
     """
 )
-"""Palazzo's own files in a project, and those that MemPalace's `init` writes: their wings and rooms are read as
-settings, and nobody wrote them for people to read."""
+"""Palazzo's own files in a project, and those that MemPalace's `init` writes: settings, not documents."""
 
 _SECRET_NAMES = re.compile(
     r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)"
@@ -130,7 +129,7 @@ def refusal_by_name(path: PurePath, policy: Policy | None) -> str | None:
     if _SECRET_NAMES.fullmatch(name):
         return "usually holds secrets"
     if name in _MEMORY_CONFIGURATION:
-        return "configuration of the memory, not a document"
+        return "a memory tool's configuration, not a document"
     if name in _LOCK_NAMES or name.endswith(".lock"):
         return "a lock file"
     if _GENERATED_NAMES.fullmatch(name):

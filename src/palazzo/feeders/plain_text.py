@@ -2,8 +2,8 @@
 
 There is no such format, only habits: `User:` and `Assistant:`, the same in bold, as headings, in brackets, or with a
 time before or after the name. `speaker_marks` knows them. A file is taken for a conversation only when one habit
-holds through it; everything else is a document. A line that begins with `>` is a quotation, never a turn;
-`quoted_turns` reads conversations in which it is one.
+holds through it; everything else is a document. A line that begins with `>` is a quotation, never a turn
+(`quoted_turns` reads conversations in which it is a turn).
 
 A file may hold several sessions, each begun by a line such as `# Session 3` or `=== Chat 2026-03-04 ===` with the
 first turn right below. What stands before the first turn is kept as a note.
@@ -22,10 +22,10 @@ from palazzo.feeders.marked_lines import Line, lines_of, words_of
 from palazzo.feeders.moments import moment
 from palazzo.feeders.records import stamp_of
 from palazzo.feeders.speaker_marks import Mark, Style, find_style, is_preamble, session_mark
+from palazzo.feeders.whole_files import read_file
 from palazzo.model import Micros, Part
 
 KIND = "transcript"
-LARGEST = 256 * 1024 * 1024
 SUFFIXES = frozenset({".txt", ".md", ".markdown", ".text", ".log"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?")
 
@@ -37,7 +37,7 @@ class PlainText:
     version = 1
 
     def __init__(self, is_stated: bool = False) -> None:
-        """Make a reader. Where it `is_stated` that files are conversations, one question and its answer are enough."""
+        """Make a reader. If a person states that files are conversations, one question and its answer are enough."""
         self._is_stated = is_stated
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -47,13 +47,13 @@ class PlainText:
         if find_style(lines_of(head), self._is_stated) is None:
             return False
         try:
-            return find_style(lines_of(read_text_file(path)), self._is_stated) is not None
+            return find_style(lines_of(read_file(path)), self._is_stated) is not None
         except (SourceUnreadable, ValueError):
             return True
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the file's conversations."""
-        data = read_text_file(path)
+        data = read_file(path)
         lines = lines_of(data)
         style = find_style(lines, self._is_stated)
         if style is None:
@@ -63,16 +63,6 @@ class PlainText:
         starts = _session_starts(lines, style)
         for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
             yield _session(path.name, lines[start:end], style)
-
-
-def read_text_file(path: Path) -> bytes:
-    """Return the bytes of a text file; SourceUnreadable where it is too large or cannot be read."""
-    try:
-        if path.stat().st_size > LARGEST:
-            raise SourceUnreadable(f"{path} is over {LARGEST:,} bytes; split it.")
-        return path.read_bytes()
-    except OSError as error:
-        raise SourceUnreadable(f"{path} cannot be read ({error}).") from None
 
 
 def _session_starts(lines: list[Line], style: Style) -> list[int]:

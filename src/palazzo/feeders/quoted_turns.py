@@ -1,4 +1,4 @@
-"""Conversations kept as text in which what the person said is quoted, and the answer is not.
+"""Conversations kept as text in which the person's messages are quoted and the answers are not.
 
     > Which port does the gateway listen on?
     It listens on 8443.
@@ -6,9 +6,9 @@
     > And the health check?
     Port 8080.
 
-MemPalace writes and reads conversations so. Mail that answers line by line, and many a page of documentation, look the
-same, so a file is read like this only where somebody says that it is a conversation, and where the form holds from its
-first line to its last: each quotation is answered, and nothing but a title stands above the first.
+MemPalace uses this form. Mail that answers line by line and many pages of documentation look the same, so a file is
+read in this form only if a person states that it is a conversation, and if the form holds from the first line to the
+last: each quotation is answered, and only a title stands above the first.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ from pathlib import Path
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Message, Noise, Row, Session
 from palazzo.feeders.marked_lines import Line, lines_of, words_of
-from palazzo.feeders.plain_text import SUFFIXES, read_text_file
+from palazzo.feeders.plain_text import SUFFIXES
 from palazzo.feeders.records import stamp_of
 from palazzo.feeders.speaker_marks import is_preamble
+from palazzo.feeders.whole_files import read_file
 from palazzo.model import Part, Role
 
 KIND = "quoted-turns"
-_QUOTED = re.compile(r" {0,3}>(?!>)[ \t]?")
+_QUOTE_MARK = re.compile(r" {0,3}>(?!>)[ \t]?")
 _LEAST_QUESTIONS = 2
 _LEAST_ANSWERED = 0.8
-"""Share of quotations that an answer follows. The last one may still wait for its."""
+"""Share of quotations that an answer follows. The last quotation may lack one."""
 
 Turn = tuple[Role | None, bytes]
 
 
 class QuotedTurns:
-    """Reads conversations in which the person's words are quoted."""
+    """Reads conversations in which the person's messages are quoted."""
 
     kind = KIND
     version = 1
@@ -46,13 +47,13 @@ class QuotedTurns:
         if path.suffix.lower() not in SUFFIXES or b"\x00" in head[:1024] or not _alternate(_turns(lines_of(head))):
             return False
         try:
-            return _alternate(_turns(lines_of(read_text_file(path))))
+            return _alternate(_turns(lines_of(read_file(path))))
         except (SourceUnreadable, ValueError):
             return True
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the conversation that the file is."""
-        turns = _turns(lines_of(read_text_file(path)))
+        turns = _turns(lines_of(read_file(path)))
         if not _alternate(turns):
             raise SourceUnreadable(f"{path} is no conversation of quoted questions and answers.")
         first = next(raw for role, raw in turns if role == "user")
@@ -64,21 +65,24 @@ class QuotedTurns:
 
 
 def _turns(lines: Sequence[Line]) -> list[Turn]:
-    """The stretches of the file with who speaks; what stands above the first quotation is nobody's."""
+    """The stretches of the file, each with its speaker: None above the first quotation."""
     turns: list[tuple[Role | None, list[bytes]]] = []
     speaker: Role | None = None
     for line in lines:
-        if not line.fenced and _QUOTED.match(line.text):
-            role: Role | None = "user"
-        elif speaker == "user" and not line.raw.strip():
-            role = "user"  # the blank line behind a question
-        else:
-            role = "assistant" if speaker else None
+        role = _role_of_line(line, speaker)
         if not turns or role != speaker:
             turns.append((role, []))
         speaker = role
         turns[-1][1].append(line.raw)
     return [(role, b"".join(raws)) for role, raws in turns]
+
+
+def _role_of_line(line: Line, speaker: Role | None) -> Role | None:
+    if not line.fenced and _QUOTE_MARK.match(line.text):
+        return "user"
+    if speaker == "user" and not line.raw.strip():
+        return "user"  # the blank line after a question
+    return "assistant" if speaker else None
 
 
 def _alternate(turns: Sequence[Turn]) -> bool:
@@ -98,7 +102,7 @@ def _rows(turns: Sequence[Turn]) -> Iterator[Row]:
 def _content(role: Role | None, raw: bytes) -> Content:
     text = words_of(raw)
     if role == "user":
-        text = "\n".join(_QUOTED.sub("", line, count=1) for line in text.splitlines()).strip("\n")
+        text = "\n".join(_QUOTE_MARK.sub("", line, count=1) for line in text.splitlines()).strip("\n")
     if not text.strip():
         return Noise("a turn without words" if role else "blank")
     parts = (Part("text", 0, len(text)),)

@@ -30,7 +30,7 @@ COLLECTIONS: tuple[Collection, ...] = (
 )
 """Readers of files and directories that hold many conversations; what is most particular is asked first."""
 
-NAMED: tuple[Collection, ...] = (ChatMessages(),)
-"""Readers of what may as well be data: asked of a file that somebody names, or says to be a conversation."""
-STATED: tuple[Collection, ...] = (PlainText(is_stated=True), QuotedTurns())
-"""Readers of text that may as well be a document: asked where somebody says that it is a conversation."""
+NAMED_FILE_COLLECTIONS: tuple[Collection, ...] = (ChatMessages(),)
+"""Readers of files that may be data: used only for a file that a person names or states to be a conversation."""
+STATED_COLLECTIONS: tuple[Collection, ...] = (PlainText(is_stated=True), QuotedTurns())
+"""Readers of text that may be a document: used only where a person states that it is a conversation."""

@@ -7,9 +7,12 @@ words can be found and quoted as they were.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from palazzo.feeders.jsonl import string
+from palazzo.feeders.records import objects_in
 from palazzo.model import Part, PartKind, Trust
 
 JOINT = "\n\n"
@@ -55,6 +58,18 @@ class Composer:
     def parts(self) -> tuple[Part, ...]:
         """The parts so far, in order."""
         return tuple(self._parts)
+
+
+def function_calls(calls: object) -> Iterator[tuple[str, str, object]]:
+    """Yield the id, the function's name and the arguments of each call in a list as OpenAI's chat API has it."""
+    for call in objects_in(calls):
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        arguments: object = function.get("arguments")
+        if isinstance(arguments, str):
+            with contextlib.suppress(ValueError):  # half-written arguments are shown as they are
+                arguments = json.loads(arguments, strict=False)
+        yield string(call, "id"), string(function, "name"), arguments
 
 
 def call_text(name: str, arguments: object) -> str:

@@ -27,13 +27,14 @@ from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.records import objects_in, parse, stamp_of
 from palazzo.feeders.slack_messages import KIND, People, content_of
+from palazzo.feeders.whole_files import read_file
 
 _PEOPLE = ("users.json", "org_users.json")
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _MESSAGES = re.compile(
     rb'\s*\[\s*\{(?=[^{}]*"type"\s*:\s*"message")(?=[^{}]*"text"\s*:)[^{}]*"ts"\s*:\s*"\d{9,10}\.\d+"'
 )
-"""How a day's file begins. One that lies alone has no list of people, who are then known by their ids."""
+"""How the file of one day begins. Outside an export it has no list of people: they are named by their ids."""
 _DAY = re.compile(r"(?:[^/]+/)?(?P<folder>[^/]+)/(?P<day>\d{4}-\d{2}-\d{2})\.json")
 
 
@@ -57,9 +58,9 @@ class Slack:
         return any(name in tops for name in _PEOPLE) and any(name in tops for name in _LISTS)
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield each channel's days, in order; of a day's file that lies alone, that day."""
+        """Yield each channel's days, in order; of a single file, its day."""
         if path.suffix.lower() == ".json":
-            yield _day_alone(path)
+            yield _single_day(path)
             return
         export = open_export(path)
         if not any(find(export, name) for name in (*_PEOPLE, *_LISTS)) and not export.refused:
@@ -81,13 +82,10 @@ def _session(export: Export, file: str, channel: JsonObject, folder: str, day: s
     return Session(identity, export.stamp(file), rows, title, updated_at=moment(f"{day}T23:59:59Z"))
 
 
-def _day_alone(path: Path) -> Session:
+def _single_day(path: Path) -> Session:
     folder = path.absolute().parent.name
     title = f"#{folder}, {path.stem}"
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise SourceUnreadable(f"{path} cannot be read ({error}).") from None
+    data = read_file(path)
     rows = partial(_rows_of, parse(data, path.name), People.of([]), title)
     identity = Identity((KIND, folder, path.stem), f"{folder}/{path.stem}")
     return Session(identity, stamp_of(data), rows, title, updated_at=moment(f"{path.stem}T23:59:59Z"))

@@ -51,7 +51,7 @@ _HEADING = re.compile(r"(#{1,6})[ \t]")
 _MOST_ABOVE = 15
 """Lines that may stand above the first turn: a title, a date, a few fields."""
 _LEAST_TURNS, _LEAST_STATED = 3, 2
-"""Turns that a conversation has, and those that one has of which somebody says that it is one."""
+"""The fewest turns of a conversation: of a file that is recognised, and of one that a person states to be one."""
 _LEAST_CHANGES = 0.7
 """Share of turns that follow one of somebody else in their session."""
 _LEAST_SAID = 0.8
@@ -89,7 +89,7 @@ class Style:
 def find_style(lines: Sequence[Line], is_stated: bool = False) -> Style | None:
     """Return the style that holds through the lines; None for what is no conversation.
 
-    Where it `is_stated` that they are one, it may be short, and answers may have headings of their own.
+    If a person states that they are one (`is_stated`), it may be short, and answers may have headings of their own.
     """
     style = _first_style(lines)
     if style is None:

@@ -133,7 +133,7 @@ def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
 
 def is_single_valued(predicate: Predicate) -> bool:
     """Return whether a subject has one object at a time: declared so, or known so and not declared otherwise."""
-    return predicate.declared if predicate.declared is not None else kind_of(predicate.name) is not None
+    return predicate.functional if predicate.functional is not None else kind_of(predicate.name) is not None
 
 
 def contradict(beliefs: Beliefs, one: Version, other: Version) -> bool:
@@ -142,7 +142,7 @@ def contradict(beliefs: Beliefs, one: Version, other: Version) -> bool:
     kind = kind_of(predicate.name)
     if beliefs.root(one.object) == beliefs.root(other.object) or not is_single_valued(predicate):
         return False
-    return bool(predicate.declared) or (
+    return bool(predicate.functional) or (
         kind is not None and values_contradict(kind, beliefs.name(one.object), beliefs.name(other.object))
     )
 

@@ -1,4 +1,4 @@
-"""Directories that builds fill: what git does not track in them is not read, unless somebody names it."""
+"""Directories of build output: files in them that git does not track are not read, unless a person names them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from palazzo.scope import git
 
 NAMES = frozenset({"build", "dist", "target", "out", "coverage", "htmlcov", "vendor", "obj", "_build"})
-"""What build tools, test runners and package managers call such a directory. People call source code so, too: a package
-`build`, vendored documents. So git decides, by whether it tracks anything there."""
+"""Names that build tools, test runners and package managers give such a directory. Source code has them, too (a package
+`build`, vendored documents), so only files that git tracks there are read."""
 REASON = "build output that git does not track; name it to read it"
 _PATIENCE = 5.0
-"""Seconds that git has to list one directory; of 100,000 files it takes about a tenth of one."""
+"""Seconds that git may take to list one directory; 100,000 files take about 0.1 s."""
 
 
 def tracked_files(directory: Path, root: Path) -> frozenset[str]:
-    """Return the paths of the files below `directory` that git tracks in the checkout at `root`; none without one."""
+    """Return the paths of the files below `directory` that git tracks in `root`; none where that is no checkout."""
     if not (root / ".git").exists():
         return frozenset()
-    listed = git.run(root, "ls-files", "-z", "--", directory.relative_to(root).as_posix(), within=_PATIENCE)
-    names = (os.fsdecode(name) for name in (listed or b"").split(b"\0") if name)
+    output = git.run(root, "ls-files", "-z", "--", directory.relative_to(root).as_posix(), within=_PATIENCE)
+    names = (os.fsdecode(name) for name in (output or b"").split(b"\0") if name)
     return frozenset(str(root / name) for name in names)
 
 
-def unnamed(patterns: Iterable[str]) -> frozenset[str]:
-    """Return the names of directories that count as build output beside patterns that name what is to be read."""
-    return NAMES - {part for pattern in patterns for part in pattern.split("/")}
+def directory_names(include: Iterable[str]) -> frozenset[str]:
+    """Return the names of directories that count as build output: those that no pattern of `include` contains."""
+    return NAMES - {part for pattern in include for part in pattern.split("/")}

@@ -18,7 +18,7 @@ from palazzo.errors import NotFound
 from palazzo.feeders import Collection, Feeder
 from palazzo.feeders import documents as document_feeder
 from palazzo.feeders.document_kinds import Policy, refusal_by_head, refusal_by_name, refusal_by_size
-from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
 from palazzo.mining import build_output
 from palazzo.mining.heads import kind_of, read_head, trouble
 from palazzo.mining.ignoring import Globs
@@ -39,8 +39,10 @@ _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json"
     "conversations-000.json",
 }
 """One of these names lies in every directory that is a collection; others are not looked into."""
+_UNCERTAIN_COLLECTIONS = (*NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS)
+"""Readers of what may as well be data or a document."""
 _KEPT_AMONG_DOCUMENTS = frozenset({document_feeder.KIND, "transcript", "diary", "aider"}) | {
-    reader.kind for reader in (*NAMED, *STATED)
+    reader.kind for reader in _UNCERTAIN_COLLECTIONS
 }
 """Kinds of text that people keep next to other text; the rest is where programs put it."""
 
@@ -79,7 +81,7 @@ class Rules:
 
     `include` and `exclude` are patterns as in ignore files, relative to the given path or to the project.
     With `include` only what matches is taken, whatever kind of text it is; `exclude` wins over all. What lies in
-    an `excluded` directory is passed over unless it was named. With `is_stated` the mode is somebody's word.
+    an `excluded` directory is passed over unless it was named. `is_stated`: a person gave the mode.
     """
 
     mode: Mode = "auto"
@@ -95,23 +97,23 @@ class Rules:
 class Readers:
     """Who reads what. `known` returns the kind of a file that was read before and has not changed since, or "".
 
-    `before` returns what a file was last read as, changed or not, or "".
+    `former_kind` returns the kind that a file had when it was last read, changed or not, or "".
     """
 
     feeders: Sequence[Feeder] = TRANSCRIPTS
     collections: Sequence[Collection] = COLLECTIONS
     known: Callable[[Path, os.stat_result], str] = lambda path, status: ""
-    before: Callable[[Path], str] = lambda path: ""
+    former_kind: Callable[[Path], str] = lambda path: ""
 
-    def kind(self, path: Path, head: bytes, others: Sequence[Collection] = ()) -> str:
-        """Return the kind of conversations that a file holds, or "" for none; `others` are asked last."""
+    def kind(self, path: Path, head: bytes, more_collections: Sequence[Collection] = ()) -> str:
+        """Return the kind of conversations that a file holds, or "" for none; `more_collections` are tried last."""
         suffix = path.suffix.lower()
         readers: list[Feeder | Collection] = []
         if suffix in _MAY_BE_TRANSCRIPTS:
             readers += self.feeders
         if suffix in _MAY_BE_COLLECTIONS:
             readers += self.collections
-        readers += others
+        readers += more_collections
         return next((reader.kind for reader in readers if reader.recognises(path, head)), "")
 
     def kind_of_directory(self, path: Path, names: set[str]) -> str:
@@ -143,27 +145,28 @@ def existing(path: Path) -> Path:
 
 
 def _each(tops: list[Path], rules_for: Callable[[Path], Rules], readers: Readers) -> Iterator[Found]:
-    """Yield each path once. What is named by itself is judged so, whatever a walk over what it lies in says of it."""
+    """Yield each path once. A path that was given itself is judged by itself, not by the walk over its directory."""
     seen: set[Path] = set()
     for top in tops:
         rules, root = rules_for(top), _root_of(top, tops)
-        for found in _below(top, root, rules, readers) if top.is_dir() else [_named(top, root, rules, readers)]:
-            if found.path not in seen and (found.path == top or isinstance(found, Candidate) or found.path not in tops):
-                seen.add(found.path)
-                yield found
+        for verdict in _below(top, root, rules, readers) if top.is_dir() else [_judge_file(top, root, rules, readers)]:
+            is_final = verdict.path == top or verdict.path not in tops or isinstance(verdict, Candidate)
+            if is_final and verdict.path not in seen:
+                seen.add(verdict.path)
+                yield verdict
 
 
 def _root_of(top: Path, tops: Sequence[Path]) -> Path:
-    """The directory of the project that `top` lies in: where no project is marked, a directory given beside it."""
+    """The root of the project of `top`; without a marked project, the outermost given directory that contains it."""
     directory = top if top.is_dir() else top.parent
     root = project_root(directory)
-    above = [other for other in tops if other != top and root == directory and directory.is_relative_to(other)]
-    return project_root(min(above, key=lambda other: len(other.parts))) if above else root
+    parents = [path for path in tops if path != top and root == directory and directory.is_relative_to(path)]
+    return project_root(min(parents, key=lambda path: len(path.parts))) if parents else root
 
 
 def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[Found]:
     include, exclude = Globs(rules.include), Globs(rules.exclude)
-    outputs = frozenset[str]() if rules.mode == "convos" else build_output.unnamed(rules.include)
+    outputs = frozenset[str]() if rules.mode == "convos" else build_output.directory_names(rules.include)
     wholes: dict[Path, Candidate] = {}
 
     def visit(directory: Path, root: Path, names: set[str]) -> None:
@@ -172,38 +175,39 @@ def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[Fo
             wholes[directory] = Candidate(directory, kind, root, 0, 0)
 
     judged = (
-        met if isinstance(met, Skip) else _judge(met, str(top), rules, include, readers, wholes)
-        for met in walk(top, exclude, rules.gitignore, frozenset(map(str, rules.excluded)), visit, root, outputs)
+        entry if isinstance(entry, Skip) else _judge(entry, str(top), rules, include, readers, wholes)
+        for entry in walk(top, exclude, rules.gitignore, frozenset(map(str, rules.excluded)), visit, root, outputs)
     )
     if rules.mode in ("docs", "all"):
         return judged
-    each = list(judged)  # which also finds the wholes
-    found = [*wholes.values(), *each]
-    return _mostly(found) if rules.mode == "auto" else iter(found)
+    files = list(judged)  # which also finds the wholes
+    verdicts = [*wholes.values(), *files]
+    return _skip_documents_among_transcripts(verdicts) if rules.mode == "auto" else iter(verdicts)
 
 
-def _mostly(found: list[Found]) -> Iterator[Found]:
+def _skip_documents_among_transcripts(verdicts: list[Found]) -> Iterator[Found]:
     """A directory that holds more transcripts than documents is a place of transcripts, and read as such."""
-    kinds = [one.kind for one in found if isinstance(one, Candidate)]
+    kinds = [verdict.kind for verdict in verdicts if isinstance(verdict, Candidate)]
     documents = kinds.count(document_feeder.KIND)
     drop = len([kind for kind in kinds if kind not in _KEPT_AMONG_DOCUMENTS]) > documents
-    for one in found:
-        if drop and isinstance(one, Candidate) and one.kind == document_feeder.KIND:
-            yield Skip(one.path, "lies among transcripts; `--mode docs` reads it")
+    for verdict in verdicts:
+        if drop and isinstance(verdict, Candidate) and verdict.kind == document_feeder.KIND:
+            yield Skip(verdict.path, "lies among transcripts; `--mode docs` reads it")
         else:
-            yield one
+            yield verdict
 
 
-def _named(path: Path, root: Path, rules: Rules, readers: Readers) -> Found:
-    """Judge a file that a person named: its kind does not matter, what it holds does, and every skip is reported."""
+def _judge_file(path: Path, root: Path, rules: Rules, readers: Readers) -> Found:
+    """Judge a file that a person named, by its contents alone; a skip is always reported."""
     try:
         status = path.lstat()
     except OSError as error:
         return Skip(path, trouble(error))
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
-    found = _read_as(Entry(path, status, root), rules, None, readers, NAMED if rules.is_stated else ())
-    return replace(found, expected=False) if isinstance(found, Skip) else found
+    more_collections = NAMED_FILE_COLLECTIONS if rules.is_stated else ()
+    verdict = _read_as(Entry(path, status, root), rules, None, readers, more_collections)
+    return replace(verdict, expected=False) if isinstance(verdict, Skip) else verdict
 
 
 def _judge(
@@ -220,15 +224,16 @@ def _judge(
 
 
 def _read_as(
-    entry: Entry, rules: Rules, policy: Policy | None, readers: Readers, others: Sequence[Collection] = ()
+    entry: Entry, rules: Rules, policy: Policy | None, readers: Readers, more_collections: Sequence[Collection] = ()
 ) -> Found:
-    """Judge a file. `others` may read it where nobody else does; they are all asked where conversations are stated."""
+    """Judge a file; `more_collections` are tried last, all of them where a person states that it is a conversation."""
     try:
         if rules.mode in ("auto", "convos"):
-            others = (*NAMED, *STATED) if rules.mode == "convos" and rules.is_stated else others
-            found = _conversations(entry, rules, readers, others)
-            if found is not None:
-                return found
+            if rules.mode == "convos" and rules.is_stated:
+                more_collections = _UNCERTAIN_COLLECTIONS
+            verdict = _conversations(entry, rules, readers, more_collections)
+            if verdict is not None:
+                return verdict
         if entry.path.suffix.lower() in _JSON_LINES:
             return Skip(entry.path, "JSON lines are data, not a document", expected=True)
         return _document(entry, policy, readers)
@@ -236,7 +241,9 @@ def _read_as(
         return Skip(entry.path, trouble(error))
 
 
-def _conversations(entry: Entry, rules: Rules, readers: Readers, others: Sequence[Collection]) -> Found | None:
+def _conversations(
+    entry: Entry, rules: Rules, readers: Readers, more_collections: Sequence[Collection]
+) -> Found | None:
     """Judge whether a file holds conversations; None where it may yet be a document."""
     suffix = entry.path.suffix.lower()
     if entry.path.name.endswith(_NOTE_OF_A_SUB_AGENT) and entry.path.parent.name == "subagents":
@@ -245,13 +252,13 @@ def _conversations(entry: Entry, rules: Rules, readers: Readers, others: Sequenc
         known = readers.known(entry.path, entry.status)
         if known and known != document_feeder.KIND:
             return _candidate(entry, known)
-        if known and not others and rules.mode != "convos":
+        if known and not more_collections and rules.mode != "convos":
             return None
-        # what somebody once said to be a conversation stays one as it grows
-        before = readers.before(entry.path)
-        again = [reader for reader in (*NAMED, *STATED) if reader.kind == before]
+        # a file that a person once stated to be a conversation stays one as it grows
+        former_kind = readers.former_kind(entry.path)
+        former_readers = [reader for reader in _UNCERTAIN_COLLECTIONS if reader.kind == former_kind]
         head = read_head(entry.path)
-        kind = readers.kind(entry.path, head, (*others, *again))
+        kind = readers.kind(entry.path, head, (*more_collections, *former_readers))
         if kind:
             return _candidate(entry, kind)
         if suffix in _JSON_LINES or (suffix == ".json" and rules.mode == "convos"):

@@ -16,7 +16,7 @@ from pathlib import Path
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Collection, Feeder, Identity, Row
 from palazzo.feeders.documents import Documents
-from palazzo.feeders.registry import COLLECTIONS, NAMED, STATED, TRANSCRIPTS
+from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
 from palazzo.mining.collected import (
     CollectionState,
     Met,
@@ -58,7 +58,7 @@ def mine(
     """
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
-    readers = Readers(known=run.known_kind, before=run.kind_before)
+    readers = Readers(known=run.known_kind, former_kind=run.former_kind)
     run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), readers)))
     if request.is_stated:
         run.report_unread()
@@ -119,8 +119,8 @@ class _Tally:
         self.bytes += size
 
     @property
-    def accounted(self) -> int:
-        """How much was said of sources so far: it grows with whatever is said of one."""
+    def size(self) -> int:
+        """How many reports there are of sources so far; reading a source that is not left out adds at least one."""
         return self.sources + len(self.skipped) + len(self.failed)
 
     def fail(self, uri: str, error: Exception | str) -> None:
@@ -183,27 +183,30 @@ class _Run:
             elif one.kind not in _FEEDERS or self._request.wanted.by_time(_changed(one)):
                 candidates.append(one)
             else:
-                self._unread.note_unasked(one.path)
+                self._unread.note_unwanted(one.path)
         return candidates
 
     def known_kind(self, path: Path, status: os.stat_result) -> str:
         """Return what a file was read as, if it is as it was."""
-        state = self._states.get(path.as_uri()) if self._states else None
+        state = self._state(path)
         if state is None or (state.size, state.mtime) != (status.st_size, status.st_mtime_ns):
             return ""
         return state.feeder if state.version == _VERSIONS.get(state.feeder) else ""
 
-    def kind_before(self, path: Path) -> str:
-        """Return what a file was last read as."""
-        state = self._states.get(path.as_uri()) if self._states else None
+    def former_kind(self, path: Path) -> str:
+        """Return the kind that a file had when it was last read, or ""."""
+        state = self._state(path)
         return "" if state is None else state.feeder
+
+    def _state(self, path: Path) -> FileState | None:
+        return self._states.get(path.as_uri()) if self._states else None
 
     def take(self, candidates: list[Candidate]) -> None:
         """Read the candidates, each for itself: one that fails costs no other."""
         self._total = len(candidates)
         for candidate in candidates:
             self._tell(candidate.uri)
-            accounted = self.tally.accounted
+            reports_before = self.tally.size
             if candidate.kind == Documents.kind:
                 self._documents.add(candidate.uri)
             try:
@@ -214,8 +217,8 @@ class _Run:
                     self._take_file(candidate)
             except (OSError, SourceUnreadable) as error:
                 self.tally.fail(candidate.uri, error)
-            if self.tally.accounted == accounted:
-                self._unread.note_unasked(candidate.path)
+            if self.tally.size == reports_before:
+                self._unread.note_unwanted(candidate.path)
             else:
                 self._unread.note_read(candidate.path)
             self._done += 1
@@ -223,7 +226,7 @@ class _Run:
             self._tell("")
 
     def report_unread(self) -> None:
-        """Note as skipped each path of the request of which nothing was said, with the reason."""
+        """Report as skipped, with the reason, each path of the request that the report says nothing of so far."""
         for path in map(existing, self._request.paths):
             reason = self._unread.reason(path)
             if reason:
@@ -269,7 +272,7 @@ class _Run:
             )
 
     def _refusal_of_transcript(self, feeder: Feeder, path: Path) -> str:
-        """Return why a run that is not dry would leave a transcript out; "" where it would not."""
+        """Return why a run that is not dry would leave a transcript out, or ""."""
         if not self._request.wanted.looks_inside:
             return ""
         with path.open("rb") as stream:
@@ -337,7 +340,7 @@ class _Run:
 
 
 _FEEDERS = {feeder.kind: feeder for feeder in TRANSCRIPTS}
-_COLLECTIONS = (*COLLECTIONS, *NAMED, *STATED)
+_COLLECTIONS = (*COLLECTIONS, *NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS)
 _OF_MANY = frozenset(collection.kind for collection in _COLLECTIONS)
 _VERSIONS = {
     Documents.kind: Documents.version,

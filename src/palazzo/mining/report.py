@@ -29,8 +29,7 @@ class MineRequest:
     """What is read of a project that does not say so itself."""
     wanted: Wanted = ANY
     is_stated: bool = False
-    """Whether somebody named these paths and this mode: what they say is believed, and of each path is said what became
-    of it."""
+    """Whether a person gave these paths and this mode: then the mode is believed, and the report covers each path."""
 
 
 @dataclass(frozen=True, slots=True)

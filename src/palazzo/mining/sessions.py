@@ -98,38 +98,39 @@ def open_session(
 
     Returns why a conversation is left out that is not `wanted`.
     """
-    with database.snapshot() as connection:
-        known = sources.find_source(connection, Source(identity.key, kind, uri))
-    ahead = _look_ahead(rows, wanted, known is not None or identity.led_by_agent, cwd)
-    refusal = ahead.refusal(wanted)
+    source_row = _source_row(database, Source(identity.key, kind, uri))
+    preview = _look_ahead(rows, wanted, source_row is not None or identity.led_by_agent, cwd)
+    refusal = preview.refusal(wanted)
     if refusal:
         return refusal
-    messages = [row.content for row in ahead.rows if isinstance(row.content, Message)]
-    directory = ahead.directory
-    said = [m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()]
-    spoken = next((text for text in said if title_from(text)), next(iter(said), ""))
+    messages = [row.content for row in preview.rows if isinstance(row.content, Message)]
+    directory = preview.directory
+    texts = [m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()]
+    first_text = next((text for text in texts if title_from(text)), next(iter(texts), ""))
     project = placing.project(Path(directory)) if directory else None
-    place = placing.of_conversation(project, spoken)
-    if known is not None:
+    place = placing.of_conversation(project, first_text)
+    if source_row is not None:
         with database.snapshot() as connection:
-            title = title or shown_title(connection, known, sources.read_source(connection, known).title)
-            place = sources.place_of_first_item(connection, known) or place
+            title = title or shown_title(connection, source_row, sources.read_source(connection, source_row).title)
+            place = sources.place_of_first_item(connection, source_row) or place
     guard = Guard.of(database)
-    named = title or title_from(guard.without_erased(spoken))  # before it is cut off in the middle of such words
-    source = Source(identity.key, kind, uri, identity.session_id, named, project.identity if project else "")
+    title = title or title_from(guard.without_erased(first_text))  # before the text is cut off amid erased words
+    source = Source(identity.key, kind, uri, identity.session_id, title, project.identity if project else "")
     source = guard.source(source)
-    return Opened(source, identity, place, project, known is not None, directory, chain(ahead.rows, rows))
+    return Opened(source, identity, place, project, source_row is not None, directory, chain(preview.rows, rows))
 
 
 def refusal_of_session(
     database: Database | None, kind: str, identity: Identity, uri: str, rows: Iterator[Row], wanted: Wanted, cwd: str
 ) -> str:
-    """Return why `open_session` would leave a conversation out; "" where it would not. Nothing is archived."""
-    known = None
-    if database is not None:
-        with database.snapshot() as connection:
-            known = sources.find_source(connection, Source(identity.key, kind, uri))
-    return _look_ahead(rows, wanted, known is not None or identity.led_by_agent, cwd).refusal(wanted)
+    """Return why `open_session` would leave a conversation out, or "". Nothing is archived."""
+    source_row = None if database is None else _source_row(database, Source(identity.key, kind, uri))
+    return _look_ahead(rows, wanted, source_row is not None or identity.led_by_agent, cwd).refusal(wanted)
+
+
+def _source_row(database: Database, source: Source) -> int | None:
+    with database.snapshot() as connection:
+        return sources.find_source(connection, source)
 
 
 def file_session(
@@ -206,8 +207,8 @@ def count_drawers(database: Database, source: Source, since: Micros) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ahead:
-    """The first rows of a conversation; `is_short` says that there are no others, and too few messages."""
+class _Preview:
+    """The first rows of a conversation. `is_short`: these are all its rows, and they have too few messages."""
 
     rows: list[Row]
     directory: str
@@ -219,20 +220,20 @@ class _Ahead:
         return "" if wanted.by_directory(self.directory) else "its project is excluded"
 
 
-def _look_ahead(rows: Iterator[Row], wanted: Wanted, may_be_short: bool, directory: str) -> _Ahead:
-    """Read rows until it is said in which directory the session was held, and a person and enough have spoken."""
+def _look_ahead(rows: Iterator[Row], wanted: Wanted, may_be_short: bool, directory: str) -> _Preview:
+    """Read rows until the session's directory is known, a person has spoken and there are enough messages."""
     least = 0 if may_be_short else wanted.least_messages
-    ahead: list[Row] = []
-    messages, spoken = MessageCounter(), False
+    preview: list[Row] = []
+    messages, has_person = MessageCounter(), False
     for row in rows:
-        ahead.append(row)
+        preview.append(row)
         if isinstance(row.content, Message):
             directory = directory or row.content.cwd
-            spoken = spoken or (row.content.role == "user" and row.content.standing == "said")
+            has_person = has_person or (row.content.role == "user" and row.content.standing == "said")
         messages.add(row.content)
-        if (directory and spoken and messages.number >= least) or len(ahead) >= _LOOK_AHEAD:
+        if (directory and has_person and messages.number >= least) or len(preview) >= _LOOK_AHEAD:
             break
-    return _Ahead(ahead, directory, len(ahead) < _LOOK_AHEAD and messages.number < least)
+    return _Preview(preview, directory, len(preview) < _LOOK_AHEAD and messages.number < least)
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -43,8 +43,8 @@ class _Directory:
     path: Path
     root: Path
     layers: Layers
-    tracked: frozenset[str] | None = None
-    """In build output the files that git tracks, which alone are read; None anywhere else."""
+    tracked_files: frozenset[str] | None = None
+    """In build output, the files that git tracks: only they are read. None outside build output."""
 
 
 def walk(
@@ -59,8 +59,8 @@ def walk(
     """Yield the files below `top`, which is absolute and no link, and what is passed over.
 
     Directories that are `excluded` are not entered. `visit` is told of each directory that is entered, of its
-    project's root, and of the names in it. `root` is that of the project of `top`, if it is known. In directories of
-    the names `outputs` only what git tracks is read.
+    project's root, and of the names in it. `root` is that of the project of `top`, if it is known. In directories whose
+    names are in `outputs` only files that git tracks are read.
     """
     root = project_root(top) if root is None else root
     waiting = [_Directory(top, root, layers_above(top, root, gitignore))]
@@ -80,11 +80,11 @@ def walk(
         visit(directory.path, directory.root, names)
         deeper: list[_Directory] = []
         for entry in listed:
-            met = _meet(entry, directory, str(top), exclude, excluded, outputs)
-            if isinstance(met, _Directory):
-                deeper.append(met)
+            verdict = _meet(entry, directory, str(top), exclude, excluded, outputs)
+            if isinstance(verdict, _Directory):
+                deeper.append(verdict)
             else:
-                yield met
+                yield verdict
         waiting.extend(reversed(deeper))
 
 
@@ -114,7 +114,7 @@ def _entered(directory: _Directory, names: set[str], gitignore: bool) -> _Direct
     path, root, layers = directory.path, directory.root, directory.layers
     if ".git" in names and path != root:
         root, layers = path, ()
-        directory = replace(directory, tracked=None)
+        directory = replace(directory, tracked_files=None)
     if names & {".git", ".gitignore", ".palazzoignore"}:
         layers += layers_in(path, gitignore)
     return replace(directory, root=root, layers=layers)
@@ -145,21 +145,21 @@ def _meet(
     if is_directory:
         refusal = refusal_of_directory(entry.name)
         return Skip(path, refusal, expected=True) if refusal else _below(path, directory, outputs)
-    if directory.tracked is not None and entry.path not in directory.tracked:
+    if directory.tracked_files is not None and entry.path not in directory.tracked_files:
         return Skip(path, build_output.REASON, expected=True)
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
     return Entry(path, status, directory.root)
 
 
-def _below(path: Path, above: _Directory, outputs: frozenset[str]) -> _Directory | Skip:
-    """The directory at `path`, to be entered; of build output what git tracks, and nothing where it tracks none."""
-    tracked = above.tracked
-    if tracked is None and path.name in outputs and not (path / ".git").exists():
-        tracked = build_output.tracked_files(path, above.root)
-        if not tracked:
+def _below(path: Path, parent: _Directory, outputs: frozenset[str]) -> _Directory | Skip:
+    """The directory at `path`, to be entered; build output is skipped where git tracks nothing in it."""
+    files = parent.tracked_files
+    if files is None and path.name in outputs and not (path / ".git").exists():
+        files = build_output.tracked_files(path, parent.root)
+        if not files:
             return Skip(path, build_output.REASON)
-    return replace(above, path=path, tracked=tracked)
+    return replace(parent, path=path, tracked_files=files)
 
 
 def _about_link(path: Path, top: str) -> str:

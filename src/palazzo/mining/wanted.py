@@ -14,8 +14,8 @@ class Wanted:
     """What a conversation must be; by default anything will do.
 
     `since`: gone on with at that time or later. `sessions`: its id, or its parent's, begins with one of these.
-    `least_messages`: a person's and an agent's together, in words; one that is known already is taken however short it
-    is, and so is a sub-agent's, which is a part of the session that it works for.
+    `least_messages`: a person's and an agent's together, in words; a conversation that is known already is taken
+    however short it is, and so is a sub-agent's, which is a part of the session that it works for.
     `excluded`: directories whose projects' conversations are left out. `pauses`: times; what was said then is left out.
     """
 
@@ -32,7 +32,7 @@ class Wanted:
 
     @property
     def looks_inside(self) -> bool:
-        """Whether a conversation's rows say whether it is wanted."""
+        """Whether it depends on a conversation's rows that it is wanted."""
         return self.least_messages > 0 or bool(self.excluded)
 
     def by_time(self, updated_at: Micros | None) -> bool:
@@ -53,21 +53,21 @@ class Wanted:
 ANY = Wanted()
 """Every conversation."""
 _IDENTITIES = ("message_id", "continues")
-"""Where feeders note, in `meta`, which message a row is a part of: hosts write one row for each block or change."""
+"""Fields of `meta` that say which message a row is a part of: some hosts write a row for each block or change."""
 
 
 class MessageCounter:
-    """Counts what a person and an agent said to each other in words: not calls of tools and results, nor the host's."""
+    """Counts the messages of a person and an agent that have words: no tool calls, results or messages of the host."""
 
     def __init__(self) -> None:
         self._identities: set[object] = set()
         self.number = 0
 
     def add(self, content: Content) -> None:
-        """Count a row, unless it is no message or a part of one that was counted."""
+        """Count a row, unless it is no message or a part of a message that was counted."""
         if not isinstance(content, Message) or not _has_words(content):
             return
-        identity = next((found for name in _IDENTITIES if (found := content.meta.get(name))), None)
+        identity = next((value for name in _IDENTITIES if (value := content.meta.get(name))), None)
         if identity is None or identity not in self._identities:
             self._identities.add(identity)
             self.number += 1

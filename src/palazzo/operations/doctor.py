@@ -103,7 +103,7 @@ def _palace(context: Context) -> Iterator[Finding]:
         from palazzo.archive.relooking import wants_look
         from palazzo.derive import is_outdated
         from palazzo.derive.cut import Cutter
-        from palazzo.store import imported, schema, tainted, tombstones, unfinished
+        from palazzo.store import foreign_rows, schema, tainted, tombstones, unfinished
 
         with context.reading().database.snapshot() as connection:
             yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
@@ -116,7 +116,7 @@ def _palace(context: Context) -> Iterator[Finding]:
             if waiting := tainted.count_waiting(connection):
                 told = f"{waiting:,} of what agents wrote under words from outside nobody has judged"
                 yield Finding("quarantine", True, f"{told}: palazzo quarantine list")
-            if variants := imported.variants(connection):
+            if variants := foreign_rows.variants(connection):
                 told = f"{len(variants):,} items came from elsewhere with other words than they have here"
                 shown = f"yours were kept: palazzo show {variants[0].item} shows the last of them"
                 yield Finding("variants", True, f"{told}; {shown}")

@@ -75,7 +75,9 @@ def _declared(context: Context, name: str, functional: bool) -> tuple[str, ...]:
         changing = change(context, connection, "kg predicate")
         row = changing.predicate(name)
         known = predicates.read_predicate(connection, row)
-        if known.declared is functional or (known.declared is None and not functional and not is_single_valued(known)):
+        if known.functional is functional or (
+            known.functional is None and not functional and not is_single_valued(known)
+        ):
             return ()
         changing.did("predicate", predicates.declare(connection, changing.new_uid(), row, functional, changing.now))
         changing.count(1)
@@ -91,7 +93,7 @@ def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
     return tuple(
         PredicateView(one.name, is_single_valued(one), counts.get(one.row, 0))
         for one in predicates.all_predicates(connection)
-        if one.declared or one.row in counts
+        if one.functional or one.row in counts
     )
 
 

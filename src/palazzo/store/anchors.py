@@ -289,14 +289,14 @@ def said_of(
     return [int(row) for _, row in rows]
 
 
-def facts_on(connection: Connection, wing: str, names: Collection[str], now: Micros, limit: int) -> list[int]:
-    """Return the versions (row ids) of a wing's facts that cite such a file, newest first; none that ended by `now`."""
+def facts_on(connection: Connection, wing: str, names: Collection[str], ended_by: Micros, limit: int) -> list[int]:
+    """Return the versions (row ids) of a wing's facts that cite such a file, newest first; none `ended_by` then."""
     rows = connection.execute(
         "SELECT DISTINCT v.id FROM fact_anchor c JOIN fact_version v ON v.id = c.version AND v.retired_at IS NULL"
         " JOIN fact f ON f.id = v.fact JOIN wing w ON w.id = f.wing"
         " WHERE w.name = ?1 AND c.path IN (SELECT value FROM json_each(?2))"
         " AND (v.valid_to IS NULL OR v.valid_to > ?3) ORDER BY 1 DESC LIMIT ?4",
-        (wing, json.dumps(list(names)), now, limit),
+        (wing, json.dumps(list(names)), ended_by, limit),
     )
     return [int(row) for (row,) in rows]
 

@@ -25,9 +25,9 @@ from palazzo.store.opening import Mode
 
 Value = str | bytes | int | float | None
 DatabaseError = apsw.Error
-"""Whatever SQLite refuses."""
+"""Any error of SQLite."""
 ValueRefused = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
-"""What SQLite refuses because of the values that it was given."""
+"""Errors of SQLite that are due to the values of a statement."""
 
 
 class Connection(Protocol):

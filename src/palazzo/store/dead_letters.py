@@ -1,7 +1,7 @@
-"""Dead letters: the texts that a consumer of the log cannot process, each set aside so that the rest goes on.
+"""Dead letters: texts that a consumer of the log failed to process and set aside, so that it can go on.
 
-A row says which consumer, which of its things, and what kind of error; it has no word of the text. It is there until
-the consumer has processed the thing, or the thing is gone.
+A row names the consumer, the thing and the kind of error, and holds nothing of the text. It stays until the consumer
+has processed the thing, or the thing is gone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from palazzo.store.database import Connection
 
 
 class DeadLetter(NamedTuple):
-    """A thing that was set aside. `label` names it for a person: `drawer 0f3c…`, `session …`, `item …`, `fact …`.
+    """A thing that is set aside. `label` names it for a person: `drawer 0f3c…`, `session …`, `item …`, `fact …`.
 
     `version` is that of the consumer's rules, `release` that of Palazzo; `error` is the name of the exception's class.
     """
@@ -34,21 +34,21 @@ _COLUMNS = ", ".join(DeadLetter._fields)
 
 
 def put(connection: Connection, letter: DeadLetter) -> None:
-    """Set a thing aside, in place of what was known of it before."""
+    """Set a thing aside; replace its earlier row."""
     marks = ",".join("?" * len(letter))
     connection.execute(f"INSERT OR REPLACE INTO dead_letter({_COLUMNS}) VALUES({marks})", letter)
 
 
 def all_letters(connection: Connection) -> list[DeadLetter]:
-    """Return what is set aside, by consumer, oldest first."""
+    """Return all dead letters, by consumer, oldest first."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM dead_letter ORDER BY consumer, at, thing")
     return [DeadLetter(*row) for row in rows]
 
 
 def count(connection: Connection, *consumers: str) -> int:
-    """Return how many things are set aside: by any consumer, or by these."""
-    where = f" WHERE consumer IN ({','.join('?' * len(consumers))})" if consumers else ""
-    return int(next(connection.execute(f"SELECT count(*) FROM dead_letter{where}", consumers))[0])
+    """Return how many things these consumers have set aside; without any, all consumers."""
+    condition = f" WHERE consumer IN ({','.join('?' * len(consumers))})" if consumers else ""
+    return int(next(connection.execute(f"SELECT count(*) FROM dead_letter{condition}", consumers))[0])
 
 
 def things(connection: Connection, consumer: str) -> frozenset[int]:
@@ -58,27 +58,27 @@ def things(connection: Connection, consumer: str) -> frozenset[int]:
 
 
 def of_other_releases(connection: Connection, consumer: str) -> list[int]:
-    """Return the things that another release of Palazzo has set aside: this one may process them."""
+    """Return the things that another release of Palazzo has set aside, which this release may process."""
     rows = connection.execute(
         "SELECT thing FROM dead_letter WHERE consumer = ? AND release <> ? ORDER BY thing", (consumer, __version__)
     )
     return [int(thing) for (thing,) in rows]
 
 
-def clear(connection: Connection, consumer: str, those: Iterable[int]) -> None:
-    """Let things be set aside no longer."""
+def clear(connection: Connection, consumer: str, rows: Iterable[int]) -> None:
+    """Remove the dead letters of these things."""
     connection.execute(
         "DELETE FROM dead_letter WHERE consumer = ? AND thing IN (SELECT value FROM json_each(?))",
-        (consumer, json.dumps(list(those))),
+        (consumer, json.dumps(list(rows))),
     )
 
 
 def clear_drawers(connection: Connection, drawers: Iterable[int]) -> None:
-    """Let drawers that are retired or made anew be set aside no longer by what follows live drawers alone."""
+    """Remove dead letters of drawers that were retired or made anew, for consumers that process live drawers only."""
     for consumer in ("keyword", "embed"):
         clear(connection, consumer, drawers)
 
 
 def clear_consumer(connection: Connection, consumer: str) -> None:
-    """Let nothing be set aside by a consumer any longer."""
+    """Remove all dead letters of a consumer."""
     connection.execute("DELETE FROM dead_letter WHERE consumer = ?", (consumer,))

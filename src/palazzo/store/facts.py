@@ -62,7 +62,7 @@ class Provenance(NamedTuple):
 
     @property
     def is_of_no_place(self) -> bool:
-        """Whether no item, branch or commit is known by which it would belong to a project."""
+        """Whether neither an item, a branch nor a commit ties it to a project."""
         return self.item is None and not self.branch and not self.commit
 
     @property
@@ -224,15 +224,17 @@ def versions(connection: Connection, at: Micros) -> list[Version]:
     return [_version(row) for row in connection.execute(f"{_COLUMNS} WHERE {_LIVE} ORDER BY f.id", (at,))]
 
 
-def newest_versions(connection: Connection, at: Micros, wings: Iterable[str], now: Micros, limit: int) -> list[Version]:
+def newest_versions(
+    connection: Connection, at: Micros, wings: Iterable[str], ended_by: Micros, limit: int
+) -> list[Version]:
     """Return the versions believed at `at` that were recorded last, newest first: of these wings, and of no wing.
 
-    What has ended by `now` is left out.
+    Facts that `ended_by` then are left out.
     """
     rows = connection.execute(
         f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name IN (SELECT value FROM json_each(?2)))"
         " AND (v.valid_to IS NULL OR v.valid_to > ?3) ORDER BY v.recorded_at DESC, v.id DESC LIMIT ?4",
-        (at, json.dumps([*wings]), now, limit),
+        (at, json.dumps([*wings]), ended_by, limit),
     )
     return [_version(row) for row in rows]
 

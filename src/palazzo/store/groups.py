@@ -107,7 +107,7 @@ def taken_back(connection: Connection, kind: MemberKind) -> frozenset[int]:
 
 
 def unfinished(connection: Connection) -> Group | None:
-    """Return an undoing of ours that was interrupted, None when there is none. Another palace's is not ours to end."""
+    """Return an undo of this palace that was interrupted, or None. An imported one is not completed here."""
     rows = connection.execute(
         f"{_COLUMNS} WHERE undoes IS NOT NULL AND NOT EXISTS"
         " (SELECT 1 FROM imported_row WHERE kind = 'change_group' AND row = change_group.id) AND"

@@ -25,7 +25,7 @@ _MAY_BE_TOLD = (
 class PlaceRow(NamedTuple):
     """Where words of a failure stand. `kind` is `command`, `error`, what changed (`edited`, `ran`), what `passed`.
 
-    `unknown` stands at the command where it cannot be known whether it passed later.
+    `unknown` stands at a command that may have passed later, unseen.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Mended(NamedTuple):
     """A failure with its words, by the id of the item in which the error stands; which session and room it is of.
 
     Of an error that came from outside there are no lines, and the id is that of the call. `passed_as` is the call that
-    passed, where it is another. `is_known` says whether it is known that nothing passed, where `passed_at` is None.
+    passed, where it is another. Where `passed_at` is None, `is_known` says whether it is certain that nothing passed.
     """
 
     id: str

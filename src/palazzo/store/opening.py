@@ -62,8 +62,8 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         if mode == "write" or _has_wal(path):
             raise
-        # A directory that cannot be written has no place for the shared-memory file: SQLite raises the one or the
-        # other error. With no write-ahead log beside it the main file is complete and will not change.
+        # A directory that cannot be written has no place for the shared-memory file: SQLite raises either
+        # error. With no write-ahead log beside it the main file is complete and will not change.
         connection = apsw.Connection(
             f"{path.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
@@ -75,13 +75,13 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
 
 @contextlib.contextmanager
 def lock_deadline(seconds: float | None) -> Iterator[None]:
-    """Let this thread wait for locks of palaces for so many seconds in all, in the block; None is as ever."""
-    before = getattr(_deadline, "at", float("inf"))
-    _deadline.at = before if seconds is None else min(before, time.monotonic() + seconds)
+    """Within the block, let this thread wait at most that long in all for locks of palaces; None sets no limit."""
+    outer_deadline = getattr(_deadline, "at", float("inf"))
+    _deadline.at = outer_deadline if seconds is None else min(outer_deadline, time.monotonic() + seconds)
     try:
         yield
     finally:
-        _deadline.at = before
+        _deadline.at = outer_deadline
 
 
 def do_not_wait(connection: apsw.Connection) -> None:
@@ -96,7 +96,7 @@ def edition(connection: apsw.Connection) -> int:
 
 
 def _refuse_crumb(path: Path) -> None:
-    """Refuse a directory, and a file of a few bytes: SQLite takes that for an empty database, and writes over it."""
+    """Refuse a directory, and a file of a few bytes, which SQLite would take for an empty database and overwrite."""
     if path.is_dir():
         raise NotAPalace(f"{path} is a directory, not a palace. Move it away, or name another palace with --palace.")
     if path.is_file() and 0 < path.stat().st_size < _SMALLEST_PAGE:

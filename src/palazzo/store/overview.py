@@ -83,12 +83,12 @@ def sessions(
     limit: int,
     wing: str | None = None,
     trusts: Collection[str] | None = None,
-    excluded: str = "",
+    excluded_session: str = "",
 ) -> list[SessionRow]:
     """Return the sessions with the newest last row, newest first; those filed in `wing` if it is given.
 
-    With `trusts` those that hold a message of such trust: the title of another is somebody else's words. The `excluded`
-    session and its sub-agents are left out.
+    With `trusts`, only sessions with a message of such trust: other titles are not the user's words. The
+    `excluded_session` and its sub-agents are left out.
     """
     rows = connection.execute(
         "SELECT s.id, s.session_id, s.title, i.created_at, i.room FROM source s JOIN item i ON i.id ="
@@ -99,7 +99,7 @@ def sessions(
         " AND said.trust IN (SELECT value FROM json_each(?3))))"
         " AND substr(s.session_id, 1, instr(s.session_id || '/', '/') - 1) <> ?4"
         " ORDER BY i.created_at DESC LIMIT ?2",
-        (wing, limit, None if trusts is None else json.dumps([*trusts]), excluded),
+        (wing, limit, None if trusts is None else json.dumps([*trusts]), excluded_session),
     )
     return [SessionRow(int(row), sid, title, Micros(at), int(room)) for row, sid, title, at, room in rows]
 

@@ -9,11 +9,11 @@ from palazzo.store.database import Connection
 
 
 class Predicate(NamedTuple):
-    """A predicate. `declared` says whether it is functional (a subject has one object at a time); None: nobody said."""
+    """A predicate. `functional`: whether a subject has one object at a time; None where that was never declared."""
 
     row: int
     name: str
-    declared: bool | None
+    functional: bool | None
 
 
 _COLUMNS = (

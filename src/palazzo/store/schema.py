@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import exchange_tables, first_tables, imported, ledger, redaction
+from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -174,7 +174,7 @@ def m013_exchange(connection: Connection) -> None:
 
 
 def m014_dead_letters(connection: Connection) -> None:
-    """Create what consumers of the log have set aside (`store/dead_letters`)."""
+    """Create the table of dead letters (`store/dead_letters`)."""
     connection.execute(
         "CREATE TABLE dead_letter(id INTEGER PRIMARY KEY, consumer TEXT NOT NULL, thing INTEGER NOT NULL,"
         " label TEXT NOT NULL, version INTEGER NOT NULL, error TEXT NOT NULL, at INTEGER NOT NULL,"
@@ -183,8 +183,8 @@ def m014_dead_letters(connection: Connection) -> None:
 
 
 def m015_foreign(connection: Connection) -> None:
-    """Add what is known of what others brought (`store/imported`)."""
-    for statement in imported.TABLES:
+    """Create the tables of rows from other people's exports and of variants (`store/foreign_rows`)."""
+    for statement in foreign_rows.TABLES:
         connection.execute(statement)
 
 

@@ -81,7 +81,7 @@ def copied(connection: Connection, source: int) -> frozenset[Micros]:
 
 
 def has_any_said_at(connection: Connection, source: int, moments: Iterable[Micros]) -> bool:
-    """Return whether a message of a source was said at one of these moments."""
+    """Return whether a source has a message of one of these times."""
     rows = connection.execute(
         "SELECT 1 FROM item WHERE source = ? AND kind = 'message' AND created_at IN (SELECT value FROM json_each(?))"
         " LIMIT 1",
@@ -111,7 +111,7 @@ def captured_since(connection: Connection, source: int, item: int, at_most: int)
 
 
 def first_of_person(connection: Connection, source: int, at_most: int) -> list[str]:
-    """Return the texts of the person's first messages in a source, in their order; not those that are forgotten."""
+    """Return the texts of the person's first messages in a source, in order, without forgotten ones."""
     rows = connection.execute(
         "SELECT text, text_codec FROM item WHERE source = ?1 AND thread = '' AND kind = 'message' AND standing = 'said'"
         " AND role = 'user' AND EXISTS(SELECT 1 FROM drawer_span JOIN drawer ON drawer.id = drawer_span.drawer"

@@ -1,4 +1,4 @@
-"""Numbers with their nouns and verbs, as English has them: `1 drawer is`, `2,000 entries are`."""
+"""Numbers with nouns and verbs that agree with them: `1 drawer is`, `2,000 entries are`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ _PLURALS = {
     "near-copy": "near-copies",
     "memory": "memories",
 }
-"""What more than one are called, where that is not the word with an s."""
+"""Plurals that are not formed with an s."""
 
 
 def counted(number: int, noun: str) -> str:
-    """Return how many there are of something: `1 drawer`, `2,000 drawers`; of several words the last is the noun."""
-    *before, last = noun.split(" ")
-    return " ".join((f"{number:,}", *before, last if number == 1 else _PLURALS.get(last, f"{last}s")))
+    """Return a number with its noun: `1 drawer`, `2,000 drawers`. Of several words the last is the noun."""
+    *adjectives, singular = noun.split(" ")
+    agreeing_noun = singular if number == 1 else _PLURALS.get(singular, f"{singular}s")
+    return " ".join((f"{number:,}", *adjectives, agreeing_noun))
 
 
-def agreeing(number: int, one: str = "is", many: str = "are") -> str:
-    """Return the verb that goes with a number of things."""
-    return one if number == 1 else many
+def agreeing(number: int, singular: str = "is", plural: str = "are") -> str:
+    """Return the verb that agrees with a number of things."""
+    return singular if number == 1 else plural

@@ -1,7 +1,7 @@
-"""What came from elsewhere: which rows another person's export added, and which items it told otherwise.
+"""Which rows came from another person's export, and which items have a variant in another palace.
 
-imported_row   rows (table, row id) that an export of somebody else added: a later one may go on with them alone
-item_variant   items of which somebody told other words: the digest of each, and when it came
+imported_row   rows (table, row id) that another person's export added; a later such export may change only these
+item_variant   items for which another palace has a different text: the digest of each variant, and when it came
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ TABLES = (
     "CREATE TABLE item_variant(item_uid BLOB NOT NULL, digest BLOB NOT NULL, at INTEGER NOT NULL,"
     " PRIMARY KEY(item_uid, digest)) WITHOUT ROWID",
 )
-"""What `m015_foreign` creates of these. Never edited: what comes later is a migration of its own."""
+"""The tables that `m015_foreign` creates. Never edit these statements: a later change is a migration of its own."""
 
 
 class Variant(NamedTuple):
-    """An item of which other words came, and when they came first."""
+    """An item (id) that has variants, and when the first of them came."""
 
     item: str
     at: Micros
 
 
 def note_variants(connection: Connection, variants: Iterable[tuple[bytes, bytes]], at: Micros) -> None:
-    """Note (item id, digest) of what was told otherwise than it is here."""
+    """Record variants, each as (item id, digest of the variant)."""
     connection.executemany(
         "INSERT OR IGNORE INTO item_variant(item_uid, digest, at) VALUES(?,?,?)",
         ((uid, digest, at) for uid, digest in variants),
@@ -37,7 +37,7 @@ def note_variants(connection: Connection, variants: Iterable[tuple[bytes, bytes]
 
 
 def variants(connection: Connection) -> list[Variant]:
-    """Return the items that are here and were told otherwise, the one that was told last first."""
+    """Return the items of this palace that have variants, ordered by that time, newest first."""
     rows = connection.execute(
         "SELECT item_uid, min(at) FROM item_variant WHERE item_uid IN (SELECT uid FROM item)"
         " GROUP BY item_uid ORDER BY 2 DESC, 1"
@@ -46,12 +46,12 @@ def variants(connection: Connection) -> list[Variant]:
 
 
 def mark(connection: Connection, kind: str, rows: Iterable[int]) -> None:
-    """Note that another person's export added these rows."""
+    """Record that another person's export added these rows of the table `kind`."""
     connection.executemany("INSERT OR IGNORE INTO imported_row(kind, row) VALUES(?,?)", ((kind, row) for row in rows))
 
 
 def unmark(connection: Connection, kind: str, rows: Iterable[int]) -> None:
-    """Forget that another person's export added these rows: the owner vouches for them by now."""
+    """Forget that another person's export added these rows: the owner vouches for them."""
     connection.executemany("DELETE FROM imported_row WHERE kind = ? AND row = ?", ((kind, row) for row in rows))
 
 
@@ -61,22 +61,22 @@ def is_marked(connection: Connection, kind: str, row: int) -> bool:
     return any(True for _ in rows)
 
 
-def marked(connection: Connection, kind: str, rows: Iterable[int]) -> set[int]:
+def marked_rows(connection: Connection, kind: str, rows: Iterable[int]) -> set[int]:
     """Return which of these rows another person's export added."""
-    found = connection.execute(
+    foreign = connection.execute(
         "SELECT row FROM imported_row WHERE kind = ? AND row IN (SELECT value FROM json_each(?))",
         (kind, json.dumps([*rows])),
     )
-    return {int(row) for (row,) in found}
+    return {int(row) for (row,) in foreign}
 
 
-def is_wholly_imported(connection: Connection, kind: str, row: int, part: str, within: str) -> bool:
-    """Whether a row and all rows of the table `part` that name it in their column `within` were added so."""
+def is_wholly_marked(connection: Connection, kind: str, row: int, part: str, column: str) -> bool:
+    """Whether such an export added a row, and every row of the table `part` that refers to it in `column`."""
     if not is_marked(connection, kind, row):
         return False
-    own = connection.execute(
-        f"SELECT 1 FROM {part} AS one WHERE {within} = ?1 AND NOT EXISTS"
-        " (SELECT 1 FROM imported_row WHERE kind = ?2 AND row = one.id) LIMIT 1",
+    own_parts = connection.execute(
+        f"SELECT 1 FROM {part} AS part WHERE {column} = ?1 AND NOT EXISTS"
+        " (SELECT 1 FROM imported_row WHERE kind = ?2 AND row = part.id) LIMIT 1",
         (row, part),
     )
-    return not any(True for _ in own)
+    return not any(True for _ in own_parts)

@@ -1,0 +1,190 @@
+"""Items of another palace (`Arrival`), and the rule for two copies of one item. Pure: `arriving` stores the result.
+
+A stored item keeps its content: an arrival of the same id with other content is only noted, as a variant. Where two
+devices archived the same content independently, the copy that was recorded first decides the item's place (source,
+thread, room), and the item gets the lesser trust of the two. What was erased from either copy stays erased.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from palazzo.archive import chain
+from palazzo.archive.door import Filing
+from palazzo.archive.packing import Spot
+from palazzo.model import least_trust
+from palazzo.store import items
+from palazzo.store.items import ItemRow
+from palazzo.text.hashed import COVER, settled
+
+Authority = Literal["device", "owner", "other"]
+"""Who vouches for an arrival: a device of this palace, its owner, who states the trust, or another person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An item of another palace. `source` and `room` are ids; `parts` and `meta` as they are stored.
+
+    Without a salt words of it were erased, and it has no bytes.
+    """
+
+    filing: Filing
+    source: bytes
+    room: bytes
+    recorded_at: int
+    salt: bytes
+    parts: str = ""
+    meta: str = "{}"
+
+    @property
+    def uid(self) -> bytes:
+        """Its id."""
+        return bytes.fromhex(self.filing.id)
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether words of it were erased."""
+        return not self.salt
+
+
+def digest(arrival: Arrival) -> bytes:
+    """Return the digest that an arrival's link should have."""
+    row = item_row(arrival, 0, 0, None, None)
+    return chain.digest(row, arrival.source, arrival.filing.raw or b"", arrival.filing.text)
+
+
+def item_row(arrival: Arrival, source: int, room: int, pack: int | None, spot: Spot | None) -> ItemRow:
+    """Return the row of an arrival for the table of items; `pack` and `spot` say where its bytes are."""
+    filing = arrival.filing
+    text, codec = items.encode_text(filing.text)
+    return ItemRow(
+        uid=arrival.uid,
+        source=source,
+        kind=filing.kind,
+        role=filing.role,
+        standing=filing.standing,
+        author=filing.author,
+        thread=filing.thread,
+        ordinal=filing.ordinal,
+        created_at=filing.created_at,
+        recorded_at=arrival.recorded_at,
+        trust=filing.trust,
+        branch=filing.branch,
+        commit=filing.commit,
+        room=room,
+        parts=arrival.parts,
+        meta=arrival.meta,
+        decoder=filing.decoder,
+        pack=pack,
+        raw_start=spot[1] if spot else 0,
+        raw_size=spot[2] if spot else 0,
+        salt=arrival.salt,
+        text=text,
+        text_codec=codec,
+    )
+
+
+# --- two copies of one item --------------------------------------------------------------------------------
+
+
+def is_variant(item: Arrival, arrival: Arrival, authority: Authority) -> bool:
+    """Whether an arrival has other content than the item of its id.
+
+    A device or the owner may report that the item was erased; from another person that is a variant.
+    """
+    if item.is_erased:
+        return False
+    if arrival.is_erased:
+        return authority == "other"
+    return _content(item) != _content(arrival) and not is_decoder_difference(item, arrival)
+
+
+def _content(copy: Arrival) -> tuple[object, ...]:
+    """The content of an item. A document's time is left out: it is the time of its file, which each device has."""
+    it = copy.filing
+    created_at = 0 if it.kind == "document" else it.created_at
+    parts = tuple(replace(part, trust=None) for part in it.parts)
+    return it.kind, it.role, it.standing, it.author, created_at, it.text, it.raw, parts, dict(it.meta)
+
+
+def is_decoder_difference(item: Arrival, arrival: Arrival) -> bool:
+    """Whether both have the same bytes, which different versions of a feeder decoded."""
+    raw = item.filing.raw
+    return raw is not None and raw == arrival.filing.raw and item.filing.decoder != arrival.filing.decoder
+
+
+def join_copies(item: Arrival, arrival: Arrival) -> Arrival:
+    """Return what is kept of two copies: the place of the first, and the content of an erased one, if any.
+
+    Place and content are chosen independently, so it does not matter whether an item is erased before or after it is
+    joined.
+    """
+    if not item.is_erased and not arrival.is_erased:
+        return _limit_trust(min(item, arrival, key=_order), item, arrival)
+    first = min(item, arrival, key=_place)
+    if item.is_erased and arrival.is_erased:
+        content = _join_erased(item, arrival)
+    else:
+        content = item if item.is_erased else arrival
+    return replace(
+        content,
+        source=first.source,
+        room=first.room,
+        recorded_at=first.recorded_at,
+        filing=replace(content.filing, thread=first.filing.thread, ordinal=first.filing.ordinal),
+    )
+
+
+def _limit_trust(first: Arrival, item: Arrival, arrival: Arrival) -> Arrival:
+    """Return the first of two copies of the same content with the lesser trust of both."""
+    trust = least_trust(item.filing.trust, arrival.filing.trust)
+    first = replace(first, filing=replace(first.filing, trust=trust))
+    if item.parts == arrival.parts:
+        return first
+    parts = tuple(
+        replace(part, trust=least_trust(part.trust or item.filing.trust, same.trust or arrival.filing.trust))
+        for part, same in zip(item.filing.parts, arrival.filing.parts, strict=True)
+    )
+    return replace(first, filing=replace(first.filing, parts=parts), parts=items.dump_parts(parts))
+
+
+def _place(copy: Arrival) -> tuple[int, bytes, bytes, str, int]:
+    return copy.recorded_at, copy.source, copy.room, copy.filing.thread, copy.filing.ordinal
+
+
+def _order(copy: Arrival) -> tuple[object, ...]:
+    counts = copy.filing.meta.get("redacted")
+    redactions = sum(count for count in counts.values() if isinstance(count, int)) if isinstance(counts, dict) else 0
+    return *_place(copy), -redactions, digest(copy)
+
+
+def _join_erased(item: Arrival, arrival: Arrival) -> Arrival:
+    first = min(item, arrival, key=_erased_order)
+    text = _join_covered(item.filing.text, arrival.filing.text)
+    meta = min(item.meta, arrival.meta, key=lambda notes: (len(notes), notes))
+    return replace(first, filing=replace(first.filing, text=text, meta=json.loads(meta)), meta=meta)
+
+
+def _erased_order(copy: Arrival) -> tuple[object, ...]:
+    it = copy.filing
+    return (
+        it.kind,
+        it.role,
+        it.standing,
+        it.author,
+        it.created_at,
+        it.trust,
+        it.branch,
+        it.commit,
+        it.decoder,
+        copy.parts,
+    )
+
+
+def _join_covered(first: str, second: str) -> str:
+    """Return a text in which every erased stretch of either is covered. Of two different lengths the lesser is kept."""
+    if first == second or len(first) != len(second):
+        return min(first, second)
+    return settled("".join(COVER if COVER in pair else min(pair) for pair in zip(first, second, strict=True)))
