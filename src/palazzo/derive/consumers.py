@@ -1,8 +1,8 @@
-"""The consumers of the log by name, and what each does, in words for a person."""
+"""The consumers of the log: their names, and what each does, in words for a person."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 from palazzo.derive.anchoring import ANCHORING
 from palazzo.derive.claiming import Claiming
@@ -27,6 +27,6 @@ ACTIVITIES = {
 }
 
 
-def lagging_consumers(now: Micros) -> Iterator[Lagging]:  # type: ignore[type-arg]
-    """Yield the consumers that lag; conflicts that they find are found at `now`."""
-    yield from (Claiming(now), NAMING, SUMMING, MENDING, ANCHORING)
+def lagging_consumers(time: Micros) -> list[Lagging[Any]]:
+    """Return the consumers that lag. `time` is noted with the conflicts that they find."""
+    return [Claiming(time), NAMING, SUMMING, MENDING, ANCHORING]
