@@ -14,14 +14,14 @@ from palazzo.model import Micros
 
 ACTIVITIES = {
     "cut": "cutting into drawers",
-    "taint": "telling what came from outside",
+    "taint": "marking what came from outside",
     "keyword": "indexing by keyword",
-    "retired": "telling how drawers stood before",
+    "retired": "recording earlier states of drawers",
     "claim": "reading claims",
     "claim/fact": "comparing with facts",
     "mention": "finding names",
     "digest": "digesting sessions",
-    "mending": "finding what failed and what mended it",
+    "mending": "finding failures and their fixes",
     "anchor": "finding cited files",
     "embed": "making vectors",
 }

@@ -72,18 +72,18 @@ def set_drawer_aside(connection: Connection, consumer: str, drawer: int, version
 
 
 def drawer_label(connection: Connection, drawer: int) -> str:
-    """Return how a drawer is named for a person."""
+    """Return a drawer's name for a person."""
     rows = connection.execute("SELECT uid FROM drawer WHERE id = ?", (drawer,))
     return next((f"drawer {bytes(uid).hex()}" for (uid,) in rows), f"drawer {drawer}")
 
 
 def item_label(connection: Connection, item: int) -> str:
-    """Return how an item is named for a person."""
+    """Return an item's name for a person."""
     rows = connection.execute("SELECT uid FROM item WHERE id = ?", (item,))
     return next((f"item {bytes(uid).hex()}" for (uid,) in rows), f"item {item}")
 
 
 def session_label(connection: Connection, source: int) -> str:
-    """Return how a session is named for a person."""
+    """Return a session's name for a person."""
     rows = connection.execute("SELECT session_id FROM source WHERE id = ?", (source,))
     return next((f"session {session}" for (session,) in rows if session), f"source {source}")
