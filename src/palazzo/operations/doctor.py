@@ -337,7 +337,7 @@ def _unknown_hooks(context: Context) -> Iterator[Finding]:
     """Hooks that were called with names of hosts or events that are not known, lately."""
     from palazzo import hook_log
 
-    for line in hook_log.unknown(str(context.palace_path), context.variables):
+    for line in hook_log.unknown_hooks(str(context.palace_path), context.variables):
         yield Finding("hooks", False, f"not handled: {line}", "palazzo hook --help")
 
 
