@@ -406,7 +406,8 @@ BY_ITSELF = """
 import os, sys, time
 sys.path.append(sys.argv[1])
 from palazzo import hooking
-answer = hooking._without("claude-code", "UserPromptSubmit", hooking.read_all(), None, os.environ, time.monotonic())
+payload = hooking.read_all()
+answer = hooking._answer_without_service("claude-code", "UserPromptSubmit", payload, None, os.environ, time.monotonic())
 os.write(1, answer)
 os._exit(0)
 """

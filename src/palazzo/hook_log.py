@@ -31,9 +31,10 @@ EVENTS = {
     "pi": _EXTENSION,
 }
 """What each host's events are called, by the host and by us. They are those of `hosts/`."""
-_UNKNOWN = ": not known"
-_LATELY = 7 * 86_400.0
-"""Seconds for which a call with unknown names is remembered."""
+_UNKNOWN_NAME = ": not known"
+"""How a line ends about a call with a host or an event that is not known."""
+_REPORT_SECONDS = 7 * 86_400.0
+"""Age up to which `unknown_hooks` reports such a call."""
 _FULL = 1_000_000
 """Bytes of the log from which on no line is added: only a service sets a full one aside."""
 
@@ -54,21 +55,23 @@ def is_known(host: str, event: str) -> bool:
 def note(host: str, event: str, wrong: str, palace: str, variables: Mapping[str, str]) -> None:
     """Add the line, as the service would have."""
     if is_known(host, event):
-        told = f"hook {host} {event}: {wrong}"
+        line = f"hook {host} {event}: {wrong}"
     else:
-        told = f"hook {host[:40]!r} {event[:40]!r}{_UNKNOWN}"
-    add_line(told, palace, variables)
+        line = f"hook {host[:40]!r} {event[:40]!r}{_UNKNOWN_NAME}"
+    add_line(line, palace, variables)
 
 
-def unknown(palace: str, variables: Mapping[str, str]) -> list[str]:
-    """Return the hosts and events that are not known and were called in the last week, with when that was last."""
+def unknown_hooks(palace: str, variables: Mapping[str, str]) -> list[str]:
+    """Return the calls of the last week with a host or an event that is not known, each with its last time."""
     try:
         with open(log_file(palace, variables), encoding="utf-8", errors="replace") as file:
-            lines = [line for line in file if _UNKNOWN in line]
+            lines = [line for line in file if _UNKNOWN_NAME in line]
     except OSError:
         return []
-    since = time.strftime("%Y-%m-%d", time.localtime(time.time() - _LATELY))
-    names = {line.partition(" hook ")[2].strip().removesuffix(_UNKNOWN): line[:19] for line in lines if line >= since}
+    since = time.strftime("%Y-%m-%d", time.localtime(time.time() - _REPORT_SECONDS))
+    names = {
+        line.partition(" hook ")[2].strip().removesuffix(_UNKNOWN_NAME): line[:19] for line in lines if line >= since
+    }
     return [f"hook {name}, last at {at}" for name, at in names.items()]
 
 
@@ -79,7 +82,7 @@ def add_line(line: str, palace: str, variables: Mapping[str, str]) -> None:
     try:
         _append(log_file(palace, variables), f"{stamp} {os.getpid()} {line}\n")
     except OSError:
-        return  # there is nowhere to say it, and the agent works on
+        return  # the log cannot be written, and the agent must not stop because of that
 
 
 def _append(file: str, line: str) -> None:

@@ -1,7 +1,7 @@
-"""A hook in its own process, where no service is wanted, or where a compaction cannot wait for one to start.
+"""A hook in its own process: the service is switched off, or a compaction cannot wait for one to start.
 
-The operation is the one that a service would run. It runs on a thread, so that the answer is given in time whatever
-the thread waits for. What could not be captured is left in the spool, and is read by the next hook that captures.
+The operation is the one that a service would run. It runs on a thread, so that the answer is in time whatever the
+thread waits for. A transcript that could not be read is left in the spool for the next hook that captures.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from palazzo.operations.hook import HookRequest, HookResult
 from palazzo.operations.session_checkpoint import SessionCheckpointRequest
 
 _LOCK_SHARE, _LONGEST_LOCK = 0.7, 5.0
-"""Share of the time in which another program's lock is waited for, and seconds of that at most."""
+"""Share of a hook's time that it waits for another program's lock, and the most seconds of that."""
 _CAPTURES = ("stop", "subagent-stop", "pre-compact", "session-end")
 
 
 def answer(
     host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], seconds: float
 ) -> bytes:
-    """Return what a host is answered, within so many seconds."""
+    """Return the answer for a host, within `seconds`."""
     process = _HookProcess(client.chosen_palace(palace, variables), variables, seconds)
     answers: list[bytes] = []
 
@@ -47,7 +47,7 @@ def answer(
 def fault_answer(
     host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], problem: str
 ) -> bytes:
-    """Return what a host is answered whose hook was not done in time, for that reason."""
+    """Return the answer for a host whose hook was not done in time because of `problem`."""
     process = _HookProcess(client.chosen_palace(palace, variables), variables, 0)
 
     def fail(request: HookRequest, cwd: str) -> HookResult:
@@ -68,12 +68,12 @@ class _HookProcess:
         return answering.answer(host, event, payload, ask, self._log, self._faults)
 
     def abandon(self) -> None:
-        """Let what the thread still does come to nothing: its answer is too late."""
+        """Discard the answer of the thread: it is too late."""
         self._faults.abandon()
         self._faults = Faults(str(self._palace), self._variables)
 
     def run(self, request: HookRequest, cwd: str) -> HookResult:
-        """Run the hook, and read what hooks before it had to leave."""
+        """Run the hook, and read the transcripts that earlier hooks left in the spool."""
         with self._context(cwd) as context:
             try:
                 result: HookResult = calling.call(context, registry.operation("hook"), request, None)
@@ -88,34 +88,34 @@ class _HookProcess:
             return result
 
     def give_up(self, request: HookRequest, cwd: str) -> HookResult:
-        """Answer for `run`, which takes too long: as it would, where it has only the spool left to read."""
+        """Answer in place of `run`, which takes too long: with its result, if only the spool is left to read."""
         result = self._result
         if result is None or result.again:
             spool.leave(self._palace, request, self._variables)
         if result is None:
             raise TooLate(
                 f"it was not done within {self._seconds:.0f} seconds: another program may have locked the palace, or "
-                "the transcript is long. The rest is read later."
+                "the transcript is long. Palazzo reads the rest later."
             )
         return result
 
     def _context(self, cwd: str) -> Context:
-        """The surroundings of a hook. A host that names no directory runs it in the one that it means."""
+        """Return the context of a hook. If the host names no directory, it is the current one."""
         try:
-            here = Path(cwd or Path.cwd())
+            directory = Path(cwd or Path.cwd())
         except OSError:  # it was removed
-            here = self._palace.parent
-        here = here if here.is_absolute() and "\0" not in cwd else self._palace.parent
+            directory = self._palace.parent
+        directory = directory if directory.is_absolute() and "\0" not in cwd else self._palace.parent
         lock_wait = min(self._seconds * _LOCK_SHARE, _LONGEST_LOCK)
-        return Context(self._palace, here, self._variables, trust="agent", lock_wait=lock_wait)
+        return Context(self._palace, directory, self._variables, trust="agent", lock_wait=lock_wait)
 
     def _capture_more(self, context: Context, request: HookRequest, result: HookResult) -> None:
-        """Read the spool. Nothing that goes wrong with it is a fault of this hook, which has done its work."""
+        """Read the spool. Its errors are logged: this hook has done its own work."""
         if result.unread:
             self._log(f"hook {request.host} {request.event}: {result.unread}")
-        taken = spool.take(self._palace, dict(self._variables))
-        if all(self._read_pointer(context, pointer) for pointer in taken):
-            spool.forget(taken)
+        pointers = spool.take(self._palace, dict(self._variables))
+        if all(self._read_pointer(context, pointer) for pointer in pointers):
+            spool.forget(pointers)
         if result.again and request.event != "session-end":
             try:
                 spool.leave(self._palace, request, self._variables)
@@ -123,12 +123,12 @@ class _HookProcess:
                 self._log(f"hook {request.host} {request.event}: the spool cannot be written ({error.strerror})")
 
     def _read_pointer(self, context: Context, pointer: spool.Pointer) -> bool:
-        """Read what a pointer names; return False where it is to be tried again, since the palace cannot be used."""
+        """Read a pointer's transcript. Return False if the palace cannot be used, so that the pointer must wait."""
         try:
             self._read(context, Path(pointer.path))
             if pointer.has_ended:
-                ended = HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path)
-                self._end(context, ended, self._call(context, "hook", ended))
+                request = HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path)
+                self._end(context, request, self._call(context, "hook", request))
         except (PalazzoError, OSError) as error:
             self._log(f"reading a transcript again: {type(error).__name__}")
             return not isinstance(error, PalaceUnusable)

@@ -3,10 +3,10 @@
     {"palazzo": 1, "want": "hook", "host": …, "event": …, "length": N, "within_ms": …, "surroundings": {…}}, payload
     {"palazzo": 1, "ok": true, …}, the bytes to print
 
-It reads no JSON: the payload is the service's to understand. Where no service answers, one is started and not waited
-for, and `palazzo.alone` does what can be done without. Where none is wanted, `palazzo.hook_process` runs the operation
-in this process. Standard library only, and as little of it as can be: hosts wait for this on every prompt and every
-call of a tool.
+It reads no JSON: the payload is the service's to understand. If no service answers, one is started and not waited for,
+and `palazzo.alone` does what can be done without it. If the service is switched off, `palazzo.hook_process` runs the
+operation in this process. Standard library only, and as little of it as possible: hosts wait for this on every prompt
+and every call of a tool.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _WITHIN = 1.0
 """Seconds from the first line of this to its end, whatever happens; hosts wait ten times as long, and are not to."""
 _TO_SPARE = 0.1
 """Seconds of it that are kept for the answer's way back."""
-_ALONE_WITHIN = 1.5
-"""The same where the hook does the work in its own process: it loads the engine first, which takes 0.3 s."""
-_CAPTURES_ALONE_WITHIN = 8.0
-"""The same for reading what is new in a transcript. Hosts wait 10 s."""
-_ENDS_ALONE_WITHIN = 2.5
-"""The same at a session's end, for which Codex waits 3 s; and for the ends of turns where the host waits as long."""
-_COMPACTS_WITHIN = 10.0
-"""Seconds before a compaction, in which the session is kept, or the compaction is held back. Hosts wait 60 s."""
-_TO_HOLD_BACK = 1.5
-"""Seconds of it that are kept for saying that it is held back, where the service does not answer."""
+_OWN_PROCESS_SECONDS = 1.5
+"""The same for a hook that does the work in its own process: it loads the engine first, which takes 0.3 s."""
+_CAPTURE_SECONDS = 8.0
+"""The same for a hook that reads the new lines of a transcript in its own process. Hosts wait 10 s."""
+_SESSION_END_SECONDS = 2.5
+"""The same at a session's end, for which Codex waits 3 s, and at the end of a turn in OpenCode."""
+_COMPACTION_SECONDS = 10.0
+"""Seconds before a compaction, in which the session is captured or the compaction is held back. Hosts wait 60 s."""
+_HOLD_BACK_SECONDS = 1.5
+"""Seconds of these that are reserved for the answer that holds it back, if the service does not answer."""
 _COMPACTIONS = ("pre-compact", "PreCompact", "PreCompress")
 _ENDS = ("session-end", "SessionEnd", "sessionEnd")
 _TURN_ENDS = ("stop", "subagent-stop", "Stop", "SubagentStop", "agentStop", "AfterAgent")
@@ -57,44 +57,44 @@ JSON that the host understands is printed. The exit code is always 0.
 def main(arguments: list[str]) -> int:
     """Answer one event: `hook HOST EVENT [--palace PATH]`; return 0."""
     began = time.monotonic()
-    answered = [False]
+    has_answered = [False]
     if "--help" in arguments or "-h" in arguments:
-        return _end((HELP + _known_events()).encode(), answered)
+        return _end((HELP + _known_events()).encode(), has_answered)
     host, event, palace = asked(arguments)
     variables = os.environ
     is_alone = not client.is_wanted(variables)
     seconds = _seconds_for(host, event, is_alone)
-    _be_in_time(seconds + (_TO_SPARE if is_alone else 0), _printed(host, event, NOTHING), answered)
+    _be_in_time(seconds + (_TO_SPARE if is_alone else 0), _printed(host, event, NOTHING), has_answered)
     if is_off(variables):
-        return _end(_printed(host, event, NOTHING), answered)
-    problem = _unknown(host, event)
+        return _end(_printed(host, event, NOTHING), has_answered)
+    problem = _name_problem(host, event)
     if problem:
-        return _refuse(host, event, problem, palace, variables, answered)
+        return _refuse(host, event, problem, palace, variables, has_answered)
     payload = read_all()
     try:
         if is_alone:
-            left = seconds - _TO_SPARE - (time.monotonic() - began)
-            answer = _own_process().answer(host, event, payload, palace, variables, left)
+            seconds_left = seconds - _TO_SPARE - (time.monotonic() - began)
+            answer = _hook_process().answer(host, event, payload, palace, variables, seconds_left)
         else:
             answer = answer_of(host, event, payload, palace, variables, began)
-    except Exception:  # noqa: BLE001 - whatever it is, the agent works on
-        answer = _without(host, event, payload, palace, variables, began)
-    return _end(_printed(host, event, answer), answered)
+    except Exception:  # noqa: BLE001 - an agent must not stop because of its memory
+        answer = _answer_without_service(host, event, payload, palace, variables, began)
+    return _end(_printed(host, event, answer), has_answered)
 
 
 def _seconds_for(host: str, event: str, is_alone: bool) -> float:
-    """How long a hook may take, from its first line to its end."""
+    """Return how many seconds a hook may take, from its first line to its end."""
     if event in _COMPACTIONS:
-        return _COMPACTS_WITHIN
+        return _COMPACTION_SECONDS
     if not is_alone:
         return _WITHIN
     if event in _ENDS or (event in _TURN_ENDS and host == "opencode"):
-        return _ENDS_ALONE_WITHIN
-    return _CAPTURES_ALONE_WITHIN if event in _TURN_ENDS else _ALONE_WITHIN
+        return _SESSION_END_SECONDS
+    return _CAPTURE_SECONDS if event in _TURN_ENDS else _OWN_PROCESS_SECONDS
 
 
-def _own_process() -> ModuleType:
-    """The engine in this process. It is imported by name, since it stands on floors above this one."""
+def _hook_process() -> ModuleType:
+    """Import `palazzo.hook_process` by name: it stands on a floor above this module."""
     from importlib import import_module
 
     from palazzo import unaided
@@ -108,45 +108,45 @@ def _printed(host: str, event: str, answer: bytes) -> bytes:
     return b"" if answer == NOTHING and host == "claude-code" and event in _COMPACTIONS else answer
 
 
-# --- what is not known -------------------------------------------------------------------------------------
+# --- unknown names -----------------------------------------------------------------------------------------
 
 
-def _unknown(host: str, event: str) -> str:
-    """What is wrong with the names of a host and an event; empty where both are known."""
+def _name_problem(host: str, event: str) -> str:
+    """Return why the names of a host and an event are refused; '' if both are known."""
     from palazzo import hook_log
 
     if hook_log.is_known(host, event):
         return ""
     if not host or host not in hook_log.EVENTS:
-        named = f"{host[:40]!r} is not a known host" if host else "no host is named"
-        return f"palazzo hook: {named}. Known hosts: {', '.join(hook_log.EVENTS)}."
-    named = f"{event[:40]!r} is not an event of {host}" if event else "no event is named"
-    return f"palazzo hook: {named}. Its events: {', '.join(sorted(hook_log.EVENTS[host].split()))}."
+        problem = f"{host[:40]!r} is not a known host" if host else "no host is named"
+        return f"palazzo hook: {problem}. Known hosts: {', '.join(hook_log.EVENTS)}."
+    problem = f"{event[:40]!r} is not an event of {host}" if event else "no event is named"
+    return f"palazzo hook: {problem}. Its events: {', '.join(sorted(hook_log.EVENTS[host].split()))}."
 
 
 def _known_events() -> str:
     from palazzo import hook_log
 
-    ours = sorted({name for names in hook_log.EVENTS.values() for name in names.split() if name.islower()})
-    half = len(ours) // 2
+    names = sorted({name for names in hook_log.EVENTS.values() for name in names.split() if name.islower()})
+    half = len(names) // 2
     lines = [f"hosts: {', '.join(hook_log.EVENTS)}", "events, or the host's own names for them:"]
-    return "\n".join([*lines, f"  {', '.join(ours[:half])},", f"  {', '.join(ours[half:])}", ""])
+    return "\n".join([*lines, f"  {', '.join(names[:half])},", f"  {', '.join(names[half:])}", ""])
 
 
 def _refuse(
-    host: str, event: str, problem: str, palace: str | None, variables: Mapping[str, str], answered: list[bool]
+    host: str, event: str, problem: str, palace: str | None, variables: Mapping[str, str], has_answered: list[bool]
 ) -> int:
-    """Say what is wrong on standard error and in the log, and give the host an empty answer."""
+    """Write the problem to standard error and to the log, and give the host an empty answer."""
     from palazzo import hook_log
 
     try:
         os.write(2, (HELP if not host else f"{problem}\n").encode("utf-8", "replace"))
         hook_log.note(host, event, problem, client.chosen_palace(palace, variables), variables)
     except OSError:
-        pass  # there is no standard error, or no directory: the host is answered all the same
+        pass  # there is no standard error, or no directory: the host still gets its answer
     if not os.isatty(0):
-        read_all()  # a host may not expect that its input is refused; one that keeps it open is waited for no longer
-    return _end(_printed(host, event, NOTHING), answered)
+        read_all()  # a host may fail if nothing reads its input; the timer ends a read that the host keeps open
+    return _end(_printed(host, event, NOTHING), has_answered)
 
 
 def asked(arguments: list[str]) -> tuple[str, str, str | None]:
@@ -194,14 +194,14 @@ def answer_of(
     """
     here = os.getcwd()
     where = client.address(client.chosen_palace(palace, variables, here), variables)
-    to_spare = _TO_HOLD_BACK if event in _COMPACTIONS else _TO_SPARE
-    within = _seconds_for(host, event, False) - (time.monotonic() - began) - to_spare
-    if within <= 0:
+    reserve = _HOLD_BACK_SECONDS if event in _COMPACTIONS else _TO_SPARE
+    seconds_left = _seconds_for(host, event, False) - (time.monotonic() - began) - reserve
+    if seconds_left <= 0:
         raise ServiceUnavailable("There is no time left to ask.")
-    socket = client.reach(where, within)
+    socket = client.reach(where, seconds_left)
     try:
         around = client.surroundings(here, variables)
-        socket.sendall(_hello(where, host, event, len(payload), int(within * 1_000), around) + payload)
+        socket.sendall(_hello(where, host, event, len(payload), int(seconds_left * 1_000), around) + payload)
         received = b""
         while piece := socket.recv(1 << 16):
             received += piece
@@ -243,12 +243,12 @@ def encoded(value: object) -> str:
 # --- without a service -------------------------------------------------------------------------------------
 
 
-def _without(
+def _answer_without_service(
     host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], began: float
 ) -> bytes:
-    """What can be done alone: start a service for the next time, keep a pointer to what is to be read, and answer.
+    """Start a service for the next time, leave a pointer to the transcript, and answer.
 
-    A compaction does not wait for the next time: the session is kept in this process.
+    A compaction does not wait for the next time: this process captures the session.
     """
     try:
         from palazzo import alone
@@ -256,25 +256,36 @@ def _without(
         answer = alone.answer(host, event, payload, palace, variables)
         if event not in _COMPACTIONS:
             return answer
-        left = _COMPACTS_WITHIN - _TO_SPARE - (time.monotonic() - began)
-        if left > 2 * _TO_HOLD_BACK:
-            answer = _own_process().answer(host, event, payload, palace, variables, left - _TO_SPARE)
+        seconds_left = _COMPACTION_SECONDS - _TO_SPARE - (time.monotonic() - began)
+        if seconds_left > 2 * _HOLD_BACK_SECONDS:
+            answer = _hook_process().answer(host, event, payload, palace, variables, seconds_left - _TO_SPARE)
         else:
             problem = "Palazzo's service does not answer. 'palazzo service status' says more."
-            answer = _own_process().fault_answer(host, event, payload, palace, variables, problem)
+            answer = _hook_process().fault_answer(host, event, payload, palace, variables, problem)
         return bytes(answer)
-    except Exception:  # noqa: BLE001 - whatever it is, the agent works on
+    except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
+        _log_error(host, event, error, palace, variables)
         return NOTHING
+
+
+def _log_error(host: str, event: str, error: Exception, palace: str | None, variables: Mapping[str, str]) -> None:
+    from palazzo import hook_log
+
+    try:
+        problem = f"it failed without a service ({type(error).__name__})"
+        hook_log.note(host, event, problem, client.chosen_palace(palace, variables), variables)
+    except OSError:
+        return  # the working directory is gone, so no log can be found
 
 
 # --- in time -----------------------------------------------------------------------------------------------
 
 
-def _be_in_time(seconds: float, nothing: bytes, answered: list[bool]) -> None:
+def _be_in_time(seconds: float, nothing: bytes, has_answered: list[bool]) -> None:
     """End this process after so many seconds with nothing to add, wherever it is."""
 
     def end(number: int, frame: object) -> None:
-        if not answered[0]:
+        if not has_answered[0]:
             _write(nothing)
         os._exit(0)
 
@@ -285,8 +296,8 @@ def _be_in_time(seconds: float, nothing: bytes, answered: list[bool]) -> None:
         _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
-def _end(answer: bytes, answered: list[bool]) -> int:
-    answered[0] = True
+def _end(answer: bytes, has_answered: list[bool]) -> int:
+    has_answered[0] = True
     _write(answer)
     return 0
 

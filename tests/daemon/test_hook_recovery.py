@@ -180,3 +180,16 @@ def test_flags_are_neither_made_nor_removed_in_a_directory_that_is_somebody_else
     flags = SessionFlags(str(machine.palace), {**machine.variables, "XDG_STATE_HOME": "/dev/null"})
     assert flags.set("problem", "pi", "s-1") is None
     assert list(theirs.parent.iterdir()) == [theirs]
+
+
+def test_a_flag_is_set_in_one_place_also_where_an_old_one_cannot_be_removed(machine: Machine) -> None:
+    flags = SessionFlags(str(machine.palace), machine.variables)
+    in_state, in_runtime = flags._files("problem", "pi", "s-1")
+    state = in_state.parent
+    stuck = state / "stuck"
+    stuck.mkdir(parents=True)  # a directory cannot be unlinked
+    os.utime(stuck, (time.time() - 9e7,) * 2)
+    for n in range(200):
+        (state / str(n)).touch()
+    assert flags.set("problem", "pi", "s-1") is True
+    assert (in_state.exists(), in_runtime.exists()) == (True, False)

@@ -1,8 +1,11 @@
-"""Texts that the cutter, the keyword index or the embedder cannot process: archived, found, named, and tried again."""
+"""Texts that the cutter, the keyword index or the embedder cannot process: archived, found, named, and retried.
+
+No text is known that the real rules fail on (`test_hostile_texts`), so they are wrapped to fail on a certain word.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -10,15 +13,16 @@ from numpy.typing import NDArray
 from tests.archive.conversations import answered, called, file_rows, file_version, said
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive import cut, cutting, indexing
+from palazzo.derive import cut, cutting, exposing, indexing, material
 from palazzo.derive.cutting import CutItem, Draft
-from palazzo.derive.fallback_cut import Rules
-from palazzo.derive.tainting import Tainting
+from palazzo.derive.fallback_cut import Rules, cut_safely, plain_message
+from palazzo.derive.tainting import Row, Tainting
 from palazzo.derive.verify import Check, verify
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
 from palazzo.store import dead_letters, vectors
+from palazzo.store.outside import Mark
 from palazzo.text.words import index_form
 
 POISON = "poisonous"
@@ -82,20 +86,23 @@ def test_a_message_that_cannot_be_cut_is_found_and_the_rest_of_its_segment_is_cu
     assert (set_aside(palace), wrong(palace)) == ([], [])
 
 
-def test_what_only_fails_together_is_cut_plainly_all_of_it(palace: Palace, monkeypatch: pytest.MonkeyPatch) -> None:
-    def pairs(items: Sequence[CutItem]) -> list[Draft]:
+def test_items_that_fail_only_together_are_all_cut_plainly(palace: Palace) -> None:
+    def cut_one(items: Sequence[CutItem]) -> list[Draft]:
         if len(items) > 1:
             raise KeyError(items)
         return cutting.cut_segment(items)
 
-    monkeypatch.setattr(cut, "SEGMENT", cut.SEGMENT._replace(cut=pairs))
     file_rows(palace, [said(0, "user", "A question of mushrooms."), said(1, "assistant", "An answer about ferns.")])
-    assert (found(palace, "mushrooms"), found(palace, "ferns")) == (
-        ["A question of mushrooms."],
-        ["An answer about ferns."],
+    with palace.database.snapshot() as connection:
+        rows = [int(row) for (row,) in connection.execute("SELECT id FROM item ORDER BY id")]
+        items, _ = material.load(connection, rows)
+    result = cut_safely(items, Rules(cut_one, plain_message), lambda draft: draft)
+    texts = [[span.text for span in draft.spans] for draft in result.drafts if draft.is_plain]
+    assert texts == [["A question of mushrooms."], ["An answer about ferns."]]
+    assert (len(result.drafts), {row: type(error) for row, error in result.failed.items()}) == (
+        2,
+        dict.fromkeys(rows, KeyError),
     )
-    assert set_aside(palace) == [("cut", "item")] * 2
-    assert [check.name for check in wrong(palace)] == ["set aside"]
 
 
 def test_a_document_and_a_note_are_kept_whole_and_what_is_forgotten_of_them_stays_so(
@@ -114,16 +121,18 @@ def test_a_document_and_a_note_are_kept_whole_and_what_is_forgotten_of_them_stay
     assert len(set_aside(palace)) == 1
 
 
+class ChoosyTainting(Tainting):
+    """The rules of taint, which cannot judge a row with a certain word."""
+
+    def take(self, row: Row) -> Iterator[Mark]:
+        refuse([row.item])
+        return super().take(row)
+
+
 def test_what_cannot_be_judged_counts_as_from_outside_unless_a_person_said_it(
     palace: Palace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = Tainting._row
-
-    def refusing(self: Tainting, row: object) -> object:
-        refuse([row.item])  # type: ignore[attr-defined]
-        return judge(self, row)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Tainting, "_row", refusing)
+    monkeypatch.setattr(exposing, "Tainting", ChoosyTainting)
     rows = [said(0, "user", f"A {POISON} question."), said(1, "assistant", "A plain answer.")]
     rows += [said(2, "user", "And now?"), said(3, "assistant", f"A {POISON} mushroom.")]
     file_rows(palace, rows)
@@ -134,17 +143,16 @@ def test_what_cannot_be_judged_counts_as_from_outside_unless_a_person_said_it(
     assert [check.name for check in wrong(palace)] == ["set aside"]
 
 
+def choosy_index_form(text: str) -> str:
+    if POISON in text:
+        raise RecursionError
+    return index_form(text)
+
+
 def test_words_that_have_no_index_form_are_indexed_as_they_stand(
     palace: Palace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form = index_form
-
-    def refusing(text: str) -> str:
-        if POISON in text:
-            raise RecursionError
-        return form(text)
-
-    monkeypatch.setattr(indexing, "index_form", refusing)
+    monkeypatch.setattr(indexing, "index_form", choosy_index_form)
     palace.remember(f"A {POISON} mushroom.", Place("api", "notes"))
     palace.remember("A fern.", Place("api", "notes"))
     assert found(palace, "mushroom") == [f"A {POISON} mushroom."]
@@ -191,4 +199,17 @@ def test_no_text_is_set_aside_for_an_embedder_that_takes_none(palace: Palace, em
     embedder.broken = True
     with pytest.raises(ValueError, match="no such token"):
         palace.embed_pending()
+    assert (pending(palace), set_aside(palace)) == (1, [])
+
+
+@pytest.mark.parametrize("embedder", [Choosy()])
+def test_a_drawer_that_two_consumers_have_set_aside_is_retried_by_both(
+    palace: Palace, embedder: Choosy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "index_form", choosy_index_form)
+    palace.remember(f"A {POISON} mushroom.", Place("api", "notes"))
+    palace.embed_pending()
+    assert set_aside(palace) == [("embed", "drawer"), ("keyword", "drawer")]
+    monkeypatch.undo()
+    palace.retry_set_aside()
     assert (pending(palace), set_aside(palace)) == (1, [])

@@ -27,7 +27,7 @@ NOTES, SESSIONS, LINES, FACTS, ENTRIES = 200, 8, 40, 40, 6
 """How many of each are looked at, the newest."""
 _ENTRIES_READ = 30
 _FACTS_READ = 400
-"""Facts among which those are looked for that may be told here: many of a palace may be other projects'."""
+"""Facts that are read, newest first, to find `FACTS` that belong here: many may be other projects'."""
 _OVERDUE = 2
 """What a to-do that is overdue is marked with, in tags."""
 _CAME_TO = ("changed", "fixed", "failed")
@@ -44,8 +44,8 @@ class Asked:
     """For whom and when. Without a `wing` (a directory that the palace does not know) little is told.
 
     `before` is the moment as of which is asked, None for now; `trusts` are those that may be put before an agent.
-    `session` is the host's id of the session that asks, '' where that is not known; `has_forgotten` says that a
-    compaction has taken from it what it said before.
+    `session` is the host's id of the session that asks, '' if it is unknown; `has_forgotten` says that a compaction has
+    removed the session's earlier messages from its context.
     """
 
     wing: str | None
@@ -59,19 +59,20 @@ class Asked:
     has_forgotten: bool = False
 
 
-def gather(connection: Connection, asked: Asked) -> list[Known]:
+def gather(connection: Connection, request: Asked) -> list[Known]:
     """Return what may be told."""
-    found = [*_tasks(connection, asked), *_diary(connection, asked)]
-    if asked.wing is not None or asked.agent is None:  # an agent elsewhere is not told of other projects
-        found += _sessions(connection, asked)
-    if asked.wing is not None:
-        found += [
-            *_digest(connection, asked, asked.wing),
-            *_facts(connection, asked, asked.wing),
-            *_notes(connection, asked, asked.wing),
+    copy_times = _copy_times(connection, request)
+    entries = [*_tasks(connection, request), *_diary(connection, request)]
+    if request.wing is not None or request.agent is None:  # an agent elsewhere is not told of other projects
+        entries += _sessions(connection, request, copy_times)
+    if request.wing is not None:
+        entries += [
+            *_digest(connection, request, request.wing, copy_times),
+            *_facts(connection, request, request.wing),
+            *_notes(connection, request, request.wing),
         ]
-    told = [one for one in found if one.trust in asked.trusts]
-    return told if asked.before is not None else _with_uses(connection, told)
+    trusted_entries = [entry for entry in entries if entry.trust in request.trusts]
+    return trusted_entries if request.before is not None else _with_uses(connection, trusted_entries)
 
 
 def _with_uses(connection: Connection, found: Sequence[Known]) -> list[Known]:
@@ -88,20 +89,22 @@ def _tallied(known: Known, tallies: Mapping[str, used.Tally]) -> Known:
 # --- what is open ------------------------------------------------------------------------------------------
 
 
-def _tasks(connection: Connection, asked: Asked) -> Iterator[Known]:
+def _tasks(connection: Connection, request: Asked) -> Iterator[Known]:
     """Due reminders and open to-dos of the wing, and to-dos that the agent stated anywhere."""
-    agent = diaries.agent_called(connection, asked.agent) if asked.agent else None
-    due = [one.task for one in tasks.due(connection, tasks.Moment(asked.now), asked.wing)]
-    todos = [] if asked.wing is None else tasks.open_todos(connection, asked.wing, agent.spellings if agent else ())
-    worth = worth_of(connection, (task.item for task in (*due, *todos)))
-    for section, some in (("due", due), ("todo", todos)):
+    agent = diaries.agent_called(connection, request.agent) if request.agent else None
+    due_tasks = [due.task for due in tasks.due(connection, tasks.Moment(request.now), request.wing)]
+    todos = [] if request.wing is None else tasks.open_todos(connection, request.wing, agent.spellings if agent else ())
+    worth = worth_of(connection, (task.item for task in (*due_tasks, *todos)))
+    for section, some in (("due", due_tasks), ("todo", todos)):
         for task in some:
             own = worth.get(task.item)
             if own is None:
                 continue
-            overdue = task.due_at is not None and task.due_at <= asked.now
-            when = f"due {'since' if section == 'due' else 'before'} {asked.day(task.due_at)}" if task.due_at else ""
-            where = "" if task.wing == asked.wing else f"in {task.wing}"
+            overdue = task.due_at is not None and task.due_at <= request.now
+            due_time = (
+                f"due {'since' if section == 'due' else 'before'} {request.day(task.due_at)}" if task.due_at else ""
+            )
+            place = "" if task.wing == request.wing else f"in {task.wing}"
             yield Known(
                 section="due" if section == "due" else "todo",
                 id=task.uid,
@@ -109,21 +112,21 @@ def _tasks(connection: Connection, asked: Asked) -> Iterator[Known]:
                 origin=task.author or own.trust,
                 text=task.text,
                 trust=own.trust,
-                remark=", ".join(filter(None, (when, "overdue" if overdue and section == "todo" else "", where))),
+                remark=", ".join(filter(None, (due_time, "overdue" if overdue and section == "todo" else "", place))),
                 marks=own.marks + (_OVERDUE if overdue else 0),
                 references=own.references,
             )
 
 
-def _digest(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
+def _digest(connection: Connection, request: Asked, wing: str, copy_times: frozenset[Micros]) -> Iterator[Known]:
     """What sessions left open and decided, in their own words."""
     lines = [*digests.open_lines(connection, wing, LINES), *digests.decisions(connection, wing, LINES)]
-    if asked.session and not asked.has_forgotten:
-        session, copied = _own_session(asked), _copied(connection, asked)
-        lines = [one for one in lines if one.session.partition("/")[0] != session and one.said_at not in copied]
+    if request.session and not request.has_forgotten:
+        session = _own_session(request)
+        lines = [line for line in lines if line.session.partition("/")[0] != session and line.said_at not in copy_times]
     rows = items.known_items(connection, {bytes.fromhex(line.cited.item) for line in lines})
     worth = worth_of(connection, rows.values())
-    superseded = _superseded(connection, asked, worth.values())
+    superseded = _superseded(connection, request, worth.values())
     titles = _titles(connection, {line.session for line in lines})
     for line in lines:
         own = worth.get(rows.get(bytes.fromhex(line.cited.item), 0))
@@ -161,10 +164,9 @@ def _words(line: DigestLine) -> str:
 # --- what was ----------------------------------------------------------------------------------------------
 
 
-def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
-    copied = _copied(connection, asked)
-    for session in overview.sessions(connection, SESSIONS, asked.wing, asked.trusts, _own_session(asked)):
-        if copied and transcripts.has_any_said_at(connection, session.source, copied):
+def _sessions(connection: Connection, request: Asked, copy_times: frozenset[Micros]) -> Iterator[Known]:
+    for session in overview.sessions(connection, SESSIONS, request.wing, request.trusts, _own_session(request)):
+        if copy_times and transcripts.has_any_said_at(connection, session.source, copy_times):
             continue
         line = _came_to(connection, digests.of_source(connection, session.source))
         title = shown_title(connection, session.source, session.title) or "untitled"
@@ -178,14 +180,14 @@ def _sessions(connection: Connection, asked: Asked) -> Iterator[Known]:
         )
 
 
-def _own_session(asked: Asked) -> str:
-    """The id of the session that asks; of a sub-agent, its parent's."""
-    return asked.session.partition("/")[0]
+def _own_session(request: Asked) -> str:
+    """Return the id of the session that asks; for a sub-agent, its parent's."""
+    return request.session.partition("/")[0]
 
 
-def _copied(connection: Connection, asked: Asked) -> frozenset[Micros]:
-    """When what was said that the session has copies of: it was forked from another, or goes on from it."""
-    source = transcripts.session_source(connection, "", _own_session(asked)) if asked.session else None
+def _copy_times(connection: Connection, request: Asked) -> frozenset[Micros]:
+    """Return the times of messages that the session copied from another one: it is a fork or a continuation of that."""
+    source = transcripts.session_source(connection, "", _own_session(request)) if request.session else None
     return frozenset() if source is None else transcripts.copied(connection, source)
 
 
@@ -200,28 +202,28 @@ def _came_to(connection: Connection, lines: Sequence[LineRow]) -> str:
     return ""
 
 
-def _diary(connection: Connection, asked: Asked) -> Iterator[Known]:
+def _diary(connection: Connection, request: Asked) -> Iterator[Known]:
     """Entries about the wing's project; of the agent that is named also those about no project."""
-    agent = diaries.agent_called(connection, asked.agent) if asked.agent else None
-    if (asked.agent and agent is None) or (agent is None and asked.wing is None):
+    agent = diaries.agent_called(connection, request.agent) if request.agent else None
+    if (request.agent and agent is None) or (agent is None and request.wing is None):
         return
     rows = islice(diaries.entries(connection, agent), _ENTRIES_READ)
-    about = {asked.wing, "" if agent else asked.wing}
+    about = {request.wing, "" if agent else request.wing}
     own = (entry for entry in (diaries.read(connection, row) for row in rows) if entry.project in about)
     for entry in islice(own, ENTRIES):
         yield Known("diary", entry.id, entry.at, entry.agent, entry.text, entry.trust)
 
 
-def _facts(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
-    """Facts that hold, those that were stated or changed last."""
-    known_at = LATEST if asked.before is None else asked.before
-    audience = Audience((wing, USERS_WING), asked.now, asked.commits_here)
-    newest = facts.newest_versions(connection, known_at, audience.wings, audience.now, _FACTS_READ)
+def _facts(connection: Connection, request: Asked, wing: str) -> Iterator[Known]:
+    """Yield facts that hold, the last stated or changed first."""
+    known_at = LATEST if request.before is None else request.before
+    audience = Audience((wing, USERS_WING), request.now, request.commits_here)
+    newest = facts.newest_versions(connection, known_at, audience.wings, audience.time, _FACTS_READ)
     versions = tellable(connection, newest, audience)[:FACTS]
     for fact in Beliefs(connection, known_at).tell(versions):
-        speakers = tuple(dict.fromkeys(one.stated_by for one in fact.provenance))
-        since = f"since {asked.day(fact.valid_from)}" if fact.valid_from else ""
-        until = f"until {asked.day(fact.valid_to)}" if fact.valid_to else ""
+        speakers = tuple(dict.fromkeys(source.stated_by for source in fact.provenance))
+        since = f"since {request.day(fact.valid_from)}" if fact.valid_from else ""
+        until = f"until {request.day(fact.valid_to)}" if fact.valid_to else ""
         yield Known(
             section="fact",
             id=fact.id,
@@ -234,10 +236,10 @@ def _facts(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
         )
 
 
-def _notes(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
+def _notes(connection: Connection, request: Asked, wing: str) -> Iterator[Known]:
     rows = overview.newest_notes(connection, wing, NOTES)
     worth = worth_of(connection, rows)
-    superseded = _superseded(connection, asked, worth.values())
+    superseded = _superseded(connection, request, worth.values())
     for row, note in read_notes(connection, worth).items():
         own = worth[row]
         if not superseded.intersection(own.drawers):
@@ -255,7 +257,7 @@ def _notes(connection: Connection, asked: Asked, wing: str) -> Iterator[Known]:
             )
 
 
-def _superseded(connection: Connection, asked: Asked, worth: Iterable[Worth]) -> frozenset[str]:
+def _superseded(connection: Connection, request: Asked, worth: Iterable[Worth]) -> frozenset[str]:
     """Which of these drawers hold words that something later has superseded."""
     ids = [drawer for one in worth for drawer in one.drawers]
-    return frozenset(claims.superseding(connection, ids, asked.now)) if ids else frozenset()
+    return frozenset(claims.superseding(connection, ids, request.now)) if ids else frozenset()

@@ -30,20 +30,21 @@ _EDGES = ".,;:!?()[]{}<>\"'`*"
 
 def named_facts(connection: Connection, words: str, trusts: Collection[str], audience: Audience) -> Iterator[Version]:
     """Yield what holds now of what the words name, the newest first."""
-    named = entities.known_among(connection, names_in(words), entities.LATEST)
-    if not named:
+    entity_rows = entities.known_among(connection, names_in(words), entities.LATEST)
+    if not entity_rows:
         return
     beliefs = Beliefs(connection)
-    found = {version.row: version for entity in named for version in beliefs.about(entity)}
-    standing = (one for one in found.values() if one.superseded_by is None)
-    held = tellable(connection, standing, audience)
-    roots = {beliefs.root(entity) for entity in named}
-    telling = {root for root in roots if _tells(connection, beliefs.name(root))}
-    said = frozenset(connection.stems(index_form(words)))
-    for version, fact in sorted(zip(held, beliefs.tell(held), strict=True), key=lambda pair: -pair[0].row):
+    versions = {version.row: version for entity in entity_rows for version in beliefs.about(entity)}
+    current = tellable(
+        connection, (version for version in versions.values() if version.superseded_by is None), audience
+    )
+    roots = {beliefs.root(entity) for entity in entity_rows}
+    telling_roots = {root for root in roots if _tells(connection, beliefs.name(root))}
+    stems = frozenset(connection.stems(index_form(words)))
+    for version, fact in sorted(zip(current, beliefs.tell(current), strict=True), key=lambda pair: -pair[0].row):
         ends = {beliefs.root(version.subject), beliefs.root(version.object)} & roots
-        joined = _telling(connection, version.predicate_name)
-        if not ends & telling and len(ends) < 2 and not (joined and joined <= said):
+        predicate_stems = _telling(connection, version.predicate_name)
+        if not ends & telling_roots and len(ends) < 2 and not (predicate_stems and predicate_stems <= stems):
             continue
         if fact.trust in trusts:
             yield version

@@ -1,4 +1,4 @@
-"""What to keep before a host compacts a session, and what of it is enough. Pure.
+"""What to keep before a host compacts a session, and which of it is sufficient. Pure.
 
 A directory that the person named comes first, then the session's transcript or its directory, then the directory that
 is worked in. The last is better than nothing, and is not what will be lost.

@@ -1,14 +1,14 @@
-"""Which facts may be told to a session that has not asked for them.
+"""Which facts a session may get without asking for them.
 
-These are facts that hold now: of the wings that the session is told of, and those that somebody stated to hold
-everywhere. Before a wing was the default, facts held everywhere unless one was named. Such a fact is told only where
-its source belongs: in the wing of the item that says it, in the repository that has the commit it was stated at. It is
-told everywhere where its source belongs to no project that is known.
+These are facts that hold now: those of the session's wings, and those that somebody stated to hold everywhere. Earlier
+versions of Palazzo let a fact hold everywhere unless a wing was named. A session gets such a fact only if the fact's
+source belongs to its project: an item in one of its wings, or a commit in its repository. A source without a known
+project belongs to every project.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from palazzo.model import Micros
@@ -18,37 +18,39 @@ from palazzo.store.facts import Provenance, Version
 
 
 def no_commits(commits: Collection[str]) -> Collection[str]:
-    """Return none of these commits, as where no repository is worked in."""
+    """Return none of these commits: the session works in no repository."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who is told: the wings, the moment, and which of some commits the repository that is worked in has."""
+    """The session that gets facts: its wings, the time, and which of some commits its repository has."""
 
     wings: Collection[str]
-    now: Micros
+    time: Micros
     commits_here: Callable[[Collection[str]], Collection[str]] = no_commits
 
 
 def tellable(connection: Connection, versions: Iterable[Version], audience: Audience) -> list[Version]:
-    """Return those of these versions that may be told unasked, in their order."""
-    held = [one for one in versions if one.holds_at(audience.now)]
-    everywhere = [one.row for one in held if one.wing is None]
-    sources = facts.sources_of(connection, everywhere)
-    told = _told_here(connection, sources, audience) if sources else set()
-    return [one for one in held if one.wing in audience.wings or one.row in told]
+    """Return the versions that this audience may get unasked, in their order."""
+    current = [version for version in versions if version.holds_at(audience.time)]
+    sources = facts.sources_of(connection, [version.row for version in current if version.wing is None])
+    rows = _rows_for_audience(connection, sources, audience) if sources else set()
+    return [version for version in current if version.wing in audience.wings or version.row in rows]
 
 
-def _told_here(connection: Connection, sources: dict[int, tuple[Provenance, ...]], audience: Audience) -> set[int]:
-    """Return the row ids of versions that hold everywhere and that this audience may be told."""
-    stated: Sequence[Provenance] = [one for several in sources.values() for one in several]
-    items = written.of_items(connection, {one.item for one in stated if one.item is not None})
-    here = set(audience.commits_here({one.commit for one in stated if one.commit and one.item is None}))
+def _rows_for_audience(
+    connection: Connection, sources: dict[int, tuple[Provenance, ...]], audience: Audience
+) -> set[int]:
+    """Return the row ids of versions that hold everywhere and that this audience may get."""
+    all_sources = [source for provenance in sources.values() for source in provenance]
+    items = written.of_items(connection, {source.item for source in all_sources if source.item is not None})
+    commits = {source.commit for source in all_sources if source.commit and source.item is None}
+    known_commits = set(audience.commits_here(commits))
 
-    def belongs(one: Provenance) -> bool:
-        if one.item is not None:
-            return one.item in items and items[one.item].wing in audience.wings
-        return one.is_of_no_place or one.commit in here
+    def belongs(source: Provenance) -> bool:
+        if source.item is not None:
+            return source.item in items and items[source.item].wing in audience.wings
+        return source.is_of_no_place or source.commit in known_commits
 
-    return {row for row, several in sources.items() if any(map(belongs, several))}
+    return {row for row, provenance in sources.items() if any(map(belongs, provenance))}

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from palazzo import locks
@@ -49,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         held = locks.inherited(lock_file(Path(given[0])), int(given[1])) if given[1:] else None
         embed(Path(given[0]), held)
-    except Exception as error:  # noqa: BLE001 - nobody watches this process: what happened is kept for `doctor`
+    except Exception as error:  # noqa: BLE001 - this process runs in the background: `doctor` reports it
         note_failure(EMBEDDING_FAILED, error)
         return 1
     note_success(EMBEDDING_FAILED)
@@ -61,7 +62,7 @@ def embed(palace: Path, held: locks.FileLock | None = None) -> int:
 
     `held`: the lock, where it is held already. It is let go.
     """
-    made = 0
+    count = 0
     with Context(palace=palace) as context:
         consumers = _Consumers(context)
         while held is not None or _pending(context):
@@ -73,16 +74,16 @@ def embed(palace: Path, held: locks.FileLock | None = None) -> int:
                 # On a slow disk hooks would wait behind one commit of these after the other.
                 context.writing().database.commit_without_waiting()
                 consumers.follow_sessions(time.monotonic() + _TURN)
-                made += _embed_pending(context, consumers)
+                count += _embed_pending(context, consumers)
                 consumers.follow_sessions()
                 consumers.follow_claims()
             # What was filed after the last look is found by looking again without the lock: whoever
             # filed it may have seen the lock held and started nobody.
-    return made
+    return count
 
 
 class _Consumers:
-    """The consumers of the log that run beside embedding. One that fails keeps neither vectors nor another waiting."""
+    """The consumers of the log that run beside embedding. If one fails, the vectors and the others go on."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -102,16 +103,16 @@ class _Consumers:
         self._run("mention", lambda: palace.follow_mentions(entities, stop))
 
     def follow_claims(self) -> None:
-        """Read claims, which nobody waits for."""
+        """Read claims."""
         self._run("claim", self._context.writing().follow_claims)
 
     def _run(self, activity: str, follow: Callable[[], None]) -> None:
-        """Run a consumer that has not failed in this process; keep for `doctor` why one fails."""
+        """Run a consumer, unless it has failed in this process. Note an error for `doctor`."""
         if activity in self._failed:
             return
         try:
             follow()
-        except Exception as error:  # noqa: BLE001 - as in `main`: it is kept, and told as this consumer's
+        except Exception as error:  # noqa: BLE001 - `doctor` reports it, and the other consumers go on
             self._failed.add(activity)
             note_failure(activity, error)
         else:
@@ -122,7 +123,7 @@ def _embed_pending(context: Context, consumers: _Consumers) -> int:
     """Make the vectors that are pending, on one thread while somebody is being answered, else on two."""
     from palazzo.derive import embed as embedding
 
-    database, made, turn = context.writing().database, 0, time.monotonic()
+    database, count, turn = context.writing().database, 0, time.monotonic()
 
     def follow(*_: int) -> None:
         nonlocal turn
@@ -133,12 +134,17 @@ def _embed_pending(context: Context, consumers: _Consumers) -> int:
     while _pending(context):
         threads = _threads(context)
         with contextlib.closing(context.open_embedder(threads)) as embedder:
-            made += embedding.embed_pending(database, embedder, follow, lambda: _threads(context) != threads)  # noqa: B023
-    return made
+            count += embedding.embed_pending(database, embedder, follow, partial(_has_other_threads, context, threads))
+    return count
 
 
 def _threads(context: Context) -> int:
     return _THREADS_BESIDE_CALLS if was_called_lately(context.palace_path, context.variables) else _THREADS
+
+
+def _has_other_threads(context: Context, threads: int) -> bool:
+    """Return whether the embedder should run on another number of threads now."""
+    return _threads(context) != threads
 
 
 def lower_priority() -> None:

@@ -39,8 +39,8 @@ _NOTE_EVERY = 2.0
 class Job:
     """An operation to be carried out, and for whom. `on_progress` may raise Stopped when nobody waits any more.
 
-    What is `owed` is short, and carried out to its end though the service is told to end. It waits for another
-    program's lock for `lock_wait` seconds at most, where that is given.
+    What is `owed` is short, and carried out to its end though the service is told to end. A job waits at most
+    `lock_wait` seconds for another program's lock, if that is given.
     """
 
     operation: Operation[Any, Any]
@@ -115,7 +115,7 @@ class Engine:
         except PalazzoError as error:
             how = type(error).__name__
             if isinstance(error, PalaceUnusable):
-                self.pool.close()  # a file that could not be written when it was opened never can be
+                self.pool.close()  # a file that was opened unwritable stays so until it is opened again
             raise
         except Stopped:
             how = "stopped"

@@ -57,9 +57,9 @@ _USED = tuple(
 _AGAIN_AFTER = 2.0
 """Seconds after which a transcript that lagged is read again: hosts write the last message within one."""
 _TRY_AGAIN = 60.0
-"""Seconds until what could not be captured is read again."""
+"""Seconds until a transcript that could not be captured is read again."""
 _LOCK_SHARE = 0.7
-"""Share of a hook's time in which another program's lock is waited for: what is left is for saying that it was."""
+"""Share of a hook's time that it waits for another program's lock; the rest is for the answer."""
 _LOOK_AGAIN = 15.0
 """Seconds until it is looked again whether a pause is over."""
 
@@ -109,7 +109,7 @@ class Hooks:
         try:
             stream.socket.sendall(answer)
         except OSError:
-            faults.abandon()  # the host has gone: what it was to show is shown the next time
+            faults.abandon()  # the host has gone: it shows the line the next time
             raise
 
     def overhear(self, stream: Stream, hello: Mapping[str, Any], refuse: Callable[[], None]) -> None:
@@ -143,23 +143,23 @@ class Hooks:
         palace = self._engine.palace
         with Context(palace, palace.parent, self._variables) as context:
             if context.is_off:
-                self._later("spool", self.catch_up, after=_LOOK_AGAIN)
+                self._later("spool", self.catch_up, seconds=_LOOK_AGAIN)
                 return
-        taken = spool.take(palace, self._variables)
-        for pointer in taken:
+        pointers = spool.take(palace, self._variables)
+        for pointer in pointers:
             if not self._read_again(Path(pointer.path), self._variables):
-                self._later("spool", self.catch_up, after=_TRY_AGAIN)
+                self._later("spool", self.catch_up, seconds=_TRY_AGAIN)
                 return
             if pointer.has_ended:
                 self._end(HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path))
-        spool.forget(taken)
+        spool.forget(pointers)
 
     def _capture_later(self, request: HookRequest) -> None:
-        """Leave a pointer to what could not be captured now, and try again in a while."""
+        """Leave a pointer to the transcript that could not be captured, and read it in a while."""
         from palazzo.operations import spool
 
         spool.leave(self._engine.palace, request, self._variables)
-        self._later("spool", self.catch_up, after=_TRY_AGAIN)
+        self._later("spool", self.catch_up, seconds=_TRY_AGAIN)
 
     def _end(self, request: HookRequest) -> None:
         """Do what is done once a session has ended, as if its hook told of it now."""
@@ -183,7 +183,7 @@ class Hooks:
         try:
             return future.result(within)
         except TookTooLong:
-            too_late = TooLate(f"it took longer than {within:.1f} seconds, and may still be done.")
+            too_late = TooLate(f"it took longer than {within:.1f} seconds, and may still finish.")
             if host.goes():
                 raise too_late from None
         try:
@@ -216,23 +216,23 @@ class Hooks:
 
     # --- again ---------------------------------------------------------------------------------------------
 
-    def _later(self, name: str, does: Callable[..., object], *given: Any, after: float = _AGAIN_AFTER) -> None:
-        """Do something in a moment, once however often it is asked for till then."""
+    def _later(self, name: str, action: Callable[..., object], *arguments: Any, seconds: float = _AGAIN_AFTER) -> None:
+        """Run an action after some seconds, once for all calls with the same name until then."""
 
         def do() -> None:
             with self._lock:
                 self._timers.pop(name, None)
-            does(*given)
+            action(*arguments)
 
         with self._lock:
             if self._is_ending or name in self._timers:
                 return
-            timer = self._timers[name] = threading.Timer(after, do)
+            timer = self._timers[name] = threading.Timer(seconds, do)
         timer.daemon = True
         timer.start()
 
     def _read_again(self, path: Path, variables: Mapping[str, str]) -> bool:
-        """Read a transcript once more; return False where the palace could not be used."""
+        """Read a transcript once more. Return False if the palace could not be used."""
         request = HookRequest("", "subagent-stop", "", transcript=str(path))
         try:
             job = replace(self._job(request, str(path.parent), variables), owed=True)

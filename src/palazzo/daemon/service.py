@@ -156,12 +156,14 @@ class Service:
         threading.Thread(target=self._end_former, name="palazzo-former", daemon=True).start()
 
     def _end_former(self) -> None:
-        """End services of earlier versions, which listen for this palace at other addresses."""
+        """End the services of earlier versions, which listen for this palace at other addresses."""
         from palazzo.operations.service_stop import stop_former
 
-        with contextlib.suppress(PalazzoError):
+        try:
             for pid in stop_former(self._where.palace, self._variables):
                 self._log.info("ended the service of an earlier version, process %d", pid)
+        except PalazzoError as error:
+            self._log.info("a service of an earlier version may still run: %s", error)
 
     def _heed_signals(self) -> None:
         if threading.current_thread() is not threading.main_thread():

@@ -66,11 +66,11 @@ class Anchoring:
             anchors.insert(connection, (one for drawer in changed for one in after.get(drawer, ())))
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
-        """Keep no citations of these."""
+        """Remove the citations of these."""
         anchors.drop(connection, [drawer for thing in things for drawer in _drawers_of(connection, thing)])
 
     def label(self, connection: Connection, thing: int) -> str:
-        """Return how a session, or a note's drawer, is named for a person."""
+        """Return the name of a session, or of a note's drawer, for a person."""
         row, is_note = divmod(thing, 2)
         return drawer_label(connection, row) if is_note else session_label(connection, row)
 

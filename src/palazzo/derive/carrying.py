@@ -53,15 +53,15 @@ def _paragraphs(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield each stretch between empty lines: its words without white space around them, and where they stand."""
     begin = end = 0
     for line in _LINES.finditer(text):
-        if line.start() > end or not line[0].strip():  # behind an empty line, or one of white space
-            yield from _stripped(text, begin, end)
+        if line.start() > end or not line[0].strip():  # after an empty line, or a line of white space
+            yield from _paragraph(text, begin, end)
             begin = line.start()
         end = line.end()
-    yield from _stripped(text, begin, end)
+    yield from _paragraph(text, begin, end)
 
 
-def _stripped(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Yield a stretch without white space around it, unless that is all there is."""
+def _paragraph(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Yield a stretch without the white space around it, or nothing if it is all white space."""
     words = text[begin:end].strip()
     if words:
         start = text.index(words, begin)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from palazzo.derive.failure_isolation import OtherThingFailed, drawer_label, is_of_text, letter
+from palazzo.derive.failure_isolation import OtherThingFailed, drawer_label, letter, process_text
 from palazzo.graph import contradictions
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.contradictions import Told
@@ -35,7 +35,7 @@ _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
 _MOST_FACTS = 2_000
 """Open facts that claims are compared with; above that, the newest."""
 FACTS = "claim/fact"
-"""The consumer by whose name facts are set aside that cannot be compared with claims."""
+"""The consumer that sets facts aside that cannot be compared with claims."""
 
 
 class Claiming:
@@ -62,26 +62,27 @@ class Claiming:
 
     def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
         """Read these drawers anew, and compare them with what the rest of their wing says."""
-        read = list(_read(connection, things))
-        comparing = _Comparing(connection)
-        return Claimed([row for one in read for row in one.rows], list(comparing.conflicts(read)), comparing.facts_read)
+        drawers = list(_read(connection, things))
+        comparison = _Comparing(connection)
+        found_conflicts = list(comparison.conflicts(drawers))
+        return Claimed([row for drawer in drawers for row in drawer.rows], found_conflicts, comparison.retried_facts)
 
     def keep(self, connection: Connection, things: Sequence[int], made: Claimed) -> None:
         """Keep what they claim, and record what contradicts what."""
         self.drop(connection, things)
         claims.insert(connection, made.rows)
-        dead_letters.clear(connection, FACTS, made.facts)
+        dead_letters.clear(connection, FACTS, made.retried_facts)
         for kind, earlier, later, _ in sorted(made.conflicts, key=lambda one: one.at):
             known = conflicts.is_contradicted(connection, earlier) if earlier.item else False
             if not known and conflicts.find(connection, kind, earlier, later) is None:
                 conflicts.record(connection, kind, earlier, later, self.now)
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
-        """Keep no claims of these drawers."""
+        """Remove the claims of these drawers."""
         claims.drop(connection, things)
 
     def label(self, connection: Connection, thing: int) -> str:
-        """Return how a drawer is named for a person."""
+        """Return a drawer's name for a person."""
         return drawer_label(connection, thing)
 
 
@@ -90,8 +91,8 @@ class Claimed(NamedTuple):
 
     rows: list[ClaimRow]
     conflicts: list[Found]
-    facts: frozenset[int]
-    """The facts that they were compared with: none of them is set aside any longer."""
+    retried_facts: frozenset[int]
+    """Facts that another release of Palazzo had set aside, and that this one can compare."""
 
 
 def sample(connection: Connection, size: int) -> list[int]:
@@ -229,55 +230,56 @@ class _Comparing:
         self._set_aside = dead_letters.things(connection, Claiming.name)
 
     @property
-    def facts_read(self) -> frozenset[int]:
-        """The facts that were read for comparing."""
-        return self._facts.read
+    def retried_facts(self) -> frozenset[int]:
+        """Return the facts that another release had set aside, and that were read for this comparison."""
+        return self._facts.retried
 
-    def conflicts(self, read: Sequence[_Read]) -> Iterator[Found]:
-        self._known.update((one.drawer.drawer, one) for one in read)
-        for skimmed in read:
-            others = self._others(skimmed)
-            one = self._whole(skimmed) if others else skimmed
-            for other in others:
-                earlier, later = sorted((one, other), key=lambda each: (each.drawer.said_at, each.drawer.drawer))
+    def conflicts(self, drawers: Sequence[_Read]) -> Iterator[Found]:
+        self._known.update((drawer.drawer.drawer, drawer) for drawer in drawers)
+        for skimmed_drawer in drawers:
+            other_drawers = self._comparable_drawers(skimmed_drawer)
+            drawer = self._whole(skimmed_drawer) if other_drawers else skimmed_drawer
+            for other_drawer in other_drawers:
+                sides = (drawer, other_drawer)
+                earlier, later = sorted(sides, key=lambda side: (side.drawer.said_at, side.drawer.drawer))
                 yield from _between(earlier, later)
-            for stretch in one.stretches:
-                yield from self._facts.conflicts(stretch, one.drawer)
+            for stretch in drawer.stretches:
+                yield from self._facts.conflicts(stretch, drawer.drawer)
 
-    def _others(self, one: _Read) -> list[_Read]:
-        """The drawers that may contradict this one."""
+    def _comparable_drawers(self, drawer: _Read) -> list[_Read]:
+        """Return the drawers that may contradict this one."""
         rows: set[int] = set()
-        for stretch in one.stretches:
+        for stretch in drawer.stretches:
             for claim in stretch.told.claims:
-                rows.update(self._holding(claim, one.drawer.wing))
+                rows.update(self._holding(claim, drawer.drawer.wing))
         words = None
-        for old, drawer in self._changes_in(one.drawer.wing):
+        for old_words, row in self._changes_in(drawer.drawer.wing):
             if words is None:
-                words = frozenset().union(*(each.told.words for each in one.stretches), *map(bag, one.unread))
-            if old <= words:
-                rows.add(drawer)
-        rows.discard(one.drawer.drawer)
-        missing = sorted(rows - self._known.keys() - self._set_aside)
-        self._known.update((each.drawer.drawer, each) for each in self._read_others(missing))
+                words = frozenset().union(
+                    *(stretch.told.words for stretch in drawer.stretches), *map(bag, drawer.unread)
+                )
+            if old_words <= words:
+                rows.add(row)
+        rows.discard(drawer.drawer.drawer)
+        unread_rows = sorted(rows - self._known.keys() - self._set_aside)
+        self._known.update(
+            (other_drawer.drawer.drawer, other_drawer) for other_drawer in self._read_others(unread_rows)
+        )
         return [self._known[row] for row in sorted(rows) if row in self._known]
 
     def _read_others(self, rows: Sequence[int]) -> list[_Read]:
-        """Read drawers to compare with. One that cannot be read is to blame, not the one that it is compared with."""
-        try:
-            return list(_read(self._connection, rows, everything=True))
-        except Exception as error:
-            if not is_of_text(error):
-                raise
-        return [each for row in rows for each in self._read_other(row)]
+        """Read drawers to compare with. If one fails, it is set aside, not the drawer compared with it."""
+        drawers = process_text(lambda: list(_read(self._connection, rows, everything=True)))
+        if isinstance(drawers, Exception):
+            return [drawer for row in rows for drawer in self._read_other(row)]
+        return drawers
 
     def _read_other(self, row: int) -> list[_Read]:
-        try:
-            return list(_read(self._connection, [row], everything=True))
-        except Exception as error:
-            if not is_of_text(error):
-                raise
+        drawers = process_text(lambda: list(_read(self._connection, [row], everything=True)))
+        if isinstance(drawers, Exception):
             label = drawer_label(self._connection, row)
-            raise OtherThingFailed(letter(Claiming.name, row, label, Claiming.version, error), error) from error
+            raise OtherThingFailed(letter(Claiming.name, row, label, Claiming.version, drawers), drawers) from drawers
+        return drawers
 
     def _whole(self, one: _Read) -> _Read:
         """The drawer with what makes no claim by itself but may be contradicted."""
@@ -318,42 +320,43 @@ class _OpenFacts:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._by_word: dict[str, list[tuple[int, int | None, Told]]] | None = None
-        self.read: frozenset[int] = frozenset()
+        self.retried: frozenset[int] = frozenset()
 
     def conflicts(self, stretch: _Stretch, drawer: ToRead) -> Iterator[Found]:
-        """Yield what a stretch contradicts of the facts that hold where it was said: not those of other projects."""
+        """Yield the conflicts of a stretch with the facts that hold in its drawer's wing."""
         seen: set[int] = set()
         for claim in stretch.told.claims:
             for word in bag(claim.old) | claim.words:
-                for fact, wing, told in self._told().get(word, ()):
+                for fact, wing, fact_text in self._facts_by_word().get(word, ()):
                     if fact in seen or wing not in (None, drawer.wing):
                         continue
                     seen.add(fact)
-                    for found in contradictions.contradictions(told, stretch.told):
-                        yield Found(found.kind, conflicts.Claim(fact), stretch.side(found.later), drawer.said_at)
+                    for contradiction in contradictions.contradictions(fact_text, stretch.told):
+                        later = stretch.side(contradiction.later)
+                        yield Found(contradiction.kind, conflicts.Claim(fact), later, drawer.said_at)
 
-    def _told(self) -> dict[str, list[tuple[int, int | None, Told]]]:
-        """By word, the facts that have it: row id, the only wing in which it is compared, how it is told."""
+    def _facts_by_word(self) -> dict[str, list[tuple[int, int | None, Told]]]:
+        """Return the facts by each of their words: (row id, the wing where it holds or None for all, its text)."""
         if self._by_word is None:
             self._by_word = defaultdict(list)
             beliefs = Beliefs(self._connection)
-            left_out = dead_letters.things(self._connection, FACTS)
-            left_out -= frozenset(dead_letters.of_other_releases(self._connection, FACTS))
-            versions = [one for one in facts.versions(self._connection, beliefs.known_at) if one.valid_to is None]
+            self.retried = frozenset(dead_letters.of_other_releases(self._connection, FACTS))
+            set_aside = dead_letters.things(self._connection, FACTS) - self.retried
+            versions = facts.versions(self._connection, beliefs.known_at)
+            open_versions = [version for version in versions if version.valid_to is None]
             rows_of_wings = {name: row for row, name in places.wings(self._connection).items()}
-            for version in versions[-_MOST_FACTS:]:
-                if version.fact in left_out:
+            for version in open_versions[-_MOST_FACTS:]:
+                if version.fact in set_aside:
                     continue
-                told = _read_fact(beliefs, version)
+                fact_text = _read_fact(beliefs, version)
                 wing = None if version.wing in (None, USERS_WING) else rows_of_wings.get(version.wing, 0)
-                for word in told.words:
-                    self._by_word[word].append((version.fact, wing, told))
-            self.read = frozenset(version.fact for version in versions) - left_out
+                for word in fact_text.words:
+                    self._by_word[word].append((version.fact, wing, fact_text))
         return self._by_word
 
 
 def retry_facts(connection: Connection) -> None:
-    """Try again to read the facts that are set aside; those that cannot be read stay so."""
+    """Read again the facts that are set aside. Those that fail again stay set aside."""
     beliefs, letters = Beliefs(connection), dead_letters.things(connection, FACTS)
     failed = set()
     for version in facts.versions(connection, beliefs.known_at) if letters else ():
@@ -366,17 +369,19 @@ def retry_facts(connection: Connection) -> None:
 
 
 def _read_fact(beliefs: Beliefs, version: Version) -> Told:
-    """Return a fact as it is compared; it may have words that cannot be."""
+    """Return a fact's text for comparison. Raises OtherThingFailed if the fact has words that cannot be processed."""
     words = sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object))
-    try:
-        told = contradictions.tell(words, "author")
-        _ = told.words  # they are computed here, where a failure can be blamed on the fact
-    except Exception as error:
-        if not is_of_text(error):
-            raise
-        dead = letter(FACTS, version.fact, f"fact {version.uid}", Claiming.version, error)
-        raise OtherThingFailed(dead, error) from error
-    return told
+
+    def read() -> Told:
+        text = contradictions.tell(words, "author")
+        _ = text.words  # computed here and cached, so that an error in it is this fact's
+        return text
+
+    fact_text = process_text(read)
+    if isinstance(fact_text, Exception):
+        dead = letter(FACTS, version.fact, f"fact {version.uid}", Claiming.version, fact_text)
+        raise OtherThingFailed(dead, fact_text) from fact_text
+    return fact_text
 
 
 _SENTENCES = {

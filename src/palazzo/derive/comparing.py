@@ -22,8 +22,8 @@ from palazzo.store.database import Connection
 from palazzo.store.drawers import FORGOTTEN, RECUT, REPLACED, DrawerRow, Known, PassageRow
 
 
-class Wanted(NamedTuple):
-    """A drawer that is to be there, and the draft that it was made of."""
+class DraftedDrawer(NamedTuple):
+    """The row of a drawer, and the draft from which it was made."""
 
     row: DrawerRow
     draft: Draft
@@ -37,13 +37,13 @@ class Comparison:
         self._kept: set[bytes] = set()
         self._new: list[tuple[DrawerRow, Draft]] = []
 
-    def prepare(self, draft: Draft, locator: str, ended: int | None = None, why: str = REPLACED) -> Wanted:
-        """Compute the drawer of `draft`, retired exactly if it `ended`, and `why`; nothing is written."""
-        return Wanted(drawer_row(self._connection, self._source, self._on, draft, locator, ended, why), draft)
+    def prepare(self, draft: Draft, locator: str, ended_at: int | None = None, why: str = REPLACED) -> DraftedDrawer:
+        """Compute the drawer of `draft`, without writing. It is retired if it has `ended_at`, for the reason `why`."""
+        return DraftedDrawer(drawer_row(self._connection, self._source, self._on, draft, locator, ended_at, why), draft)
 
-    def keep(self, wanted: Wanted) -> None:
-        """Make sure that a drawer is there."""
-        row, draft = wanted
+    def keep(self, drawer: DraftedDrawer) -> None:
+        """Add a drawer, or update the one with its id."""
+        row, draft = drawer
         uid = row.uid
         if uid in self._kept:  # parts that overlap: the words are in a drawer already
             return

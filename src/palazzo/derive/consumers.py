@@ -1,8 +1,8 @@
-"""The consumers of the log by name, and what each does, in words for a person."""
+"""The consumers of the log: their names, and what each does, in words for a person."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 from palazzo.derive.anchoring import ANCHORING
 from palazzo.derive.claiming import Claiming
@@ -12,21 +12,27 @@ from palazzo.derive.naming import NAMING
 from palazzo.derive.summing import SUMMING
 from palazzo.model import Micros
 
-ACTIVITIES = {
+_ACTIVITIES = {
     "cut": "cutting into drawers",
-    "taint": "telling what came from outside",
+    "taint": "marking what came from outside",
     "keyword": "indexing by keyword",
-    "retired": "telling how drawers stood before",
+    "retired": "recording earlier states of drawers",
     "claim": "reading claims",
     "claim/fact": "comparing with facts",
     "mention": "finding names",
     "digest": "digesting sessions",
-    "mending": "finding what failed and what mended it",
+    "mending": "finding failures and their fixes",
     "anchor": "finding cited files",
     "embed": "making vectors",
+    "embedding": "making vectors",  # the process that does it
 }
 
 
-def lagging_consumers(now: Micros) -> Iterator[Lagging]:  # type: ignore[type-arg]
-    """Yield the consumers that lag; conflicts that they find are found at `now`."""
-    yield from (Claiming(now), NAMING, SUMMING, MENDING, ANCHORING)
+def activity_of(consumer: str) -> str:
+    """Return what a consumer does, in words. One of another release is named as it is."""
+    return _ACTIVITIES.get(consumer, consumer)
+
+
+def lagging_consumers(time: Micros) -> list[Lagging[Any]]:
+    """Return the consumers that lag. `time` is noted with the conflicts that they find."""
+    return [Claiming(time), NAMING, SUMMING, MENDING, ANCHORING]

@@ -3,7 +3,7 @@
 It runs at the end of every write transaction, so an item and the drawers cut from it commit together. It
 re-cuts from the segment in which something changed and compares with what is there: equal drawers stay,
 missing ones are added, the others are retired. Acts are applied by the spans they address. An item that cannot be cut
-is kept in plain drawers (`fallback_cut`), and set aside until it can be.
+is kept in plain drawers (`fallback_cut`), and is set aside until it can be cut.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 
 from palazzo.derive import cutting, exposing, failure_isolation, material
 from palazzo.derive.carrying import load_version
-from palazzo.derive.comparing import Comparison, Wanted
+from palazzo.derive.comparing import Comparison, DraftedDrawer
 from palazzo.derive.cutting import Draft
 from palazzo.derive.erased import refresh
 from palazzo.derive.fallback_cut import Rules, cut_safely, plain_message, plain_note, plain_section
@@ -131,10 +131,10 @@ def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence
     failed: dict[int, Exception] = {}
     for segment in cutting.segments(settled.said):
         turn += segment[0].role == "user"
-        drafted = cut_safely(segment, SEGMENT, partial(_of_turn, work, turn))
-        failed |= drafted.failed
-        for wanted in drafted.prepared:
-            work.keep(wanted)
+        result = cut_safely(segment, SEGMENT, partial(_of_turn, work, turn))
+        failed |= result.failed
+        for drawer in result.drafts:
+            work.keep(drawer)
     work.finish(unmarked[-1].filed.recorded_at)
     _note_failures(connection, Cutter.name, [item.row for item in unmarked], failed)
     _note_failures(connection, exposing.CONSUMER, settled.rows, settled.failed)
@@ -144,27 +144,27 @@ def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence
 
 
 SEGMENT = Rules(cutting.cut_segment, plain_message)
-"""How a segment of a conversation is cut."""
+"""The rules for a segment of a conversation."""
 
 
 def section_rules(source: Source) -> Rules:
-    """Return how the version of a document is cut."""
+    """Return the rules for a version of a document."""
     path = source.key[-1]
     kind, title = document_kind(path), source.title
     return Rules(lambda items: cutting.cut_section(items[0], kind, title, path), plain_section)
 
 
 def note_rules(source: Source) -> Rules:
-    """Return how a note is cut."""
+    """Return the rules for a note."""
     return Rules(lambda items: cutting.cut_note(items[0], source.title), plain_note)
 
 
-def _of_turn(work: Comparison, turn: int, draft: Draft) -> Wanted:
+def _of_turn(work: Comparison, turn: int, draft: Draft) -> DraftedDrawer:
     return work.prepare(replace(draft, number=turn), f"turn {turn}")
 
 
 def _note_failures(connection: Connection, consumer: str, rows: Sequence[int], failed: Mapping[int, Exception]) -> None:
-    """Set aside the items that failed, and the others no longer."""
+    """Set aside the items that failed, and no others of these rows."""
     if not failed and not dead_letters.count(connection, consumer):
         return
     dead_letters.clear(connection, consumer, rows)
@@ -180,26 +180,26 @@ def recut_document(connection: Connection, source: int, whole: bool = False) -> 
     Only the last two can have changed, unless `whole` asks for all.
     """
     history = sources.revisions(connection, source)
-    described = sources.read_source(connection, source)
+    source_record = sources.read_source(connection, source)
     for n, (item, _) in enumerate(history):
-        ended = history[n + 1][1] if n + 1 < len(history) else None
+        ended_at = history[n + 1][1] if n + 1 < len(history) else None
         if whole or n >= len(history) - 2:
-            _recut_version(connection, source, described, item, ended)
+            _recut_version(connection, source, source_record, item, ended_at)
 
 
-def _recut_version(connection: Connection, source: int, described: Source, item: int, ended: int | None) -> None:
+def _recut_version(connection: Connection, source: int, source_record: Source, item: int, ended_at: int | None) -> None:
     loaded, on = load_version(connection, source, item)
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
-    why = REPLACED if ended is not None else LEFT_OUT
-    ended = on.left_out(loaded.uid) if ended is None else ended
-    drafted = cut_safely(
-        [loaded], section_rules(described), lambda draft: work.prepare(draft, line_locator(draft), ended, why)
+    why = REPLACED if ended_at is not None else LEFT_OUT
+    ended_at = on.left_out(loaded.uid) if ended_at is None else ended_at
+    result = cut_safely(
+        [loaded], section_rules(source_record), lambda draft: work.prepare(draft, line_locator(draft), ended_at, why)
     )
-    for wanted in drafted.prepared:
-        work.keep(wanted)
+    for drawer in result.drafts:
+        work.keep(drawer)
     work.finish(loaded.filed.recorded_at)
-    # Of a version that is over nothing is shown: that it could not be cut is of no interest any more.
-    _note_failures(connection, Cutter.name, [item], drafted.failed if ended is None else {})
+    # A version that is over is not shown, so a failure to cut it does not matter any more.
+    _note_failures(connection, Cutter.name, [item], result.failed if ended_at is None else {})
 
 
 def recut_note(connection: Connection, item: int) -> None:
@@ -208,11 +208,11 @@ def recut_note(connection: Connection, item: int) -> None:
     (source,) = next(connection.execute("SELECT source FROM item WHERE id = ?", (item,)))
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
     rules = note_rules(sources.read_source(connection, source))
-    drafted = cut_safely([loaded], rules, lambda draft: work.prepare(draft, "note"))
-    for wanted in drafted.prepared:
-        work.keep(wanted)
+    result = cut_safely([loaded], rules, lambda draft: work.prepare(draft, "note"))
+    for drawer in result.drafts:
+        work.keep(drawer)
     work.finish(loaded.filed.recorded_at)
-    _note_failures(connection, Cutter.name, [item], drafted.failed)
+    _note_failures(connection, Cutter.name, [item], result.failed)
 
 
 def _drawers_of_item(connection: Connection, item: int) -> dict[bytes, Known]:

@@ -137,7 +137,7 @@ class Draft:
     tags: tuple[str, ...] = ()
     number: int = field(default=0, compare=False)
     is_plain: bool = False
-    """Whether it is a piece of a text that could not be cut by the rules (`derive/fallback_cut`)."""
+    """Whether it is a piece of a text that the rules could not cut (`derive/fallback_cut`)."""
 
 
 def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:

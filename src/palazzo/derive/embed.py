@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from palazzo.derive import failure_isolation
-from palazzo.derive.failure_isolation import is_of_text
+from palazzo.derive.failure_isolation import process_text, set_drawer_aside
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable
 from palazzo.store import changes, items, vectors
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 BATCH = 16
 """Texts between two commits: a third of a second of work, so little is lost by an interruption."""
 CONSUMER = "embed"
-"""By this name the drawers are set aside of which a passage has no vector."""
+"""The consumer that sets drawers aside if the embedder refuses a passage of theirs."""
+_VERSION = 1
 _EMBEDDER = "embedder"
 
 Progress = Callable[[int, int], None]
@@ -93,15 +93,15 @@ def embed_pending(
         if not batch:
             break
         wanted = {digest: text for digest, text in texts.items() if digest not in ready}
-        made_of = _Embedding(embedder)
-        rows = made_of.rows(wanted)
+        batch_vectors = _BatchVectors(embedder)
+        rows = batch_vectors.rows(wanted)
         with database.transaction() as connection:
             row = adopt(connection, embedder)  # again: the palace may have been given another meanwhile
             same = vectors.still_read(connection, ((passage[0], passage[1]) for passage in batch))
             batch = [passage for passage in batch if passage[0] in same]  # words of the others were erased meanwhile
             for passage, digest, *_ in batch:
-                if digest in made_of.failed:
-                    _set_aside(connection, passage, made_of.failed[digest])
+                if digest in batch_vectors.failed:
+                    _set_aside(connection, passage, batch_vectors.failed[digest])
             wanted_hashes = {passage[1] for passage in batch}
             vectors.insert_vectors(connection, row, (one for one in rows if one[0] in wanted_hashes))
             vectors.settle(connection, (passage[0] for passage in batch))
@@ -112,23 +112,19 @@ def embed_pending(
     return made
 
 
-class _Embedding:
-    """Makes the vectors of some texts. Those that the embedder does not take are left out, and are in `failed`."""
+class _BatchVectors:
+    """Makes the vectors of some texts. `failed` holds the errors of those that the embedder refuses, by hash."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.failed: dict[bytes, Exception] = {}
 
     def rows(self, texts: Mapping[bytes, str]) -> list[tuple[bytes, float, bytes]]:
-        """Return the rows of texts, given by hash; what fails together is halved until what fails is one text."""
+        """Return the rows of texts by hash. A batch that fails is halved until a single text fails."""
         if not texts:
             return []
-        try:
-            return quantise(list(texts), self._embedder.embed(list(texts.values())))
-        except Exception as error:
-            if not is_of_text(error):
-                raise
-            return self._rows_of_halves(texts, error)
+        rows = process_text(lambda: quantise(list(texts), self._embedder.embed(list(texts.values()))))
+        return self._rows_of_halves(texts, rows) if isinstance(rows, Exception) else rows
 
     def _rows_of_halves(self, texts: Mapping[bytes, str], error: Exception) -> list[tuple[bytes, float, bytes]]:
         pairs = list(texts.items())
@@ -136,23 +132,15 @@ class _Embedding:
             middle = len(pairs) // 2
             return [*self.rows(dict(pairs[:middle])), *self.rows(dict(pairs[middle:]))]
         if not self.failed:
-            self._probe(error)
+            self._embedder.embed(["harmless words"])  # if these fail too, that is raised: no text is the cause
         self.failed[pairs[0][0]] = error
         return []
-
-    def _probe(self, error: Exception) -> None:
-        """Raise the error if harmless words fail, too: then no text is at fault."""
-        try:
-            self._embedder.embed(["one line to see that it works"])
-        except Exception as trouble:
-            raise trouble from error
 
 
 def _set_aside(connection: Connection, passage: int, error: Exception) -> None:
     """Set the drawer of a passage aside: it is found by keyword alone."""
     for (drawer,) in list(connection.execute("SELECT drawer FROM passage WHERE id = ?", (passage,))):
-        label = failure_isolation.drawer_label(connection, drawer)
-        failure_isolation.set_aside(connection, failure_isolation.letter(CONSUMER, drawer, label, 1, error), error)
+        set_drawer_aside(connection, CONSUMER, drawer, _VERSION, error)
 
 
 def quantise(hashes: Sequence[bytes], matrix: np.ndarray) -> list[tuple[bytes, float, bytes]]:

@@ -25,18 +25,18 @@ Facts = tuple[object, ...]
 def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     """Return the drawers of a source that should be live, by id, as the cutter makes them."""
     work = _Collecting(connection, source)
-    described = sources.read_source(connection, source)
+    source_record = sources.read_source(connection, source)
     plain = dead_letters.things(connection, Cutter.name)
     current = sources.current_revision(connection, source)
     if current is not None:
         item, work.on = load_version(connection, source, current[0])
         if work.on.left_out(item.uid) is None:
-            for draft in cut_with([item], section_rules(described), plain):
+            for draft in cut_with([item], section_rules(source_record), plain):
                 work.keep(draft)
     rows = connection.execute("SELECT id FROM item WHERE source = ? AND kind = 'note'", (source,))
     for (row,) in list(rows):
         notes, work.on = material.load(connection, [int(row)])
-        for draft in cut_with(notes, note_rules(described), plain):
+        for draft in cut_with(notes, note_rules(source_record), plain):
             work.keep(draft)
     for segment in _segments(connection, source, work):
         for draft in cut_with(segment, SEGMENT, plain):
@@ -104,7 +104,7 @@ def marks_that_differ(connection: Connection, source: int) -> int:
     wrong = 0
     for thread, rows, until in _stretches(connection, source):
         said, _ = material.load_unmarked(connection, rows)
-        wrong += exposing.differing(connection, Thread(source, thread), said, until)
+        wrong += exposing.count_wrong_marks(connection, Thread(source, thread), said, until)
     return wrong
 
 

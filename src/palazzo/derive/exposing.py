@@ -16,7 +16,7 @@ from palazzo.archive.heard import KIND as HEARD
 from palazzo.derive import cutting, material
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan
-from palazzo.derive.failure_isolation import is_of_text
+from palazzo.derive.failure_isolation import process_text
 from palazzo.derive.tainting import Row, Tainting, is_human
 from palazzo.model import Micros, Part
 from palazzo.store import acts, outside, redaction, sources
@@ -24,7 +24,7 @@ from palazzo.store.database import Connection
 from palazzo.store.outside import Mark, Thread
 
 CONSUMER = "taint"
-"""By this name the rows are set aside of which it cannot be told what came from outside."""
+"""The consumer that sets rows aside if no rule can say which of their parts came from outside."""
 _BEFORE_ALL = Micros(-(1 << 62))
 _NAME_BYTES = 12
 _SKEW = 2_000_000
@@ -44,43 +44,45 @@ class Settled(NamedTuple):
     following: list[tuple[Thread, int]]
     rows: list[int]
     failed: dict[int, Exception]
-    """The rows that were looked at, and those of them of which it could not be told what came from outside."""
+    """`rows` are those that were examined, `failed` the errors of those that no rule could judge."""
 
 
-def settle(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> Settled:
-    """Make the marks of a stretch of a thread: of what was `said` in it before the ordinal `until`, and beside that."""
-    begins = not material.has_begun(connection, thread, said[0].ordinal)
-    around = _Around(connection, thread, _BEFORE_ALL if begins else said[0].ordinal)
-    rows = _with_what_stands_beside(connection, around, said, until)
+def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> Settled:
+    """Make the marks of a stretch of a thread: of `said_items` before the ordinal `until`, and beside that."""
+    begins = not material.has_begun(connection, thread, said_items[0].ordinal)
+    around = _Around(connection, thread, _BEFORE_ALL if begins else said_items[0].ordinal)
+    rows = _with_what_stands_beside(connection, around, said_items, until)
     failed: dict[int, Exception] = {}
-    wanted, there = _compared(connection, around, rows, said, failed)
-    outside.replace(connection, thread.source, there, wanted)
-    marked = material.marked(said, outside.beginnings(connection, [item.row for item in said]))
+    due_marks, stored_marks = _compared(connection, around, rows, said_items, failed)
+    outside.replace(connection, thread.source, stored_marks, due_marks)
+    items = material.marked(said_items, outside.beginnings(connection, [item.row for item in said_items]))
     times = {row.item.row: row.item.filed.created_at for row in rows}
     since: dict[str, Micros] = {}
     if begins:
-        since["began"] = Micros(said[0].filed.created_at)
-    for mark in wanted ^ there:
+        since["began"] = Micros(said_items[0].filed.created_at)
+    for mark in due_marks ^ stored_marks:
         if mark.kind in ("met", "gave", "fetched"):
             at = Micros(times[mark.item])
             since[mark.kind] = min(at, since.get(mark.kind, at))
-    is_changed, looked_at = bool(since.keys() - {"began"}), [row.item.row for row in rows]
-    return Settled(marked, is_changed, around.following(since), looked_at, failed)
+    is_changed = bool(since.keys() - {"began"})
+    return Settled(items, is_changed, around.following(since), [row.item.row for row in rows], failed)
 
 
-def differing(connection: Connection, thread: Thread, said: Sequence[CutItem], until: int | None) -> int:
+def count_wrong_marks(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> int:
     """Return how many marks of a stretch are not as they should be, given those before it and elsewhere."""
-    begun = material.has_begun(connection, thread, said[0].ordinal)
-    around = _Around(connection, thread, said[0].ordinal if begun else _BEFORE_ALL)
-    wanted, there = _compared(connection, around, _with_what_stands_beside(connection, around, said, until), said, {})
-    return len(wanted ^ there)
+    has_begun = material.has_begun(connection, thread, said_items[0].ordinal)
+    around = _Around(connection, thread, said_items[0].ordinal if has_begun else _BEFORE_ALL)
+    due_marks, stored_marks = _compared(
+        connection, around, _with_what_stands_beside(connection, around, said_items, until), said_items, {}
+    )
+    return len(due_marks ^ stored_marks)
 
 
 def _compared(
     connection: Connection,
     around: _Around,
     rows: Sequence[Row],
-    said: Sequence[CutItem],
+    said_items: Sequence[CutItem],
     failed: dict[int, Exception],
 ) -> tuple[set[Mark], set[Mark]]:
     """Return the marks that these rows should have, and those that they have; note rows on which a rule `failed`."""
@@ -93,24 +95,22 @@ def _compared(
         since=human.at,
         begins=start == _BEFORE_ALL,
     )
-    begins = {segment[0].row for segment in cutting.segments(said)}
-    wanted: set[Mark] = set()
+    begins = {segment[0].row for segment in cutting.segments(said_items)}
+    due_marks: set[Mark] = set()
     for n, row in enumerate(rows):
         if n == 0 or row.item.row in begins:
             work.begin_segment()
-        wanted.update(_marks_of(work, row, failed))
-    return wanted, outside.of_items(connection, [row.item.row for row in rows])
+        due_marks.update(_marks_of(work, row, failed))
+    return due_marks, outside.of_items(connection, [row.item.row for row in rows])
 
 
 def _marks_of(work: Tainting, row: Row, failed: dict[int, Exception]) -> list[Mark]:
-    """Return the marks of a row. What no rule can judge counts as from outside, unless a person said it."""
-    try:
-        return list(work.take(row))
-    except Exception as error:
-        if not is_of_text(error):
-            raise
-        failed[row.item.row] = error
+    """Return the marks of a row. A row that no rule can judge counts as from outside, unless a person said it."""
+    marks = process_text(lambda: list(work.take(row)))
+    if isinstance(marks, Exception):
+        failed[row.item.row] = marks
         return [] if is_human(row.item) else list(work.distrust(row.item))
+    return marks
 
 
 def _with_what_stands_beside(

@@ -40,8 +40,8 @@ class Failure(NamedTuple):
     """A call that failed, and the result in which it says so.
 
     `passed` is the result of the same target that passed later in the session, None where it never did; `passed_as` the
-    call, where that is another. `is_known` says whether it is known that it never did, where `passed` is None: a later
-    line of several commands may have held it.
+    call, where that is another. `is_known` is False if `passed` is None but a later line of several commands may have
+    passed it.
     """
 
     target: Target | None
@@ -137,7 +137,7 @@ class _Call:
 
     @property
     def aim(self) -> Aim | None:
-        """What it is about: of several commands the last."""
+        """Return the aim of the last command of the line."""
         return self.steps[-1].aim if self.steps else None
 
 
@@ -157,7 +157,7 @@ class _Open:
     may_have_passed: bool = False
 
     def closed(self) -> Failure:
-        edited, ran = (tuple(list(some.values())[-_CHANGES:]) for some in (self.edited, self.ran))
+        edits, runs = (tuple(list(spots.values())[-_CHANGES:]) for spots in (self.edited, self.ran))
         has_passed = self.passed is not None
         return Failure(
             self.target,
@@ -167,8 +167,8 @@ class _Open:
             self.lines,
             self.passed,
             self.passed_as,
-            edited if has_passed else (),
-            ran if has_passed else (),
+            edits if has_passed else (),
+            runs if has_passed else (),
             has_passed or not self.may_have_passed,
         )
 
@@ -206,49 +206,51 @@ def _call_without_command(message: Said, part: Part, changes: dict[str, Spot]) -
     if changes and is_edit(part.name):
         file, spot = next(iter(changes.items()))
         end = spot.end if spot.end - part.start <= _LONGEST_CALL else end
-    aimed = tool_target(part.name, file)
+    target = tool_target(part.name, file)
     reads = next(
         (message.text[low:high] for low, high in work.opened(part.name, message.text, part.start, part.end)), ""
     )
-    aimed_at = [] if aimed is None else [Step(Aim(aimed, frozenset([aimed.file])))]
-    told, spot = message.text[part.start : end], Spot(message.item, part.start, end)
-    return _Call(part.name, told, "", spot, changes, aimed_at, "" if changes else reads)
+    call_steps = [] if target is None else [Step(Aim(target, frozenset([target.file])))]
+    text, spot = message.text[part.start : end], Spot(message.item, part.start, end)
+    return _Call(part.name, text, "", spot, changes, call_steps, "" if changes else reads)
 
 
 def _take(found: list[_Open], call: _Call, message: Said, part: Part) -> None:
     places = error_in(call.tool or part.name, call.command, message.text, part.start, part.end, part.failed)
-    unmended = [one for one in found if one.passed is None]
-    for one in unmended:
-        one.may_have_passed = one.may_have_passed or _may_have_passed(one, call, bool(places) or part.failed)
+    open_failures = [failure for failure in found if failure.passed is None]
+    for failure in open_failures:
+        has_failed = bool(places) or part.failed
+        failure.may_have_passed = failure.may_have_passed or _may_have_passed(failure, call, has_failed)
     result = Spot(message.item, part.start, part.end)
     if places:
-        aimed = None if call.aim is None else call.aim.target
-        target, said = failure_marks(call.tool, aimed, message.text[slice(*places[0])])
-        again = any((one.call.aim, one.signature) == (call.aim, said) for one in unmended)
-        if (aimed if not call.command else aimed or said) and not again:
+        call_target = None if call.aim is None else call.aim.target
+        target, signature = failure_marks(call.tool, call_target, message.text[slice(*places[0])])
+        is_repeated = any((failure.call.aim, failure.signature) == (call.aim, signature) for failure in open_failures)
+        if (call_target if not call.command else call_target or signature) and not is_repeated:
             lines = () if part.trust == "external" else tuple(Spot(message.item, *place) for place in places)
-            found.append(_Open(call, target, said, result, lines))
+            found.append(_Open(call, target, signature, result, lines))
         return
     if part.failed or work.is_declined(message.text[part.start : part.end]):
         return  # nothing ran, or it only did not find what it looked for
-    for one in unmended:
-        _follow(one, call, result, message.text)
+    for failure in open_failures:
+        _follow(failure, call, result, message.text)
 
 
-def _may_have_passed(failed: _Open, call: _Call, has_failed: bool) -> bool:
-    """Whether a later call may have done what failed, or what of a line of several commands failed, and passed.
+def _may_have_passed(failure: _Open, call: _Call, has_failed: bool) -> bool:
+    """Return whether a command of a later call may have passed a command of the call that failed.
 
-    Of a line that failed only the last command is sure not to have passed.
+    If the later call failed as well, only its last command is sure not to have passed.
     """
-    later = call.steps[:-1] if has_failed else call.steps
-    aims = [one.aim for one in failed.call.steps if one.aim is not None]
-    return any(one.aim is not None and may_cover(one.aim, aimed) for one in later for aimed in aims)
+    later_steps = call.steps[:-1] if has_failed else call.steps
+    failed_aims = [step.aim for step in failure.call.steps if step.aim is not None]
+    return any(step.aim is not None and may_cover(step.aim, aim) for step in later_steps for aim in failed_aims)
 
 
 def _follow(failed: _Open, call: _Call, result: Spot, text: str) -> None:
     """Note what a call that passed means for a failure: it is mended, or this is what changed in between."""
     file = next(iter(failed.call.changes), "") if is_edit(failed.call.tool) else ""
-    if any(one.aim and one.is_sure and failed.call.aim and covers(one.aim, failed.call.aim) for one in call.steps):
+    aim = failed.call.aim
+    if any(step.aim and step.is_sure and aim and covers(step.aim, aim) for step in call.steps):
         failed.passed = result
         if call.told.split() != failed.call.told.split():
             failed.passed_as = call.spot

@@ -1,6 +1,6 @@
 """The fallback of the cutter: an item that the rules cannot cut becomes plain drawers, so that its words are found.
 
-Plain drawers are pieces of the whole text, whatever is in it. They are found by keyword, and have no vectors.
+Plain drawers are pieces of the whole text, whatever it contains. They are found by keyword, and have no vectors.
 """
 
 from __future__ import annotations
@@ -18,43 +18,49 @@ from palazzo.derive.cutting import (
     note_kind,
     without,
 )
-from palazzo.derive.failure_isolation import is_of_text
+from palazzo.derive.failure_isolation import process_text
 from palazzo.derive.telling import approved_trust, least_trust, trust_of_part
 from palazzo.model import DrawerKind
 
-Prepared = TypeVar("Prepared")
+PreparedDraft = TypeVar("PreparedDraft")
 
 
 class Rules(NamedTuple):
-    """How some items are cut; and of one that cannot be, of which kind its plain drawers are and whom to believe."""
+    """`cut` cuts items; `plain` gives the kind and the belief of the plain drawers of an item that cannot be cut."""
 
     cut: Callable[[Sequence[CutItem]], list[Draft]]
     plain: Callable[[CutItem], tuple[DrawerKind, Belief]]
 
 
-class Drafted(NamedTuple, Generic[Prepared]):
-    """What was made of some items, and those that could not be cut by the rules, with why."""
+class CutResult(NamedTuple, Generic[PreparedDraft]):
+    """The prepared drafts of some items, and the errors of the items that the rules could not cut, by row id."""
 
-    prepared: list[Prepared]
+    drafts: list[PreparedDraft]
     failed: dict[int, Exception]
 
 
-def cut_safely(items: Sequence[CutItem], rules: Rules, prepare: Callable[[Draft], Prepared]) -> Drafted[Prepared]:
-    """Cut items and prepare their drafts; those on which either fails are cut plainly."""
-    made = _try(items, rules, prepare)
-    if isinstance(made, list):
-        return Drafted(made, {})
-    failed = {item.row: why for item in items if isinstance(why := _try([item], rules, prepare), Exception)}
-    rest = [item for item in items if item.row not in failed]
-    others = _try(rest, rules, prepare) if failed else made
-    if isinstance(others, Exception):  # items that fail only together
-        failed, others = {item.row: failed.get(item.row, others) for item in items}, []
+def cut_safely(
+    items: Sequence[CutItem], rules: Rules, prepare: Callable[[Draft], PreparedDraft]
+) -> CutResult[PreparedDraft]:
+    """Cut items and prepare their drafts. Items for which either fails are cut plainly."""
+
+    def cut(some_items: Sequence[CutItem]) -> list[PreparedDraft] | Exception:
+        return process_text(lambda: [prepare(draft) for draft in rules.cut(some_items)] if some_items else [])
+
+    drafts = cut(items)
+    if isinstance(drafts, list):
+        return CutResult(drafts, {})
+    failed = {item.row: error for item in items if isinstance(error := cut([item]), Exception)}
+    if failed:
+        drafts = cut([item for item in items if item.row not in failed])
+    if isinstance(drafts, Exception):  # items that fail only together
+        failed, drafts = {item.row: failed.get(item.row, drafts) for item in items}, []
     plain = [draft for item in items if item.row in failed for draft in cut_plainly(item, rules)]
-    return Drafted([*others, *map(prepare, plain)], failed)
+    return CutResult([*drafts, *map(prepare, plain)], failed)
 
 
 def cut_with(items: Sequence[CutItem], rules: Rules, plain: Collection[int]) -> Iterator[Draft]:
-    """Yield the drafts of items, of which those with the row ids in `plain` are cut plainly."""
+    """Yield the drafts of items. Items whose row ids are in `plain` are cut plainly."""
     rest = [item for item in items if item.row not in plain]
     if rest:
         yield from rules.cut(rest)
@@ -64,7 +70,7 @@ def cut_with(items: Sequence[CutItem], rules: Rules, plain: Collection[int]) -> 
 
 
 def cut_plainly(item: CutItem, rules: Rules) -> Iterator[Draft]:
-    """Yield the plain drafts of an item: all of it but what was forgotten."""
+    """Yield the plain drafts of an item: all of its text except forgotten stretches."""
     kind, belief = rules.plain(item)
     for start, end in without(0, len(item.text), item.holes):
         for low in range(start, end, ENTRY_CHARACTERS):
@@ -74,27 +80,17 @@ def cut_plainly(item: CutItem, rules: Rules) -> Iterator[Draft]:
 
 
 def plain_section(item: CutItem) -> tuple[DrawerKind, Belief]:
-    """Return kind and belief of a document's plain drawers."""
+    """Return the kind and the belief of a document's plain drawers."""
     return "section", Belief(item.trust, approved_trust(item.trust))
 
 
 def plain_note(item: CutItem) -> tuple[DrawerKind, Belief]:
-    """Return kind and belief of a note's plain drawers."""
+    """Return the kind and the belief of a note's plain drawers."""
     return note_kind(item), note_belief(item)
 
 
 def plain_message(item: CutItem) -> tuple[DrawerKind, Belief]:
-    """Return kind and belief of a message's plain drawers: it is worth no more than the least of its parts."""
+    """Return the kind and the belief of a message's plain drawers: they have the lowest trust of its parts."""
     trust = least_trust([item.trust, *(trust_of_part(part, item.trust) for part in item.parts)])
     belief = Belief("external" if item.outside else trust, approved_trust(trust))
     return ("exchange" if item.role in ("user", "assistant") else "tool"), belief
-
-
-def _try(items: Sequence[CutItem], rules: Rules, prepare: Callable[[Draft], Prepared]) -> list[Prepared] | Exception:
-    """Return what is made of items by the rules, or what is raised then."""
-    try:
-        return [prepare(draft) for draft in rules.cut(items)] if items else []
-    except Exception as error:
-        if not is_of_text(error):
-            raise
-        return error

@@ -3,8 +3,8 @@
 What is made anew is made in the order of its row ids. How far that went is committed with what was made, so a run that
 was stopped or killed goes on from there, and processes that run side by side share the work.
 
-A thing that cannot be processed is set aside (`store/dead_letters`), and the rest goes on. It is tried again when it
-has changed, when everything is made anew, by another release of Palazzo, and by `retry`.
+A thing that cannot be processed is set aside (`store/dead_letters`), and the rest goes on. It is processed again when
+it has changed, when everything is made anew, by another release of Palazzo, and by `retry`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from palazzo.derive import failure_isolation
-from palazzo.derive.failure_isolation import OtherThingFailed, is_of_text
+from palazzo.derive.failure_isolation import OtherThingFailed, process_text
 from palazzo.derive.specimen import specimen
 from palazzo.errors import ConsumerStopped
 from palazzo.store import changes, dead_letters
@@ -70,11 +70,11 @@ class Lagging(Protocol[Made]):
         ...
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
-        """Let nothing be derived of these."""
+        """Remove everything that was derived of these."""
         ...
 
     def label(self, connection: Connection, thing: int) -> str:
-        """Return how a thing is named for a person."""
+        """Return a thing's name for a person."""
         ...
 
 
@@ -99,7 +99,7 @@ def follow(
 ) -> None:
     """Let a consumer take in what has happened since the last call; nothing is written where nothing has.
 
-    Raises ConsumerStopped where it fails on harmless words, too.
+    Raises ConsumerStopped if the consumer fails on harmless words, too.
     """
     done = 0
     run = _Run(database, consumer)
@@ -137,7 +137,7 @@ def follow(
 
 
 def retry(database: Database, consumer: Lagging[Made]) -> None:
-    """Try again what a consumer has set aside."""
+    """Process again the things that a consumer has set aside."""
     with database.snapshot() as connection:
         things = sorted(dead_letters.things(connection, consumer.name))
     _retry(_Run(database, consumer), things)
@@ -187,64 +187,58 @@ def _begin_anew(database: Database, consumer: Lagging[Made], reached: tuple[int,
         if changes.cursor(connection, consumer.name) == reached:  # else another process has begun
             changes.advance(connection, consumer.name, consumer.version, changes.head(connection))
             changes.advance(connection, _anew(consumer), consumer.version, 0)
-            dead_letters.clear_consumer(connection, consumer.name)  # all of them are tried again
+            dead_letters.clear_consumer(connection, consumer.name)  # all of them are processed again
 
 
 _BETWEEN_PROBES = 20
-"""Failures after which a consumer is tried on harmless words again: the program may have been replaced meanwhile."""
+"""Failures between two tests of a consumer on harmless words: the program may have been replaced meanwhile."""
 
 
 @dataclass(slots=True)
 class _Run(Generic[Made]):
-    """One run of a consumer: makes things anew, and sets aside those that fail."""
+    """One run of a consumer. It makes things anew, and sets aside those that fail."""
 
     database: Database
     consumer: Lagging[Made]
     failed: int = 0
-    others: set[tuple[str, int]] = field(default_factory=set)
-    """What was set aside because other things could not be processed."""
+    other_things: set[tuple[str, int]] = field(default_factory=set)
+    """Consumer and thing of each OtherThingFailed of this run."""
 
-    def redo(self, things: Sequence[int], begun: tuple[int, int] | None) -> None:
-        """Make some things anew; `begun` is where the log had been followed to when making everything anew began.
+    def redo(self, things: Sequence[int], rebuild_start: tuple[int, int] | None) -> None:
+        """Make some things anew. While everything is made anew, `rebuild_start` is the cursor from when that began.
 
-        A batch that fails is halved until what fails is one thing.
+        A batch that fails is halved until a single thing fails.
         """
-        try:
-            self._make(things, begun)
-        except OtherThingFailed as failure:
-            other = failure.letter.consumer, failure.letter.thing
-            if other in self.others:  # it is left out from then on, or this would go on for ever
-                raise
-            self.others.add(other)
-            self._set_aside_other(failure)
-            self.redo(things, begun)
-        except Exception as error:
-            if not is_of_text(error):
-                raise
-            if len(things) == 1:
-                self._set_aside(things[0], begun, error)
-                return
+        error = process_text(lambda: self._make(things, rebuild_start))
+        if error is None:
+            return
+        if isinstance(error, OtherThingFailed):
+            self._set_aside_other(error)
+            self.redo(things, rebuild_start)
+        elif len(things) == 1:
+            self._set_aside(things[0], rebuild_start, error)
+        else:
             middle = len(things) // 2
-            self.redo(things[:middle], begun)
-            self.redo(things[middle:], begun)
+            self.redo(things[:middle], rebuild_start)
+            self.redo(things[middle:], rebuild_start)
 
-    def _make(self, things: Sequence[int], begun: tuple[int, int] | None) -> None:
+    def _make(self, things: Sequence[int], rebuild_start: tuple[int, int] | None) -> None:
         consumer = self.consumer
         with self.database.snapshot() as connection:
-            if begun and (_anew_after(connection, consumer) or 0) >= things[-1]:
+            if rebuild_start and (_anew_after(connection, consumer) or 0) >= things[-1]:
                 return  # another process has done it
-            made = consumer.make(connection, things)
+            result = consumer.make(connection, things)
             were_set_aside = not dead_letters.things(connection, consumer.name).isdisjoint(things)
-        if made is None and not were_set_aside:
+        if result is None and not were_set_aside:
             return
         with self.database.transaction() as connection:
-            if made is not None:
-                consumer.keep(connection, things, made)
+            if result is not None:
+                consumer.keep(connection, things, result)
             dead_letters.clear(connection, consumer.name, things)
-            self._advance(connection, things, begun)
+            self._advance(connection, things, rebuild_start)
 
-    def _set_aside(self, thing: int, begun: tuple[int, int] | None, error: Exception) -> None:
-        """Set a thing aside, with what was derived of it before: words of that may have been forgotten since."""
+    def _set_aside(self, thing: int, rebuild_start: tuple[int, int] | None, error: Exception) -> None:
+        """Set a thing aside, and remove what was derived of it: some of its words may have been forgotten since."""
         self._probe(error)
         consumer = self.consumer
         with self.database.transaction() as connection:
@@ -252,34 +246,36 @@ class _Run(Generic[Made]):
             label = consumer.label(connection, thing)
             dead = failure_isolation.letter(consumer.name, thing, label, consumer.version, error)
             failure_isolation.set_aside(connection, dead, error)
-            self._advance(connection, [thing], begun)
+            self._advance(connection, [thing], rebuild_start)
 
     def _set_aside_other(self, failure: OtherThingFailed) -> None:
+        """Set aside the thing that failed. Consumers then leave it out; one that does not would go on for ever."""
+        other_thing = failure.letter.consumer, failure.letter.thing
+        if other_thing in self.other_things:
+            raise failure
+        self.other_things.add(other_thing)
         self._probe(failure.error)
         with self.database.transaction() as connection:
             failure_isolation.set_aside(connection, failure.letter, failure.error)
 
     def _probe(self, error: Exception) -> None:
-        """Raise ConsumerStopped if the consumer fails on harmless words, too: then no text is at fault."""
+        """Raise ConsumerStopped if the consumer fails on harmless words, too: then no text is the cause."""
         self.failed += 1
-        if self.failed % _BETWEEN_PROBES != 1:
-            return
-        try:
-            with specimen() as database, database.transaction() as connection:
-                things = self.consumer.everything(connection)
-                made = self.consumer.make(connection, things)
-                if made is not None:
-                    self.consumer.keep(connection, things, made)
-        except Exception as trouble:
-            if not is_of_text(trouble):
-                raise
+        if self.failed % _BETWEEN_PROBES == 1 and process_text(self._process_specimen) is not None:
             raise ConsumerStopped(
                 f"The consumer '{self.consumer.name}' fails on every text ({type(error).__name__}): this is a fault of "
                 "Palazzo. Nothing is lost; upgrade Palazzo, or report it."
             ) from error
 
-    def _advance(self, connection: Connection, things: Sequence[int], begun: tuple[int, int] | None) -> None:
+    def _process_specimen(self) -> None:
+        with specimen() as database, database.transaction() as connection:
+            things = self.consumer.everything(connection)
+            result = self.consumer.make(connection, things)
+            if result is not None:
+                self.consumer.keep(connection, things, result)
+
+    def _advance(self, connection: Connection, things: Sequence[int], rebuild_start: tuple[int, int] | None) -> None:
         """Note in the same transaction how far making everything anew has come."""
-        after = _anew_after(connection, self.consumer)
-        if begun == changes.cursor(connection, self.consumer.name) and after is not None:
-            changes.advance(connection, _anew(self.consumer), self.consumer.version, max(after, things[-1]))
+        last_thing = _anew_after(connection, self.consumer)
+        if rebuild_start == changes.cursor(connection, self.consumer.name) and last_thing is not None:
+            changes.advance(connection, _anew(self.consumer), self.consumer.version, max(last_thing, things[-1]))

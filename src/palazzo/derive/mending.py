@@ -38,7 +38,7 @@ class Mending(OfSessions):
             mendings.replace(connection, source, made[source])
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
-        """Keep no failures of these sessions."""
+        """Remove the failures of these sessions."""
         for source in things:
             mendings.replace(connection, source, [])
 

@@ -51,11 +51,11 @@ class Naming:
         mentions.insert(connection, made)
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
-        """Keep no mentions of these drawers."""
+        """Remove the mentions of these drawers."""
         mentions.drop(connection, things)
 
     def label(self, connection: Connection, thing: int) -> str:
-        """Return how a drawer is named for a person."""
+        """Return a drawer's name for a person."""
         return drawer_label(connection, thing)
 
 

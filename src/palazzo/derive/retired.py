@@ -8,12 +8,13 @@ version, which acts touched it, and when they were undone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from palazzo.derive import cutting, failure_isolation, tagging
+from palazzo.derive import cutting, tagging
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan, Filed
-from palazzo.derive.failure_isolation import is_of_text
+from palazzo.derive.failure_isolation import process_text, set_drawer_aside
 from palazzo.model import Micros
 from palazzo.store import acts, changes, dead_letters, keywords, past, places, retired_keywords, sources, tags
 from palazzo.store.acts import Act, ActSpan
@@ -76,21 +77,12 @@ def make_anew(database: Database, progress: Progress | None = None) -> None:
 def redo(connection: Connection, rows: Iterable[int]) -> None:
     """Make what is kept of these drawers anew, in the caller's transaction: their words or acts were changed."""
     for row in rows:
-        try:
-            made = _made(connection, row)
-        except Exception as error:
-            if not is_of_text(error):
-                raise
-            _set_aside(connection, row, error)
+        history = process_text(partial(_drawer_history, connection, row))
+        if isinstance(history, Exception):
+            retired_keywords.remove(connection, past.drop_states(connection, row))
+            set_drawer_aside(connection, NAME, row, VERSION, history)
         else:
-            _keep(connection, row, made)
-
-
-def _set_aside(connection: Connection, row: int, error: Exception) -> None:
-    """Keep nothing of how a drawer stood before, since it cannot be told."""
-    retired_keywords.remove(connection, past.drop_states(connection, row))
-    label = failure_isolation.drawer_label(connection, row)
-    failure_isolation.set_aside(connection, failure_isolation.letter(NAME, row, label, VERSION, error), error)
+            _replace_history(connection, row, history)
 
 
 def candidates(connection: Connection) -> list[int]:
@@ -241,37 +233,37 @@ def _remake(database: Database, rows: Sequence[int], progress: Progress | None) 
             progress(min(start + AT_ONCE, len(rows)), len(rows))
 
 
-class _Made(NamedTuple):
-    """A drawer's states, and what is indexed of those that are over: body, and for each context and scope."""
+class _DrawerHistory(NamedTuple):
+    """A drawer's states, and the index columns of those that are over: one body, and each state's context and scope."""
 
     states: list[State]
     body: str
     columns: list[tuple[str, str]]
 
 
-def _made(connection: Connection, row: int) -> _Made:
-    """Compute how a drawer stood, writing nothing."""
-    stood = states(connection, row)
-    over = [state for state in stood if state.until is not None]
+def _drawer_history(connection: Connection, row: int) -> _DrawerHistory:
+    """Compute a drawer's history, without writing."""
+    all_states = states(connection, row)
+    over = [state for state in all_states if state.until is not None]
     if not over:
-        return _Made(stood, "", [])
+        return _DrawerHistory(all_states, "", [])
     (kind,) = next(connection.execute("SELECT kind FROM drawer WHERE id = ?", (row,)))
     columns = []
     for state in over:
         wing, _ = places.first_place(connection, state.room)
         context = keywords.context_of(connection, row, state.room)
         columns.append((context, keywords.scope_tokens(wing, state.room, kind, state.tags)))
-    return _Made(stood, keywords.body_of(connection, row), columns)
+    return _DrawerHistory(all_states, keywords.body_of(connection, row), columns)
 
 
-def _keep(connection: Connection, row: int, made: _Made) -> None:
-    """Keep a drawer's states, and index those that are over."""
+def _replace_history(connection: Connection, row: int, history: _DrawerHistory) -> None:
+    """Store a drawer's states, and index those that are over."""
     retired_keywords.remove(connection, past.drop_states(connection, row))
     dead_letters.clear(connection, NAME, [row])
-    kept = past.insert_states(connection, row, made.states)
-    over = [own for own, state in zip(kept, made.states, strict=True) if state.until is not None]
-    indexed = ((own, made.body, *columns) for own, columns in zip(over, made.columns, strict=True))
-    retired_keywords.index(connection, indexed)
+    state_rows = past.insert_states(connection, row, history.states)
+    over = [own for own, state in zip(state_rows, history.states, strict=True) if state.until is not None]
+    index_rows = ((own, history.body, *columns) for own, columns in zip(over, history.columns, strict=True))
+    retired_keywords.index(connection, index_rows)
 
 
 def _drop_others(connection: Connection, kept: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""The retry of what consumers have set aside (`store/dead_letters`)."""
+"""The retry of the things that consumers have set aside (`store/dead_letters`)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,35 @@ from palazzo.model import Micros
 from palazzo.store import dead_letters, vectors
 from palazzo.store.database import Database
 
+_ITEM_CONSUMERS = (Cutter.name, exposing.CONSUMER)
+_DRAWER_CONSUMERS = (indexing.CONSUMER, retired.NAME, embedding.CONSUMER)
 
-def retry_all(database: Database, now: Micros) -> None:
-    """Try again what is set aside; what fails again stays so. Conflicts that come of it are found at `now`."""
+
+def retry_all(database: Database, time: Micros) -> None:
+    """Process again all that is set aside. `time` is noted with the conflicts that this finds."""
     with database.snapshot() as connection:
         letters = dead_letters.all_letters(connection)
     if letters:
-        _retry_cut(database, sorted({one.thing for one in letters if one.consumer in (Cutter.name, exposing.CONSUMER)}))
-        _retry_drawers(database, {one.thing: one.consumer for one in letters})
+        _retry_cut(database, sorted({letter.thing for letter in letters if letter.consumer in _ITEM_CONSUMERS}))
+        _retry_drawers(
+            database, [(letter.consumer, letter.thing) for letter in letters if letter.consumer in _DRAWER_CONSUMERS]
+        )
         with database.transaction() as connection:
             retry_facts(connection)
-        for consumer in lagging_consumers(now):
+        for consumer in lagging_consumers(time):
             lagging.retry(database, consumer)
 
 
 def retry_of_other_releases(database: Database) -> None:
-    """Try again what another release of Palazzo could not cut, index or embed; consumers that lag do so themselves."""
+    """Process again what another release of Palazzo could not cut, index or embed.
+
+    Consumers that lag do the same by themselves.
+    """
     with database.snapshot() as connection:
-        items = {
-            row for name in (Cutter.name, exposing.CONSUMER) for row in dead_letters.of_other_releases(connection, name)
-        }
-        drawers = {
-            row: name
-            for name in (indexing.CONSUMER, retired.NAME, embedding.CONSUMER)
-            for row in dead_letters.of_other_releases(connection, name)
-        }
+        items = {row for name in _ITEM_CONSUMERS for row in dead_letters.of_other_releases(connection, name)}
+        drawers = [
+            (name, row) for name in _DRAWER_CONSUMERS for row in dead_letters.of_other_releases(connection, name)
+        ]
     _retry_cut(database, sorted(items))
     _retry_drawers(database, drawers)
 
@@ -46,14 +50,14 @@ def _retry_cut(database: Database, items: list[int]) -> None:
             recut_items(connection, [item])
 
 
-def _retry_drawers(database: Database, drawers: dict[int, str]) -> None:
-    """Try drawers again, each by the consumer that set it aside."""
-    for drawer, consumer in drawers.items():
+def _retry_drawers(database: Database, drawers: list[tuple[str, int]]) -> None:
+    """Process drawers again, each by the consumer that set it aside."""
+    for consumer, drawer in drawers:
         with database.transaction() as connection:
             if consumer == indexing.CONSUMER:
                 indexing.reindex(connection, drawer)
             elif consumer == retired.NAME:
                 retired.redo(connection, [drawer])
-            elif consumer == embedding.CONSUMER:
+            else:
                 dead_letters.clear(connection, consumer, [drawer])
                 vectors.await_vectors(connection, [drawer])

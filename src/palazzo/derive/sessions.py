@@ -46,7 +46,7 @@ class OfSessions:
         return sorted({source for sessions, refs in found for source in sessions(connection, refs)})
 
     def label(self, connection: Connection, thing: int) -> str:
-        """Return how a session is named for a person."""
+        """Return a session's name for a person."""
         return session_label(connection, thing)
 
 

@@ -1,4 +1,4 @@
-"""A palace of a few harmless words: a consumer that fails there, too, is at fault itself, and no text is."""
+"""A palace of a few harmless words. If a consumer fails there, too, the fault is its own and not a text's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from palazzo.store.database import Database
 
 @contextlib.contextmanager
 def specimen() -> Iterator[Database]:
-    """Give a new palace that holds harmless words, cut into drawers."""
+    """Open a new palace that holds harmless words, cut into drawers."""
     with (
         tempfile.TemporaryDirectory(prefix="palazzo-") as directory,
         contextlib.closing(Database(Path(directory) / "copy.db")) as database,

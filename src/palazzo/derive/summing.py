@@ -33,7 +33,7 @@ class Summing(OfSessions):
             digests.replace(connection, source, made[source])
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
-        """Keep no lines of these sessions."""
+        """Remove the lines of these sessions."""
         for source in things:
             digests.replace(connection, source, [])
 

@@ -143,7 +143,7 @@ class Tainting:
         self._begins = self._begins and row.standing != "said"
 
     def distrust(self, item: CutItem) -> Iterator[Mark]:
-        """Yield the marks of a row of which nothing can be told: all of it is from outside."""
+        """Yield the marks of a row that no rule can judge: all of it counts as from outside."""
         yield from (self._meets(item, part.start) for part in parts_of(item))
 
     def _row(self, row: Row) -> Iterator[Mark]:

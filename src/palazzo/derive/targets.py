@@ -38,7 +38,7 @@ class Aim(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One command of a line: what it is about (None: a script of its own), and whether it passed if the line did."""
+    """One command of a line: its aim (None for an inline script), and whether it passed if the line did."""
 
     aim: Aim | None
     is_sure: bool = True
@@ -73,8 +73,8 @@ _NODE_ID = re.compile(r"(?:::.*|(?::\d+)+)$")
 
 def target(command: str) -> Target | None:
     """Return what a command is about; None of one that only looks, sets up, or is a script of its own."""
-    found = aim(command)
-    return None if found is None else found.target
+    last_aim = aim(command)
+    return None if last_aim is None else last_aim.target
 
 
 def aim(command: str) -> Aim | None:
@@ -82,35 +82,35 @@ def aim(command: str) -> Aim | None:
 
     Of several commands it is the last that does more: `cd api && npm ci && npm test | tail` is about `npm test`.
     """
-    found = steps(command)
-    return found[-1].aim if found else None
+    line_steps = steps(command)
+    return line_steps[-1].aim if line_steps else None
 
 
 def steps(command: str) -> list[Step]:
-    """Return what each command of a line is about, in order; not those that only look or set up.
+    """Return the steps of a line, in order, without commands that only look or set up.
 
-    The last is told by the line's result. One before it is sure to have passed with the line where `&&` alone leads
-    on from it; behind `;`, `||`, `|` or a keyword of the shell its own result is not known.
+    The line's result is that of its last command. An earlier command is sure to have passed with the line if only `&&`
+    follows it; before `;`, `||`, `|` or a keyword of the shell its own result is not known.
     """
-    found: list[Step] = []
+    line_steps: list[Step] = []
     is_sure = True
-    for words, led_by in _commands(command[:_LONGEST_COMMAND]):
-        is_sure = is_sure and led_by == "&&"
+    for words, separator in _commands(command[:_LONGEST_COMMAND]):
+        is_sure = is_sure and separator == "&&"
         words, has_keyword = _without_keywords(words)
         words = unwrapped(words)
         if not words or _SETTING_UP.match(words[0]) or work.only_looks(" ".join(words)) or _ASKING & {*words}:
             is_sure = is_sure and not has_keyword
             continue
         if program_name(words[0]) in SHELLS and len(words) > 2 and words[1] in INLINE:
-            inner = steps(" ".join(words[2:]))  # quoted as one word, or a list that was joined
+            new_steps = steps(" ".join(words[2:]))  # quoted as one word, or a list that was joined
         else:
-            aimed = _aim(words)
-            inner = [] if aimed is None else [Step(aimed)]
+            command_aim = _aim(words)
+            new_steps = [] if command_aim is None else [Step(command_aim)]
         if not is_sure or has_keyword:
-            found = [one._replace(is_sure=False) for one in found]
-        found += inner or [Step(None)]
+            line_steps = [step._replace(is_sure=False) for step in line_steps]
+        line_steps += new_steps or [Step(None)]
         is_sure = True
-    return found
+    return line_steps
 
 
 def covers(passed: Aim, failed: Aim) -> bool:
@@ -130,7 +130,7 @@ def covers(passed: Aim, failed: Aim) -> bool:
 
 
 def may_cover(passed: Aim, failed: Aim) -> bool:
-    """Whether a call that passes may have done what another did: of a directory of tests, or by another program."""
+    """Return whether a call that passes may have run the tests of another: of a directory, or by another program."""
     if covers(passed, failed):
         return True
     if not _runs_tests(failed.target):
@@ -155,27 +155,27 @@ def is_edit(tool: str) -> bool:
 
 
 def _without_keywords(words: list[str]) -> tuple[list[str], bool]:
-    """Drop the keywords of the shell before a command; return also whether there were any."""
+    """Return a command without the shell's keywords before it, and whether there were any."""
     at = next((n for n, word in enumerate(words) if word not in _KEYWORDS), len(words))
-    left = [] if words[at:] and words[at] in _NO_COMMANDS else words[at:]
-    return left, len(left) < len(words)
+    command = [] if words[at:] and words[at] in _NO_COMMANDS else words[at:]
+    return command, len(command) < len(words)
 
 
 def _commands(command: str) -> Iterator[tuple[list[str], str]]:
     """Yield the words of each command of a line, without redirections; of a pipe those of its first.
 
-    With each comes what leads to it from the one before: `&&` where nothing else does.
+    With each comes the separator between it and the command before: `&&` also for the first command.
     """
     words: list[str] = []
     piped = skipping = False
-    led_by = "&&"
+    separator = "&&"
     for word in words_of(re.sub(r"\\\n", " ", command).replace("\n", " ; ")):
         if _SEPARATING.match(word):
             if words and not piped:
-                yield words, led_by
-                led_by = "&&"
+                yield words, separator
+                separator = "&&"
             if word.strip("()") not in ("", "&&"):
-                led_by = word
+                separator = word
             words, piped, skipping = [], word in ("|", "|&"), False
         elif skipping:
             skipping = False
@@ -186,7 +186,7 @@ def _commands(command: str) -> Iterator[tuple[list[str], str]]:
         else:
             words.append(word)
     if words and not piped:
-        yield words, led_by
+        yield words, separator
 
 
 def _aim(words: list[str]) -> Aim | None:
@@ -236,7 +236,7 @@ def _runs_tests(target: Target) -> bool:
 
 
 def _runs_all(target: Target) -> bool:
-    """Whether a program is one by which projects run their checks, among them those of another program."""
+    """Return whether a target runs a project's checks, among them those of other programs."""
     return _runs_tests(target) or (
         target.program in _TASK_RUNNERS and (not target.subcommand or _ALL_CHECKS.search(target.subcommand) is not None)
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from palazzo.archive import chain
 from palazzo.derive import anchoring, claiming, expected, lagging, mending, naming, retired, summing
-from palazzo.derive.consumers import ACTIVITIES
+from palazzo.derive.consumers import activity_of
 from palazzo.derive.embed import current_embedder
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalazzoError
@@ -48,7 +48,7 @@ DIGESTS_SAMPLE = 8
 """Sessions that are digested anew, spread over all."""
 SAME = 0.999
 """Cosine from which two vectors are the same: int8 rounding costs less than 0.0002."""
-_MOST_TOLD = 3
+_MOST_FINDINGS = 3
 _MOST_DEAD_LETTERS = 100
 EmbedderFactory = Callable[[], Embedder]
 Progress = Callable[[str, int, int], None]
@@ -115,13 +115,13 @@ def _checked(database: Database, name: str, check: Callable[[Connection], Findin
 
 def _file(connection: Connection) -> Finding:
     found = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
-    return found == ["ok"], "SQLite finds nothing wrong" if found == ["ok"] else _told(found)
+    return found == ["ok"], "SQLite finds nothing wrong" if found == ["ok"] else _summary(found)
 
 
 def _references(connection: Connection) -> Finding:
     found = [f"{table} row {row} names a row of {parent} that is gone" for table, row, parent, _ in
              islice(connection.execute("PRAGMA foreign_key_check"), 20)]  # fmt: skip
-    return not found, _told(found) or "every row that is named is there"
+    return not found, _summary(found) or "every row that is named is there"
 
 
 # --- truth -------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def _chain(connection: Connection) -> Finding:
     told = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
     but = f", but those that are absent by record ({told})" if told else ""
     waits = "; of what an import brought they are still to come" if are_to_come else ""
-    return not breaks, _told(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
+    return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
 
 
 def _items(connection: Connection) -> Finding:
@@ -158,22 +158,22 @@ def _items(connection: Connection) -> Finding:
         else:
             if not inside:
                 wrong.append(f"item {bytes(uid).hex()} has parts outside its text")
-    return not wrong, _told(wrong) or f"{count:,} items, all readable"
+    return not wrong, _summary(wrong) or f"{count:,} items, all readable"
 
 
 def _imports(connection: Connection) -> Finding:
     """What was imported is here whole."""
     begun = [f"the import of {path} was interrupted, unless it still runs: import it again"
              for path in unfinished.paths(connection)]  # fmt: skip
-    return not begun, _told(begun) or "none was interrupted"
+    return not begun, _summary(begun) or "none was interrupted"
 
 
 def _variants(connection: Connection) -> Finding:
-    """Which items somebody else told otherwise. They are as they were archived here, so nothing is out of order."""
-    those = [one.item for one in foreign_rows.variants(connection)]
-    if not those:
-        return True, "no item came with other words than it has here"
-    return True, f"{len(those):,} came with other words than they have here, which were not taken: {_told(those)}"
+    """Name the items that an import had with other words. The words archived here stay, so this is no failure."""
+    variants = [variant.item for variant in foreign_rows.variants(connection)]
+    if not variants:
+        return True, "no imported item has other words than here"
+    return True, f"{len(variants):,} imported items have other words than here; yours stay: {_summary(variants)}"
 
 
 # --- what is derived ---------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def _drawers(connection: Connection, progress: Progress) -> Finding:
     stray = drawers.count_drawers(connection) - seen
     if stray:
         wrong.append(f"{stray} drawers belong to no source")
-    return not wrong, _told(wrong) or f"{seen:,} drawers, all as they are cut from the archive"
+    return not wrong, _summary(wrong) or f"{seen:,} drawers, all as they are cut from the archive"
 
 
 def _places(connection: Connection) -> Finding:
@@ -218,7 +218,7 @@ def _keywords(connection: Connection) -> Finding:
     )
     sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword')")]
     if sound != ["ok"]:
-        return False, f"the index is damaged: {_told(sound)}"
+        return False, f"the index is damaged: {_summary(sound)}"
     if missing or indexed != wanted:
         return (
             False,
@@ -234,21 +234,21 @@ def _past(connection: Connection, progress: Progress) -> Finding:
     if behind := retired.behind(connection):
         return True, f"{behind:,} changes are taken in when somebody next asks how things were"
     wrong: list[str] = []
-    wanted = _processed(connection, retired.NAME, retired.candidates(connection))
-    for n, row in enumerate(wanted):
+    rows = _not_set_aside(connection, retired.NAME, retired.candidates(connection))
+    for n, row in enumerate(rows):
         if retired.states(connection, row) != past.states_of(connection, row):
             wrong.append(f"drawer {drawers.uids_of(connection, [row])[0].hex()} is kept as it never stood")
-        progress("past", n + 1, len(wanted))
-    others = len(set(past.drawers_with_states(connection)) - set(wanted))
-    if others:
-        wrong.append(f"{others} drawers never stood otherwise")
-    kept, indexed = past.ended_states(connection), retired_keywords.indexed_rows(connection)
-    if kept != indexed or retired_keywords.strays(connection):
-        wrong.append(f"{indexed:,} states are indexed, of {kept:,}")
+        progress("past", n + 1, len(rows))
+    surplus = len(set(past.drawers_with_states(connection)) - set(rows))
+    if surplus:
+        wrong.append(f"{surplus} drawers never stood otherwise")
+    state_count, index_count = past.ended_states(connection), retired_keywords.indexed_rows(connection)
+    if state_count != index_count or retired_keywords.strays(connection):
+        wrong.append(f"{index_count:,} states are indexed, of {state_count:,}")
     sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword_retired')")]
     if sound != ["ok"]:
-        wrong.append(f"the index is damaged: {_told(sound)}")
-    return not wrong, _told(wrong) or f"{kept:,} states that are over, all as acts and versions tell"
+        wrong.append(f"the index is damaged: {_summary(sound)}")
+    return not wrong, _summary(wrong) or f"{state_count:,} states that are over, all as acts and versions tell"
 
 
 def _claims(connection: Connection) -> Finding:
@@ -258,15 +258,15 @@ def _claims(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, consumer):
         return True, "not compared: drawers are still to be read for claims"
-    chosen = _processed(connection, consumer.name, claiming.sample(connection, CLAIMS_SAMPLE))
-    wanted, there = claiming.expected(connection, chosen), claims.of_drawers(connection, chosen)
+    sample = _not_set_aside(connection, consumer.name, claiming.sample(connection, CLAIMS_SAMPLE))
+    expected_rows, stored_rows = claiming.expected(connection, sample), claims.of_drawers(connection, sample)
     strays = claims.strays(connection)
-    if strays or sorted(wanted) != sorted(there):
+    if strays or sorted(expected_rows) != sorted(stored_rows):
         return (
             False,
-            f"{strays:,} belong to no live drawer, and a sample of {len(chosen)} drawers claims something else",
+            f"{strays:,} belong to no live drawer, and a sample of {len(sample)} drawers claims something else",
         )
-    return True, f"{claims.count(connection):,} claims; {len(chosen)} drawers read anew, all the same"
+    return True, f"{claims.count(connection):,} claims; {len(sample)} drawers read anew, all the same"
 
 
 def _mentions(connection: Connection) -> Finding:
@@ -275,15 +275,15 @@ def _mentions(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, naming.NAMING):
         return True, "not compared: drawers are still to be read for names"
-    chosen = _processed(connection, naming.NAMING.name, naming.sample(connection, CLAIMS_SAMPLE))
-    wanted, there = naming.expected(connection, chosen), mentions.of_drawers(connection, chosen)
+    sample = _not_set_aside(connection, naming.NAMING.name, naming.sample(connection, CLAIMS_SAMPLE))
+    expected_rows, stored_rows = naming.expected(connection, sample), mentions.of_drawers(connection, sample)
     strays = mentions.strays(connection)
-    if strays or sorted(wanted) != sorted(there):
+    if strays or sorted(expected_rows) != sorted(stored_rows):
         return (
             False,
-            f"{strays:,} belong to no live drawer, and a sample of {len(chosen)} drawers mentions something else",
+            f"{strays:,} belong to no live drawer, and a sample of {len(sample)} drawers mentions something else",
         )
-    return True, f"{mentions.count(connection):,} mentions; {len(chosen)} drawers read anew, all the same"
+    return True, f"{mentions.count(connection):,} mentions; {len(sample)} drawers read anew, all the same"
 
 
 def _digests(connection: Connection) -> Finding:
@@ -292,11 +292,11 @@ def _digests(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, summing.SUMMING):
         return True, "not compared: sessions are still to be digested"
-    chosen = _spread(_processed(connection, summing.SUMMING.name, digests.all_sessions(connection)))
-    wrong = [row for row in chosen if summing.expected(connection, row) != digests.of_source(connection, row)]
+    sample = _spread(_not_set_aside(connection, summing.SUMMING.name, digests.all_sessions(connection)))
+    wrong = [row for row in sample if summing.expected(connection, row) != digests.of_source(connection, row)]
     if wrong:
-        return False, f"{len(wrong)} of {len(chosen)} sessions have another digest than their words call for"
-    return True, f"{digests.count(connection):,} lines; {len(chosen)} sessions read anew, all the same"
+        return False, f"{len(wrong)} of {len(sample)} sessions have another digest than their words call for"
+    return True, f"{digests.count(connection):,} lines; {len(sample)} sessions read anew, all the same"
 
 
 def _failures(connection: Connection) -> Finding:
@@ -305,11 +305,11 @@ def _failures(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, mending.MENDING):
         return True, "not compared: sessions are still to be read"
-    chosen = _spread(_processed(connection, mending.MENDING.name, mending.MENDING.everything(connection)))
-    wrong = [row for row in chosen if mending.expected(connection, row) != mendings.of_source(connection, row)]
+    sample = _spread(_not_set_aside(connection, mending.MENDING.name, mending.MENDING.everything(connection)))
+    wrong = [row for row in sample if mending.expected(connection, row) != mendings.of_source(connection, row)]
     if wrong:
-        return False, f"{len(wrong)} of {len(chosen)} sessions have other failures than their words call for"
-    return True, f"{mendings.count(connection):,} failures; {len(chosen)} sessions read anew, all the same"
+        return False, f"{len(wrong)} of {len(sample)} sessions have other failures than their words call for"
+    return True, f"{mendings.count(connection):,} failures; {len(sample)} sessions read anew, all the same"
 
 
 def _anchors(connection: Connection) -> Finding:
@@ -318,29 +318,30 @@ def _anchors(connection: Connection) -> Finding:
         return True, "none kept yet"
     if lagging.behind(connection, anchoring.ANCHORING):
         return True, "not compared: sessions and notes are still to be read"
-    chosen = _spread(_processed(connection, anchoring.ANCHORING.name, anchoring.ANCHORING.everything(connection)))
-    wrong = [one for one in chosen if anchoring.expected(connection, one) != anchoring.kept(connection, one)]
+    sample = _spread(_not_set_aside(connection, anchoring.ANCHORING.name, anchoring.ANCHORING.everything(connection)))
+    wrong = [row for row in sample if anchoring.expected(connection, row) != anchoring.kept(connection, row)]
     strays = anchors.strays(connection)
     if wrong or strays:
         return False, (
-            f"{strays:,} belong to no live drawer, and {len(wrong)} of {len(chosen)} sessions and notes cite other"
+            f"{strays:,} belong to no live drawer, and {len(wrong)} of {len(sample)} sessions and notes cite other"
             " files than their words call for"
         )
-    return True, f"{anchors.count(connection):,} citations; {len(chosen)} sessions and notes read anew, all the same"
+    return True, f"{anchors.count(connection):,} citations; {len(sample)} sessions and notes read anew, all the same"
 
 
 def _set_aside(connection: Connection) -> Finding:
-    """Every text could be processed by every consumer."""
-    found = [
-        f"{letter.label}: {ACTIVITIES[letter.consumer]} failed ({letter.error})"
+    """Every consumer has processed every text."""
+    problems = [
+        f"{letter.label}: {activity_of(letter.consumer)} failed ({letter.error})"
         for letter in dead_letters.all_letters(connection)
     ]
-    remedy = "; 'palazzo repair' tries them again, as does the next release of Palazzo"
-    return not found, f"{_told(found, _MOST_DEAD_LETTERS)}{remedy}" if found else "every text could be processed"
+    remedy = "; 'palazzo repair' and the next release of Palazzo process them again"
+    detail = f"{_summary(problems, _MOST_DEAD_LETTERS)}{remedy}" if problems else "every text was processed"
+    return not problems, detail
 
 
-def _processed(connection: Connection, consumer: str, things: Sequence[int]) -> list[int]:
-    """Return those of the things that are not set aside: nothing is kept of the others."""
+def _not_set_aside(connection: Connection, consumer: str, things: Sequence[int]) -> list[int]:
+    """Return the things that the consumer has not set aside. Nothing is derived of the others."""
     set_aside = dead_letters.things(connection, consumer)
     return [thing for thing in things if thing not in set_aside]
 
@@ -424,7 +425,7 @@ def _compared(connection: Connection, model: Embedder, sample: list[tuple[int, i
     return True, f"{len(sample)} made anew, all the same"
 
 
-def _told(findings: list[str], most: int = _MOST_TOLD) -> str:
-    """The first few findings, and how many there are."""
+def _summary(findings: list[str], most: int = _MOST_FINDINGS) -> str:
+    """Return the first findings, and the number of the others."""
     more = len(findings) - most
     return "; ".join(findings[:most]) + (f"; and {more} more" if more > 0 else "")

@@ -1,6 +1,6 @@
 """Conflicts between facts: a predicate that has one object at a time, and two that hold at once.
 
-Which predicates those are is declared by a person, or known (`single_valued`).
+A person declares such predicates, and some are built in (`single_valued`).
 
 Both stay; the conflict is a record. It stands while both facts are believed and overlap, and nobody has dismissed it.
 """
@@ -25,9 +25,9 @@ from palazzo.store.predicates import Predicate
 FUNCTIONAL = "functional"
 """The kind of conflict that this module finds; others are found in the words of the record."""
 _MOST_COMPARED = 10_000
-"""Conflicts of a predicate that are found so: two seconds of work under the lock, and far more than anybody reads."""
-_COMPARED = "single-valued"
-"""The cursor that says by which table of predicates all facts were compared."""
+"""Conflicts of one predicate that `compare_all` records at most: two seconds of work under the write lock."""
+_TABLE_CURSOR = "single-valued"
+"""The cursor with the version of the table of predicates by which all facts were compared."""
 
 
 def find_conflicts(change: Change, version: Version) -> list[str]:
@@ -35,49 +35,50 @@ def find_conflicts(change: Change, version: Version) -> list[str]:
     if not is_single_valued(predicates.read_predicate(change.connection, version.predicate)):
         return []
     beliefs = Beliefs(change.connection)
-    found = []
-    for other in beliefs.about(version.subject, "subject"):
-        if _conflict(beliefs, version, other):
-            found.append(_recorded(change, version, other))
-    return [one.uid for one in found if one.dismissed_at is None]
+    recorded_conflicts = []
+    for other_version in beliefs.about(version.subject, "subject"):
+        if _conflict(beliefs, version, other_version):
+            recorded_conflicts.append(_recorded(change, version, other_version))
+    return [conflict.uid for conflict in recorded_conflicts if conflict.dismissed_at is None]
 
 
 def find_all_conflicts(change: Change, predicate: int) -> list[str]:
     """Do the same for all facts of a predicate that was declared functional."""
     if not is_single_valued(predicates.read_predicate(change.connection, predicate)):
         return []
-    found = [_recorded(change, one, other) for one, other in _pairs(Beliefs(change.connection), predicate)]
-    return [one.uid for one in found if one.dismissed_at is None]
+    recorded_conflicts = [_recorded(change, *pair) for pair in _pairs(Beliefs(change.connection), predicate)]
+    return [conflict.uid for conflict in recorded_conflicts if conflict.dismissed_at is None]
 
 
 def find_everywhere(connection: Connection, most: int | None = None) -> list[str]:
     """Record the conflicts of all facts, found when the later of the two was recorded; return the ids of new ones.
 
-    For facts that came from elsewhere: whoever has the same facts finds the same. With `most` no more are looked at of
-    each predicate.
+    For facts that came from elsewhere: whoever has the same facts finds the same. At most `most` conflicts of each
+    predicate are recorded, if it is given.
     """
     beliefs = Beliefs(connection)
-    found = []
+    new_ids = []
     for predicate in predicates.all_predicates(connection):
-        for one, other in islice(_pairs(beliefs, predicate.row), most) if is_single_valued(predicate) else ():
-            sides = _in_order(connection, one, other)
+        for pair in islice(_pairs(beliefs, predicate.row), most) if is_single_valued(predicate) else ():
+            sides = _in_order(connection, *pair)
             if conflicts.find(connection, FUNCTIONAL, *sides) is None:
-                conflicts.record(connection, FUNCTIONAL, *sides, Micros(max(one.recorded_at, other.recorded_at)))
-                new = conflicts.find(connection, FUNCTIONAL, *sides)
-                found += [] if new is None else [new.uid]
-    return found
+                recorded_at = Micros(max(version.recorded_at for version in pair))
+                conflicts.record(connection, FUNCTIONAL, *sides, recorded_at)
+                conflict = conflicts.find(connection, FUNCTIONAL, *sides)
+                new_ids += [] if conflict is None else [conflict.uid]
+    return new_ids
 
 
 def has_compared_all(connection: Connection) -> bool:
-    """Return whether all facts were compared since it is known which predicates have one object at a time."""
-    return changes.cursor(connection, _COMPARED)[0] == VERSION
+    """Return whether all facts were compared by the current table of single-valued predicates."""
+    return changes.cursor(connection, _TABLE_CURSOR)[0] == VERSION
 
 
 def compare_all(connection: Connection) -> None:
-    """Find the conflicts of facts that were stated before that was known."""
+    """Compare all facts by the current table of single-valued predicates, unless that was done."""
     if not has_compared_all(connection):
         find_everywhere(connection, _MOST_COMPARED)
-        changes.advance(connection, _COMPARED, VERSION, 0)
+        changes.advance(connection, _TABLE_CURSOR, VERSION, 0)
 
 
 def _pairs(beliefs: Beliefs, predicate: int) -> Iterator[tuple[Version, Version]]:
@@ -132,29 +133,29 @@ def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
 
 
 def is_single_valued(predicate: Predicate) -> bool:
-    """Return whether a subject has one object at a time: declared so, or known so and not declared otherwise."""
+    """Return whether a subject has one object at a time: what a person declared, else what the table says."""
     return predicate.functional if predicate.functional is not None else kind_of(predicate.name) is not None
 
 
-def contradict(beliefs: Beliefs, one: Version, other: Version) -> bool:
-    """Return whether the objects of two facts with one predicate cannot both be its value at one time."""
-    predicate = predicates.read_predicate(beliefs.connection, one.predicate)
+def contradict(beliefs: Beliefs, first: Version, second: Version) -> bool:
+    """Return whether the objects of two facts with the same predicate cannot both hold at one time."""
+    predicate = predicates.read_predicate(beliefs.connection, first.predicate)
     kind = kind_of(predicate.name)
-    if beliefs.root(one.object) == beliefs.root(other.object) or not is_single_valued(predicate):
+    if beliefs.root(first.object) == beliefs.root(second.object) or not is_single_valued(predicate):
         return False
     return bool(predicate.functional) or (
-        kind is not None and values_contradict(kind, beliefs.name(one.object), beliefs.name(other.object))
+        kind is not None and values_contradict(kind, beliefs.name(first.object), beliefs.name(second.object))
     )
 
 
-def _conflict(beliefs: Beliefs, one: Version, other: Version) -> bool:
+def _conflict(beliefs: Beliefs, first: Version, second: Version) -> bool:
     return (
-        one.fact != other.fact
-        and one.predicate == other.predicate
-        and one.wing == other.wing
-        and beliefs.root(one.subject) == beliefs.root(other.subject)
-        and one.overlaps(other)
-        and contradict(beliefs, one, other)
+        first.fact != second.fact
+        and first.predicate == second.predicate
+        and first.wing == second.wing
+        and beliefs.root(first.subject) == beliefs.root(second.subject)
+        and first.overlaps(second)
+        and contradict(beliefs, first, second)
     )
 
 

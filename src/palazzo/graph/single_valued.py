@@ -1,8 +1,8 @@
-"""Predicates that have one value at a time without anybody declaring so, and when two of their values differ. Pure.
+"""Predicates that have one value at a time by default, and when two of their values contradict each other. Pure.
 
-The table is short on purpose: of these, two values at one time are nearly always a contradiction. What a subject may
-have several of (`uses`, `depends on`, `owned by`, `listens on`) is not in it. Only values that are understood are
-compared: `3.11` and `3.11.4` are no contradiction, nor are the versions of two products.
+The table is short on purpose: two values of these predicates at one time are nearly always a contradiction. It omits
+predicates that may have several values (`uses`, `depends on`, `owned by`, `listens on`). Only values that match the
+predicate's format are compared: `3.11` and `3.11.4` do not contradict each other, nor do versions of two products.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ SINGLE_VALUED: Mapping[str, SingleValue] = {
     "birthday": "date",
     "date of birth": "date",
 }
-"""By the folded name of a predicate, what its value is."""
+"""The format of a predicate's value, by the folded name of the predicate."""
 VERSION = 1
-"""Goes up when the table, or how values are compared, changes: what is known already is then compared anew."""
+"""Goes up when the table or the comparison of values changes. All facts are then compared again."""
 _PORT = re.compile(r"(?:(?:tcp |tcp/)?port )?(?P<port>\d{1,5})(?:/tcp)?")
 _VERSION = re.compile(r"(?P<product>(?:[A-Za-z][\w.+#-]*\s+)*)v?(?P<version>\d+(?:\.\d+)*)")
 _BRANCH = re.compile(r"[\w./-]+")
@@ -49,30 +49,30 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def kind_of(predicate: str) -> SingleValue | None:
-    """Return what the value of a predicate is that has one at a time; None for all others."""
+    """Return the format of a predicate's value, or None if the table does not have the predicate."""
     return SINGLE_VALUED.get(fold(predicate))
 
 
-def contradict(kind: SingleValue, one: str, other: str) -> bool:
+def contradict(kind: SingleValue, first: str, second: str) -> bool:
     """Return whether two values cannot both hold at one time."""
     if kind == "version":
-        return _versions_contradict(one, other)
-    first, second = (_plain(kind, value) for value in (one, other))
+        return _versions_contradict(first, second)
+    first, second = (_normal_form(kind, value) for value in (first, second))
     return bool(first and second) and first != second
 
 
-def _plain(kind: SingleValue, value: str) -> str:
+def _normal_form(kind: SingleValue, value: str) -> str:
+    """Return a value as it is compared, or '' if it is not of this format."""
     text = values.plain(value)
     if kind == "port":
-        found = _PORT.fullmatch(text)
-        return found["port"].lstrip("0") if found else ""
+        match = _PORT.fullmatch(text)
+        return match["port"].lstrip("0") if match else ""
     pattern = _BRANCH if kind == "branch" else _DATE
     return text.removeprefix("origin/") if pattern.fullmatch(text) else ""
 
 
-def _versions_contradict(one: str, other: str) -> bool:
-    found = [_VERSION.fullmatch(values.plain(value)) for value in (one, other)]
-    if found[0] is None or found[1] is None or fold(found[0]["product"]) != fold(found[1]["product"]):
+def _versions_contradict(first: str, second: str) -> bool:
+    first_match, second_match = (_VERSION.fullmatch(values.plain(value)) for value in (first, second))
+    if not first_match or not second_match or fold(first_match["product"]) != fold(second_match["product"]):
         return False
-    first, second = (Value("version", match["version"]) for match in found if match is not None)
-    return values.differ(first, second)
+    return values.differ(Value("version", first_match["version"]), Value("version", second_match["version"]))

@@ -97,21 +97,21 @@ def _stated(change: Change, ends: Ends, statement: Statement) -> Added:
     return Added(version, same is None, changed, tuple(conflicts))
 
 
-def stated_everywhere(stated: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
-    """Return who states that a fact holds everywhere: of no branch, and besides the items that say it somewhere."""
-    speaker = stated[0]._replace(item=None, start=None, end=None, branch="", commit="", anchors=())
-    return tuple(dict.fromkeys((speaker, *(one for one in stated if one.item is not None))))
+def stated_everywhere(provenance: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
+    """Return the provenance of a fact that is stated to hold everywhere: its speaker, of no branch, and its items."""
+    speaker = provenance[0]._replace(item=None, start=None, end=None, branch="", commit="", anchors=())
+    return tuple(dict.fromkeys((speaker, *(source for source in provenance if source.item is not None))))
 
 
 def _is_stated_everywhere(connection: Connection, versions: list[Version]) -> bool:
-    sources = facts.sources_of(connection, [one.row for one in versions])
-    return any(one.is_of_no_place for several in sources.values() for one in several)
+    sources = facts.sources_of(connection, [version.row for version in versions])
+    return any(source.is_of_no_place for provenance in sources.values() for source in provenance)
 
 
 def wings_where_it_holds(connection: Connection, triple: Triple, at: Micros) -> list[str | None]:
-    """Return the wings (None: everywhere) in which a triple could be ended at `at`; else those in which it is known."""
-    said = _said(Beliefs(connection), triple)
-    return [one.wing for one in said if _can_end(one, at)] or [one.wing for one in said]
+    """Return the wings (None: everywhere) in which a triple can be ended at `at`; if none, those that know it."""
+    versions = _said(Beliefs(connection), triple)
+    return [version.wing for version in versions if _can_end(version, at)] or [version.wing for version in versions]
 
 
 def end(change: Change, triple: Triple, at: Micros) -> list[Version]:
@@ -126,21 +126,22 @@ def supersede(change: Change, triple: Triple, thing: str, at: Micros, provenance
     subject, predicate, successor = holding[0].subject, holding[0].predicate, _entity(change, beliefs, thing)
     if beliefs.root(successor) == beliefs.root(holding[0].object):
         raise UsageError(f"'{triple}' cannot be superseded by itself: name another object.")
-    there = beliefs.of_triple(subject, predicate, successor)
-    already = next((one for one in there if (one.wing, one.valid_to) == (triple.wing, None) and one.holds_at(at)), None)
-    for one in holding:  # first: it must not be in conflict with what comes in its place
-        change.retire(one)
-    if already is None:
+    same_triple = beliefs.of_triple(subject, predicate, successor)
+    open_versions = (version for version in same_triple if (version.wing, version.valid_to) == (triple.wing, None))
+    existing = next((version for version in open_versions if version.holds_at(at)), None)
+    for version in holding:  # first: it must not be in conflict with its successor
+        change.retire(version)
+    if existing is None:
         if triple.wing is None and _is_stated_everywhere(change.connection, holding):
             provenance = stated_everywhere(provenance)
-        stated = Statement(Triple(triple.subject, triple.predicate, thing, triple.wing), provenance, at)
-        opened = _stated(change, Ends(subject, predicate, successor), stated)
+        statement = Statement(Triple(triple.subject, triple.predicate, thing, triple.wing), provenance, at)
+        result = _stated(change, Ends(subject, predicate, successor), statement)
+    elif any(_contradict_until(beliefs, version, existing, at) for version in holding):
+        result = Added(_begin_at(change, existing, at), False, ("valid_from",), ())
     else:
-        opened = Added(already, False, (), ())
-    if already is not None and any(_contradict_until(beliefs, one, already, at) for one in holding):
-        opened = Added(_begun(change, already, at), False, ("valid_from",), ())
-    closed = tuple(_recorded_closed(change, one, at, opened.version.fact) for one in holding)
-    return Superseded(closed, opened)
+        result = Added(existing, False, (), ())
+    closed_versions = tuple(_recorded_closed(change, version, at, result.version.fact) for version in holding)
+    return Superseded(closed_versions, result)
 
 
 def _entity(change: Change, beliefs: Beliefs, name: str) -> int:
@@ -198,12 +199,12 @@ def _closed(change: Change, version: Version, at: Micros) -> Version:
 
 
 def _contradict_until(beliefs: Beliefs, version: Version, successor: Version, at: Micros) -> bool:
-    """Whether a fact and its successor cannot both hold, and would both have held before `at`."""
+    """Return whether a fact and its successor contradict each other, and would both have held before `at`."""
     return (successor.valid_from is None or successor.valid_from < at) and contradict(beliefs, version, successor)
 
 
-def _begun(change: Change, version: Version, at: Micros) -> Version:
-    """Let a fact begin at `at`, as what it supersedes ends then; return it as it is then."""
+def _begin_at(change: Change, version: Version, at: Micros) -> Version:
+    """Record that a fact begins at `at`, when the fact that it supersedes ends; return its new version."""
     change.retire(version)
     sources = facts.sources_of(change.connection, [version.row])[version.row]
     return change.record(version.fact, at, version.valid_to, version.confidence, sources, version.superseded_by)
@@ -217,12 +218,11 @@ def _recorded_closed(change: Change, version: Version, at: Micros, successor: in
 def _holding(change: Change, triple: Triple, at: Micros) -> list[Version]:
     """The versions of a triple that hold until `at` and would go on."""
     beliefs = Beliefs(change.connection)
-    said = _said(beliefs, triple)
-    there = [one for one in said if one.wing == triple.wing]
-    found = [one for one in there if _can_end(one, at)]
-    if not found:
-        raise NotFound(_why_not(beliefs, triple, at, there))
-    return found
+    versions = [version for version in _said(beliefs, triple) if version.wing == triple.wing]
+    open_versions = [version for version in versions if _can_end(version, at)]
+    if not open_versions:
+        raise NotFound(_why_not(beliefs, triple, at, versions))
+    return open_versions
 
 
 def _can_end(version: Version, at: Micros) -> bool:

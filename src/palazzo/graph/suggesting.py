@@ -72,10 +72,10 @@ def suggestions(connection: Connection, session: str | None = None) -> list[Sugg
 
 
 def ids_of(connection: Connection, wings: Collection[str]) -> frozenset[str]:
-    """Return the ids of all that the record of these wings suggests, also of what was rejected."""
+    """Return the ids of all suggestions from these wings, also of rejected ones."""
     key = redaction.fingerprint_key(connection)
-    found = claims.worth_a_fact(connection, None)
-    return frozenset(_uid(key, row, wing).hex() for row, wing in found if wing in wings)
+    rows = claims.worth_a_fact(connection, None)
+    return frozenset(_uid(key, row, wing).hex() for row, wing in rows if wing in wings)
 
 
 def _uid(key: bytes, row: ClaimRow, wing: str) -> bytes:

@@ -299,7 +299,7 @@ def _named(clause: Clause, rest: str) -> Value | None:
     ):
         return None
     name = found[1].strip("`\"'.")
-    return Value("name", name) if name else None  # a lone full stop is no name
+    return Value("name", name) if name else None  # the name may be a lone full stop
 
 
 ON_OFF = frozenset(STATE.replace("\\b", "").strip("()?:").split("|"))

@@ -82,8 +82,8 @@ def is_first(text: str, at: int) -> bool:
 
 def host_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans that a host inserted: reminders, instruction files, the echo of its own commands."""
-    tagged = blocks(text, _HOST)
-    return _disjoint([*tagged, *_instruction_files(text, tagged)])
+    tag_blocks = blocks(text, _HOST)
+    return _disjoint([*tag_blocks, *_instruction_files(text, tag_blocks)])
 
 
 def save_spans(text: str) -> list[tuple[int, int]]:
@@ -128,7 +128,7 @@ def _end_of_answer(text: str, found: re.Match[str]) -> int | None:
 
 
 def blocks(text: str, tags: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Return the spans of the outermost blocks between these tags. One that is not closed reaches to the end."""
+    """Return the spans of the outermost blocks between these tags. A block without a closing tag reaches to the end."""
     spans: list[tuple[int, int]] = []
     opened, name, depth = 0, "", 0
     for tag in tags.finditer(text):

@@ -31,7 +31,7 @@ Log = Callable[[str], None]
 def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log, faults: Faults | None = None) -> bytes:
     """Return what a host is answered to an event, by its own name for it or by ours.
 
-    `faults` says what the person is told where the hook cannot do its work; without it that is nothing.
+    `faults` makes the answer if the hook fails; without it that answer is empty.
     """
     adapter = ADAPTERS.get(host)
     known = None if adapter is None else adapter.events.get(event)
@@ -39,11 +39,11 @@ def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log, faults: Fa
         log(f"hook {host[:40]!r} {event[:40]!r}: not known")
         return NOTHING
     try:
-        happening = _read(adapter, known, payload)
+        session_event = _read(adapter, known, payload)
     except (ValueError, RecursionError) as error:
         log(f"hook {host} {known}: {error}")
         return NOTHING
-    return NOTHING if happening is None else _answered(adapter, known, happening, ask, log, faults)
+    return NOTHING if session_event is None else _answer_event(adapter, known, session_event, ask, log, faults)
 
 
 def _read(adapter: HostAdapter, event: Event, payload: bytes) -> Happening | None:
@@ -55,19 +55,19 @@ def _read(adapter: HostAdapter, event: Event, payload: bytes) -> Happening | Non
     return adapter.read(event, read)
 
 
-def _answered(
-    adapter: HostAdapter, event: Event, happening: Happening, ask: Ask, log: Log, faults: Faults | None
+def _answer_event(
+    adapter: HostAdapter, event: Event, session_event: Happening, ask: Ask, log: Log, faults: Faults | None
 ) -> bytes:
-    """The host's event decides the answer's shape, also where the happening is told as another."""
+    """Return the answer in the shape of the host's event. `session_event` may be of another kind."""
     try:
-        result = ask(_request(happening), happening.cwd)
-    except Exception as error:  # noqa: BLE001 - whatever went wrong, the agent works on; the log says what
+        result = ask(_request(session_event), session_event.cwd)
+    except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
         is_bug = not isinstance(error, (PalazzoError, OSError))
         log(f"hook {adapter.name} {event}: {f'this is a bug in Palazzo ({type(error).__name__})' if is_bug else error}")
-        reaction = NO_REACTION if faults is None else faults.react(adapter, event, happening, error)
+        reaction = NO_REACTION if faults is None else faults.react(adapter, event, session_event, error)
         return _bytes(adapter.write(event, reaction))
     if event == "pre-compact" and faults is not None:
-        faults.is_kept(adapter, happening)
+        faults.note_capture(adapter, session_event)
     return _bytes(adapter.write(event, Reaction(result.inject, result.ask, result.tell)))
 
 

@@ -1,7 +1,7 @@
-"""What a host is answered where the hook could not do its work: a line for the person, and a compaction that waits.
+"""The answer to a host if a hook fails: a line for the person, and a compaction that waits.
 
-The line is given once in a session. A compaction is held back once where words could be lost by it; the next attempt
-goes on, and the one after that is held back again. Both are remembered outside the palace (`session_flags`).
+A session gets the line once. A compaction is held back once if words could be lost by it; the next attempt goes on, and
+the one after that is held back again. Flags outside the palace remember both (`session_flags`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PROBLEM, _COMPACTION = "problem", "compaction"
 
 
 class TooLate(PalazzoError):
-    """The hook was not done in the time that its host waits. Outside of a compaction this is no fault."""
+    """The hook took longer than its time. The person hears of that only before a compaction."""
 
 
 class Faults:
@@ -30,50 +30,50 @@ class Faults:
         self._set: list[tuple[str, str, str]] = []
         self._is_abandoned = False
 
-    def react(self, adapter: HostAdapter, event: Event, happening: Happening, error: Exception) -> Reaction:
-        """Return what the host is answered instead of what the hook would have said."""
+    def react(self, adapter: HostAdapter, event: Event, session_event: Happening, error: Exception) -> Reaction:
+        """Return the reaction in place of the hook's own."""
         problem = _sentence(error)
-        if event == "pre-compact" and self._would_lose_words(happening):
-            return self._before_compaction(adapter, happening, problem)
+        if event == "pre-compact" and self._would_lose_words(session_event):
+            return self._before_compaction(adapter, session_event, problem)
         if isinstance(error, TooLate) or event not in adapter.shows:
             return NOTHING
-        if self._is_abandoned or self._is_set(_PROBLEM, adapter, happening) is False:
+        if self._is_abandoned or self._set_flag(_PROBLEM, adapter, session_event) is False:
             return NOTHING
         return Reaction(tell=f"Palazzo's memory does not work: {problem} 'palazzo doctor' says more.")
 
     def abandon(self) -> None:
-        """Note that no reaction reaches the host: who was not told, or not held back, is so the next time."""
+        """Note that no reaction reaches the host, so that the next one shows the line or holds the compaction back."""
         self._is_abandoned = True
         for name, host, session in self._set:
             self._flags.clear(name, host, session)
 
-    def is_kept(self, adapter: HostAdapter, happening: Happening) -> None:
-        """Note that a session was kept before a compaction: the next one that fails is held back again."""
-        self._flags.clear(_COMPACTION, adapter.name, happening.session)
+    def note_capture(self, adapter: HostAdapter, session_event: Happening) -> None:
+        """Note that a session was captured before a compaction: the next failure holds the compaction back again."""
+        self._flags.clear(_COMPACTION, adapter.name, session_event.session)
 
-    def _before_compaction(self, adapter: HostAdapter, happening: Happening, problem: str) -> Reaction:
-        told = f"Palazzo could not keep this session before it is compacted: {problem}"
+    def _before_compaction(self, adapter: HostAdapter, session_event: Happening, problem: str) -> Reaction:
+        line = f"Palazzo could not keep this session before it is compacted: {problem}"
         if self._is_abandoned:
-            return NOTHING  # the host has its answer, and the flag of that stays as it is
-        if adapter.holds_back and self._is_set(_COMPACTION, adapter, happening):
-            self._is_set(_PROBLEM, adapter, happening)
-            return Reaction(tell=f"{told} Compact again to go on without.", hold_back=True)
-        self.is_kept(adapter, happening)
+            return NOTHING  # the host has another answer already, and that one's flag stays
+        if adapter.holds_back and self._set_flag(_COMPACTION, adapter, session_event):
+            self._set_flag(_PROBLEM, adapter, session_event)
+            return Reaction(tell=f"{line} Compact again to go on without.", hold_back=True)
+        self.note_capture(adapter, session_event)
         if "pre-compact" not in adapter.shows:
             return NOTHING
-        is_first = self._is_set(_PROBLEM, adapter, happening) is not False
-        return Reaction(tell=told) if is_first or adapter.holds_back else NOTHING
+        is_first = self._set_flag(_PROBLEM, adapter, session_event) is not False
+        return Reaction(tell=line) if is_first or adapter.holds_back else NOTHING
 
-    def _is_set(self, name: str, adapter: HostAdapter, happening: Happening) -> bool | None:
-        """Set a flag as `SessionFlags.set` does, and remember that it was set by this."""
-        is_new = self._flags.set(name, adapter.name, happening.session)
+    def _set_flag(self, name: str, adapter: HostAdapter, session_event: Happening) -> bool | None:
+        """Set a flag as `SessionFlags.set` does, and remember it for `abandon`."""
+        is_new = self._flags.set(name, adapter.name, session_event.session)
         if is_new:
-            self._set.append((name, adapter.name, happening.session))
+            self._set.append((name, adapter.name, session_event.session))
         return is_new
 
-    def _would_lose_words(self, happening: Happening) -> bool:
-        """Whether there is something to keep. A session that its host writes nowhere cannot be read anyway."""
-        targets = preserving.targets(self._variables, happening.transcript, happening.cwd)
+    def _would_lose_words(self, session_event: Happening) -> bool:
+        """Return whether the session has a transcript or a directory to capture. Other sessions lose nothing more."""
+        targets = preserving.targets(self._variables, session_event.transcript, session_event.cwd)
         return any(target.sufficient for target in targets)
 
 

@@ -11,8 +11,8 @@ from palazzo.hosts.extension import extension
 from palazzo.hosts.gemini_cli import GeminiCli
 
 ADAPTERS: dict[str, HostAdapter] = {
-    one.name: one
-    for one in (
+    adapter.name: adapter
+    for adapter in (
         ClaudeCode(),
         Codex(),
         extension("opencode", holds_back=False),

@@ -1,7 +1,7 @@
-"""What has been done once in a session, kept outside the palace: it has to hold while the palace cannot be used.
+"""Flags of sessions, outside the palace: they must work while the palace cannot be used.
 
-A flag is an empty file, because that can still be made on most full disks. Where the state directory cannot be
-written, the flag is made in the directory of the service's socket, unless that is somebody else's.
+A flag is an empty file, because even a full disk mostly has room for one. If the state directory cannot be written, the
+flag is made in the directory of the service's socket, unless that belongs to another user.
 """
 
 from __future__ import annotations
@@ -17,32 +17,34 @@ from palazzo.errors import PalazzoError
 
 _DIRECTORY = "sessions"
 _MANY = 200
-"""Flags from which on old ones are removed when another is set."""
+"""Number of flags from which old ones are removed when another is set."""
 _KEPT_FOR = 30 * 86_400.0
-"""Seconds for which a flag is kept: no session goes on for longer."""
+"""Seconds after which a flag is old: no session goes on for longer."""
 
 
 class SessionFlags:
     """The flags of the sessions of one palace."""
 
     def __init__(self, palace: str, variables: Mapping[str, str]) -> None:
-        where = client.address(palace, variables)
-        self._palace = where.palace
+        address = client.address(palace, variables)
+        self._palace = address.palace
         self._directories = [Path(paths.state_place(variables), _DIRECTORY)]
-        if _is_own(where):
-            self._directories.append(Path(where.directory, _DIRECTORY))
+        if _is_own(address):
+            self._directories.append(Path(address.directory, _DIRECTORY))
 
     def set(self, name: str, host: str, session: str) -> bool | None:
-        """Set a flag of a session. Return True where it was not set before, None where no flag can be made."""
+        """Set a flag of a session. Return False if it was set before, None if no flag can be made, else True."""
         files = self._files(name, host, session)
         if any(_exists(file) for file in files):
             return False
         for file in files:
-            with contextlib.suppress(OSError):
+            try:
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 file.touch(mode=0o600)
-                _remove_old(file.parent)
-                return True
+            except OSError:
+                continue
+            _remove_old(file.parent)
+            return True
         return None
 
     def clear(self, name: str, host: str, session: str) -> None:
@@ -57,10 +59,10 @@ class SessionFlags:
         return [directory / file_name for directory in self._directories]
 
 
-def _is_own(where: client.Address) -> bool:
-    """Whether the directory of the service's socket is the user's, or yet to be made: `/tmp` is for anybody."""
+def _is_own(address: client.Address) -> bool:
+    """Return whether the directory of the service's socket is the user's or does not exist. `/tmp` is for anybody."""
     try:
-        client.check_directory(where)
+        client.check_directory(address)
     except FileNotFoundError:
         return True
     except (PalazzoError, OSError):
@@ -76,7 +78,8 @@ def _exists(file: Path) -> bool:
 
 
 def _remove_old(directory: Path) -> None:
-    files = list(directory.iterdir())
-    for file in files if len(files) >= _MANY else ():
-        if time.time() - file.stat().st_mtime > _KEPT_FOR:
-            file.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another process may remove the same files; the next flag tries again
+        files = list(directory.iterdir())
+        for file in files if len(files) >= _MANY else ():
+            if time.time() - file.stat().st_mtime > _KEPT_FOR:
+                file.unlink(missing_ok=True)

@@ -271,17 +271,17 @@ def _sync(context: Context) -> Iterator[Finding]:
 
 
 def _background(context: Context) -> Iterator[Finding]:
-    from palazzo.derive.consumers import ACTIVITIES
+    from palazzo.derive.consumers import activity_of
     from palazzo.operations.background import failures
 
     for activity, reason in failures(context.variables):
-        doing = ACTIVITIES.get(activity, "making vectors")
+        doing = activity_of(activity)
         yield Finding("background", False, f"{doing} failed last time: {reason}", doctor_fixes.REPAIR, fixable=True)
 
 
 def _dead_letters(context: Context) -> Iterator[Finding]:
     """The texts that a consumer could not process."""
-    from palazzo.derive.consumers import ACTIVITIES
+    from palazzo.derive.consumers import activity_of
     from palazzo.operations.service_state import log_file
     from palazzo.store import dead_letters
 
@@ -294,7 +294,7 @@ def _dead_letters(context: Context) -> Iterator[Finding]:
         return  # the palace cannot be read, which is a finding of its own
     log = log_file(context.palace_path, context.variables)
     for letter in letters[:_MOST_DEAD_LETTERS]:
-        told = f"{letter.label}: {ACTIVITIES[letter.consumer]} failed ({letter.error}); the rest went on"
+        told = f"{letter.label}: {activity_of(letter.consumer)} failed ({letter.error}); the rest went on"
         mend = f"{doctor_fixes.REPAIR}; if it fails again, upgrade Palazzo or report the traceback in {log}"
         yield Finding("set aside", False, told, mend, fixable=True)
     if len(letters) > _MOST_DEAD_LETTERS:
@@ -337,7 +337,7 @@ def _unknown_hooks(context: Context) -> Iterator[Finding]:
     """Hooks that were called with names of hosts or events that are not known, lately."""
     from palazzo import hook_log
 
-    for line in hook_log.unknown(str(context.palace_path), context.variables):
+    for line in hook_log.unknown_hooks(str(context.palace_path), context.variables):
         yield Finding("hooks", False, f"not handled: {line}", "palazzo hook --help")
 
 

@@ -50,7 +50,7 @@ def that_vectors_failed(context: Context, session: HookSession | None) -> str:
     if activity == EMBEDDING_FAILED:
         told = "Palazzo finds what is new by its words alone, because making vectors failed"
     else:
-        from palazzo.derive.consumers import ACTIVITIES
+        from palazzo.derive.consumers import activity_of
 
-        told = f"Palazzo could not go on with {ACTIVITIES[activity]}"
+        told = f"Palazzo could not go on with {activity_of(activity)}"
     return f"{told}: {reason} See 'palazzo doctor'."

@@ -327,7 +327,7 @@ def _key(line: str) -> str:
 
 def _entry(statement: Statement, key: str, value: str) -> Iterator[Claim]:
     given = value.split(" #")[0].split(" //")[0].strip().rstrip(",;").strip("\"'[] ")
-    first = next(iter(given.split()), "").strip("\"',")  # a space that is none of ASCII may be all there is
+    first = next(iter(given.split()), "").strip("\"',")  # all of it may be white space outside ASCII
     for kind, pattern in _VALUES:
         text = first if kind in ("path", "name", "version") or first.isdigit() else given
         if kind == "port" and _MAPPED.match(text):

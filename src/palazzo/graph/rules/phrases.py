@@ -44,7 +44,7 @@ def owner_of_deed(text: str) -> str:
     """Return who does something: a thing's name, `project` for us all, nothing for what is no name."""
     who = tidy(re.split(r"[:;,]\s", text.strip())[-1])
     who = re.sub(r"^(?:so|fyi|btw|and|but|note that|all|@\w+)\s+", "", who, flags=re.IGNORECASE)
-    last = next(reversed(who.split()), "").casefold()  # a space that is none of ASCII may be all there is
+    last = next(reversed(who.split()), "").casefold()  # all of it may be white space outside ASCII
     if not last or last in _OURS:
         return "project"
     return who if is_thing(who, 4) and not _DENIED.search(who) else ""
