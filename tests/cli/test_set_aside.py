@@ -41,7 +41,7 @@ def test_by_rules_that_fail_on_it_it_is_named_and_the_rest_goes_on(
 
     rule = valued._named
     monkeypatch.setattr(valued, "_named", named_as_before)
-    told = "1 text could not be read for claims: 'palazzo verify' says which."
+    told = "1 text could not be read for claims: 'palazzo verify' names them."
     for command in ("conflicts", "suggest"):
         ran = mined("kg", command)
         assert (ran.code, told in " ".join(ran.out.split())) == (0, True)
@@ -49,8 +49,8 @@ def test_by_rules_that_fail_on_it_it_is_named_and_the_rest_goes_on(
     assert "reading claims failed (ValueError)" in " ".join(mined("verify").out.split())
     assert "reading claims failed (ValueError)" in " ".join(mined("doctor", "--no-canaries").out.split())
     assert "1 text could not be processed whole" in mined("status").out
-    assert "Tried again 1 text set aside before; 1 still are." in mined("repair").out
+    assert "Processed 1 text again that had been set aside; 1 could not be processed." in mined("repair").out
     monkeypatch.setattr(valued, "_named", rule)
-    assert "Tried again 1 text set aside before; 0 still are." in mined("repair").out
+    assert "Processed 1 text again that had been set aside; 0 could not be processed." in mined("repair").out
     assert mined.json("kg", "conflicts")["note"] == ""
     assert mined("verify").code == 0

@@ -67,13 +67,13 @@ def asked(user: User, name: str) -> object:
 def test_a_service_at_an_earlier_address_is_seen_and_stopped(user: User, former: int) -> None:
     status = asked(user, "service_status")
     assert not status.service.running  # type: ignore[attr-defined]
-    assert [one.pid for one in status.others] == [former]  # type: ignore[attr-defined]
+    assert [one.pid for one in status.former_services] == [former]  # type: ignore[attr-defined]
     findings = asked(user, "doctor").findings  # type: ignore[attr-defined]
     (finding,) = [one for one in findings if one.name == "service" and not one.ok]
     assert str(former) in finding.detail
     assert finding.mend == "palazzo service stop"
     stopped = asked(user, "service_stop")
-    assert (stopped.stopped, stopped.pid, stopped.others) == (True, None, (former,))  # type: ignore[attr-defined]
+    assert (stopped.stopped, stopped.pid, stopped.former_pids) == (True, None, (former,))  # type: ignore[attr-defined]
     wait_until(lambda: not is_alive(former))
 
 

@@ -85,7 +85,7 @@ def test_a_fact_holds_in_the_project_it_is_stated_in_by_whatever_way(projects: P
     assert projects.known() == [("port 2", "shop"), ("port 3", "shop"), ("port 9000", "shop")]
     assert projects.known(projects.garden) == []
     assert projects.run("kg_timeline", projects.garden).timeline == ()
-    assert projects.run("kg_query", projects.garden, entity="Lantern Service").elsewhere == 3
+    assert projects.run("kg_query", projects.garden, entity="Lantern Service").count_elsewhere == 3
     assert len(projects.known(projects.garden, everywhere=True)) == 3
     assert projects.run("kg_timeline", projects.garden, everywhere=True).count == 3
 

@@ -17,7 +17,8 @@ from palazzo.graph.contradictions import Told
 from palazzo.model import Micros
 from palazzo.operations.background import failure_file, note_failure
 from palazzo.operations.context import Context
-from palazzo.operations.doctor import DoctorRequest, Finding, doctor
+from palazzo.operations.doctor import DoctorRequest, doctor
+from palazzo.operations.finding import Finding
 from palazzo.operations.hook import hook
 from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
@@ -69,7 +70,7 @@ def test_what_is_set_aside_is_named_and_the_rest_is_answered(context: Context, t
     conflicts, suggestions = kg_conflicts(context, KgConflictsRequest()), kg_suggest(context, KgSuggestRequest())
     assert conflicts.count == 1
     assert {one.subject for one in suggestions.suggestions} == {"gateway"}
-    assert conflicts.note == suggestions.note == "1 text could not be read for claims: 'palazzo verify' says which."
+    assert conflicts.note == suggestions.note == "1 text could not be read for claims: 'palazzo verify' names them."
     (finding,) = findings(context, "set aside")
     assert "reading claims failed (ValueError)" in finding.detail
     assert finding.mend.startswith("palazzo repair; ")
@@ -86,7 +87,7 @@ def test_repair_tries_it_again(context: Context) -> None:
     choke(context)
     assert repair(context, RepairRequest(dry_run=True)).set_aside == 1
     mended = repair(context, RepairRequest())
-    assert (mended.retried, mended.set_aside, mended.ok) == (1, 0, True)
+    assert (mended.retried_texts, mended.set_aside, mended.ok) == (1, 0, True)
     assert findings(context, "set aside") == []
     assert {one.subject for one in kg_suggest(context, KgSuggestRequest()).suggestions} == {"gateway", "broker"}
 

@@ -147,8 +147,11 @@ def repair(screen: Screen, result: RepairResult) -> None:
     """Show what was made anew, and the checks."""
     made = ", ".join(result.rebuilt) or "nothing"
     screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
-    if result.retried:
-        screen.say(f"Tried again {count(result.retried, 'text')} set aside before; {result.set_aside:,} still are.")
+    if result.retried_texts:
+        retried_texts = count(result.retried_texts, "text")
+        screen.say(
+            f"Processed {retried_texts} again that had been set aside; {result.set_aside:,} could not be processed."
+        )
     _checks(screen, result.checks)
 
 
