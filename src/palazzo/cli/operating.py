@@ -149,9 +149,7 @@ def repair(screen: Screen, result: RepairResult) -> None:
     screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
     if result.retried_texts:
         retried_texts = count(result.retried_texts, "text")
-        screen.say(
-            f"Processed {retried_texts} again that had been set aside; {result.set_aside:,} could not be processed."
-        )
+        screen.say(f"Retried {retried_texts} that had been set aside; still set aside: {result.set_aside:,}.")
     _checks(screen, result.checks)
 
 

@@ -42,7 +42,7 @@ class RepairResult:
     ok: bool
     checks: tuple[CheckView, ...]
     retried_texts: int = 0
-    """How many texts that were set aside have been processed again."""
+    """How many texts that had been set aside were retried."""
     set_aside: int = 0
     """How many texts are set aside now."""
 
