@@ -34,7 +34,7 @@ LOCK = ROOT / "requirements-dev.lock"
 SCRATCH = ROOT / ".scratch"
 OLDEST = (3, 11)
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-"""The versions that are supported, oldest first."""
+"""The supported versions, oldest first."""
 
 
 def main() -> int:
@@ -123,23 +123,17 @@ def slow() -> int:
 
 DEPENDENT = (
     *(f"tests/{room}" for room in ("clients", "embed", "mcp", "mining", "recall", "store")),
-    *(
-        "tests/cli/test_help.py",
-        "tests/cli/test_search.py",
-        "tests/cli/test_exit_codes.py",
-    ),
+    *("tests/cli/test_help.py", "tests/cli/test_search.py", "tests/cli/test_exit_codes.py"),
     *("tests/exchange/test_sealing.py", "tests/feeders/test_converted.py", "tests/operations/test_watching.py"),
     *("tests/daemon/test_service.py", "tests/test_palace.py", "tests/test_settings.py"),
 )
-"""Everyday tests of what other packages do: SQLite, vectors, MCP, the command line, conversion, sealing, watching."""
-
-
+"""Everyday tests that depend on other packages: SQLite, vectors, MCP, command line, conversion, sealing, watching."""
 TEST_TOOLS = ("pytest", "hypothesis")
-"""What the names of those development dependencies begin with that tests import."""
+"""Prefixes of the development dependencies that tests import."""
 
 
 def newest() -> int:
-    """Run them with the newest versions that are allowed, on the newest Python, and watch that nothing is sent."""
+    """Run these tests with the newest allowed versions on the newest Python; then check that nothing is sent."""
     environment = ROOT / ".venv-newest"
     install_other(environment, pythons()[-1], ["--upgrade", "--upgrade-strategy", "eager"])
     if sys.argv[2:]:
@@ -149,7 +143,7 @@ def newest() -> int:
 
 
 def oldest() -> int:
-    """Run them with the lower bounds of pyproject.toml, on the oldest Python."""
+    """Run these tests with the lower bounds of pyproject.toml on the oldest Python."""
     environment, constraints = ROOT / ".venv-oldest", SCRATCH / "oldest.txt"
     SCRATCH.mkdir(exist_ok=True)
     constraints.write_text("".join(f"{name}=={version}\n" for name, version in lower_bounds().items()))
@@ -168,27 +162,27 @@ def lower_bounds() -> dict[str, str]:
 
 
 def project() -> dict[str, Any]:
-    """Return what pyproject.toml says of the package."""
-    import tomllib  # here: an older Python, which lacks it, is to say which one is needed
+    """Return the table `project` of pyproject.toml."""
+    import tomllib  # not at the top: an older Python lacks it, and must still say which version is needed
 
     table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return table
 
 
 def pythons() -> list[str]:
-    """Return the interpreters of supported versions that this machine has, on PATH or from pyenv; the oldest first."""
+    """Return this machine's interpreters of supported versions, on PATH or from pyenv, oldest first."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    found = {".".join(map(str, sys.version_info[:2])): sys.executable}
+    interpreters = {".".join(map(str, sys.version_info[:2])): sys.executable}
     for version in PYTHONS:
         on_path = shutil.which(f"python{version}")
         for interpreter in [on_path, *sorted(map(str, pyenv.glob(f"{version}*/bin/python{version}")))]:
             if interpreter and subprocess.run([interpreter, "-c", "import venv"], capture_output=True).returncode == 0:
-                found.setdefault(version, interpreter)
-    return [found[version] for version in PYTHONS if version in found]
+                interpreters.setdefault(version, interpreter)
+    return [interpreters[version] for version in PYTHONS if version in interpreters]
 
 
 def install_other(environment: Path, interpreter: str, options: list[str]) -> None:
-    """Make an environment anew, with an interpreter and with options of pip, and say which versions it holds."""
+    """Create an environment anew with an interpreter and options of pip; print the versions that it holds."""
     print(f"Installing into {environment.name}, with {interpreter} …", flush=True)
     code = run([interpreter, "-m", "venv", "--clear", str(environment)])
     pip = [python(environment), "-m", "pip", "--disable-pip-version-check"]

@@ -16,7 +16,7 @@ mkdir -p "$HOME/.{0}" "${{XDG_CONFIG_HOME:-$HOME/.config}}/{0}" "${{XDG_DATA_HOM
 mkdir -p "${{XDG_CACHE_HOME:-$HOME/.cache}}/{0}" "${{XDG_STATE_HOME:-$HOME/.local/state}}/{0}"
 echo 1.2.3
 """
-LOOKING = [
+READ_ONLY_COMMANDS = [
     ["doctor"],
     ["status"],
     ["install", "opencode", "--dry-run"],
@@ -33,13 +33,13 @@ LOOKING = [
 
 def files_of_hosts(home: Path) -> dict[str, tuple[int, int]]:
     """What lies below a home directory in anything that a host is named by: its size, and when it was changed."""
-    found = {}
+    state_by_name = {}
     for path in sorted(home.rglob("*")):
         name = path.relative_to(home).as_posix()
         if OF_A_HOST.search(name) and not name.startswith(OWN):
             stat = path.lstat()
-            found[name] = (stat.st_size, stat.st_mtime_ns)
-    return found
+            state_by_name[name] = (stat.st_size, stat.st_mtime_ns)
+    return state_by_name
 
 
 @pytest.fixture
@@ -58,12 +58,12 @@ def hosts(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_looking_makes_no_directory_of_a_host_that_was_never_used(palazzo: Command, home: Path, hosts: Path) -> None:
     palazzo.json("remember", "The deploy key is rotated in June.")
-    before = files_of_hosts(home)
-    said = {}
-    for arguments in LOOKING:
-        said[arguments[0]] = palazzo(*arguments).out
-        assert files_of_hosts(home) == before, arguments
-    assert said["doctor"].count("1.2.3") == 4
+    files_before = files_of_hosts(home)
+    output_by_command = {}
+    for arguments in READ_ONLY_COMMANDS:
+        output_by_command[arguments[0]] = palazzo(*arguments).out
+        assert files_of_hosts(home) == files_before, arguments
+    assert output_by_command["doctor"].count("1.2.3") == 4
 
 
 def test_looking_changes_nothing_of_a_host_that_is_used(palazzo: Command, home: Path, hosts: Path) -> None:
@@ -71,7 +71,7 @@ def test_looking_changes_nothing_of_a_host_that_is_used(palazzo: Command, home: 
     store = home / ".local" / "share" / "opencode"
     store.mkdir(parents=True)
     unpack_live(store)
-    before = files_of_hosts(home)
-    for arguments in LOOKING:
+    files_before = files_of_hosts(home)
+    for arguments in READ_ONLY_COMMANDS:
         palazzo(*arguments)
-        assert files_of_hosts(home) == before, arguments
+        assert files_of_hosts(home) == files_before, arguments

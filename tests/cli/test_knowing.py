@@ -42,7 +42,7 @@ def test_the_fields_of_the_json(palazzo: Command, known: str) -> None:
         "count",
         "truncated",
         "mentioned",
-        "elsewhere",
+        "count_elsewhere",
     }
     assert set(found["facts"][0]) == FACT | {"direction", "hop", "freshness", "citations", "label"}
     assert (found["as_of"], found["known_at"], found["count"]) == ("2026-03-01T23:59:59.999Z", None, 3)

@@ -37,19 +37,19 @@ class Programs:
         self, *words: str | Path, program: str = "mempalace", stdin: str = "", **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """Run one of them."""
-        return started([self.directory / program, *words], stdin, variables)
+        return run_program([self.directory / program, *words], stdin, variables)
 
     def python(self, *words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a Python that imports them."""
-        return started([sys.executable, *words], stdin, {"PYTHONPATH": str(self.directory), **variables})
+        return run_program([sys.executable, *words], stdin, {"PYTHONPATH": str(self.directory), **variables})
 
     def call(
         self, *calls: tuple[str, dict[str, object]], flags: tuple[str, ...] = (), **variables: str
     ) -> list[dict[str, object]]:
         """Start the server with these flags, list its tools and call some; return its answers to that."""
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
-        asked = [("initialize", hello), ("tools/list", {})]
-        asked += [("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls]
+        requests = [("initialize", hello), ("tools/list", {})]
+        requests += [("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls]
         environment = {**os.environ, **variables}
         command = [str(self.directory / "mempalace-mcp"), *flags]
         with subprocess.Popen(
@@ -58,7 +58,7 @@ class Programs:
             assert server.stdin is not None
             assert server.stdout is not None
             answers = []
-            for n, (method, params) in enumerate(asked):
+            for n, (method, params) in enumerate(requests):
                 message = {"jsonrpc": "2.0", "id": n, "method": method, "params": params}
                 server.stdin.write(f"{json.dumps(message)}\n")
                 server.stdin.flush()
@@ -67,7 +67,7 @@ class Programs:
         return answers[1:]
 
 
-def started(command: list[str | Path], stdin: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run_program(command: list[str | Path], stdin: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **variables}
     return subprocess.run([str(word) for word in command], input=stdin, capture_output=True, text=True, env=environment)
 
@@ -96,20 +96,20 @@ def test_the_version_is_that_of_the_interface_wherever_a_client_asks_for_it(prog
     assert shim.VERSION == install_mempalace.VERSION
     assert programs.run("--version").stdout == f"MemPalace {shim.VERSION}\n"
     assert programs.python("-m", "mempalace", "--version").stdout == f"MemPalace {shim.VERSION}\n"
-    asked = programs.python("-c", "import mempalace; print(mempalace.__version__)")
-    assert asked.stdout == f"{shim.VERSION}\n"
+    printed_version = programs.python("-c", "import mempalace; print(mempalace.__version__)")
+    assert printed_version.stdout == f"{shim.VERSION}\n"
 
 
 @pytest.mark.slow
 def test_the_module_of_the_server_has_its_tools_and_starts_it(programs: Programs) -> None:
-    looked = (
+    script = (
         "from mempalace.mcp_server import TOOLS, main; print(*sorted(TOOLS)); TOOLS['mempalace_search']['description']"
     )
-    named = programs.python("-c", looked).stdout.split()
+    tool_names = programs.python("-c", script).stdout.split()
     ran = programs.python("-m", "mempalace.mcp_server", stdin='{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     assert (ran.returncode, json.loads(ran.stdout)["id"]) == (0, 1)
-    [listed] = programs.call()
-    assert named == sorted(tool["name"] for tool in listed["result"]["tools"])  # type: ignore[index]
+    [tool_list] = programs.call()
+    assert tool_names == sorted(tool["name"] for tool in tool_list["result"]["tools"])  # type: ignore[index]
 
 
 # --- where nothing may be written --------------------------------------------------------------------------
@@ -129,11 +129,13 @@ def test_a_server_for_reading_hides_what_writes_and_refuses_it(
     around = {**variables, "PALAZZO_SERVICE": service, "XDG_RUNTIME_DIR": str(home)}
     try:
         programs.call(ADDED, PALAZZO_SERVICE="off")
-        before = palazzo.json("status")["items"]
-        listed, added, found = programs.call(ADDED, ("mempalace_search", {"query": "okapis"}), flags=flags, **around)
+        item_count = palazzo.json("status")["items"]
+        tool_list, added, search_answer = programs.call(
+            ADDED, ("mempalace_search", {"query": "okapis"}), flags=flags, **around
+        )
     finally:
-        started([sys.executable, "-m", "palazzo", "service", "stop"], "", around)
-    names = {tool["name"] for tool in listed["result"]["tools"]}  # type: ignore[index]
+        run_program([sys.executable, "-m", "palazzo", "service", "stop"], "", around)
+    names = {tool["name"] for tool in tool_list["result"]["tools"]}  # type: ignore[index]
     assert "mempalace_search" in names
     assert "mempalace_add_drawer" not in names
     assert added["error"] == {
@@ -141,8 +143,8 @@ def test_a_server_for_reading_hides_what_writes_and_refuses_it(
         "message": "Server is in read-only mode; this tool is disabled",
         "data": {"tool": "mempalace_add_drawer"},
     }
-    assert "Okapis are shy" in found["result"]["content"][0]["text"]  # type: ignore[index]
-    assert before == palazzo.json("status")["items"] == 1
+    assert "Okapis are shy" in search_answer["result"]["content"][0]["text"]  # type: ignore[index]
+    assert item_count == palazzo.json("status")["items"] == 1
 
 
 @pytest.mark.parametrize("words", [("init",), ("mine", "."), ("sweep", "."), ("repair", "--yes")])
@@ -202,15 +204,15 @@ def test_a_hook_is_answered_and_an_unknown_verb_is_not(shop: Path, programs: Pro
 
 @pytest.mark.slow
 def test_a_palace_is_the_file_in_the_directory_that_is_named(programs: Programs, till: Path, home: Path) -> None:
-    elsewhere = home / "elsewhere" / "palace"
-    assert programs.run("--palace", elsewhere, "mine", till).returncode == 0
-    assert (elsewhere / "palace.db").is_file()
-    assert "MemPalace Status -- 2 drawers" in programs.run("status", f"--palace={elsewhere}").stdout
-    assert "2 drawers" in programs.run("status", MEMPALACE_PALACE_PATH=str(elsewhere)).stdout
+    other_palace = home / "elsewhere" / "palace"
+    assert programs.run("--palace", other_palace, "mine", till).returncode == 0
+    assert (other_palace / "palace.db").is_file()
+    assert "MemPalace Status -- 2 drawers" in programs.run("status", f"--palace={other_palace}").stdout
+    assert "2 drawers" in programs.run("status", MEMPALACE_PALACE_PATH=str(other_palace)).stdout
     assert "No palace found" in programs.run("status").stdout
-    (elsewhere.parent / "theirs").mkdir()
-    (elsewhere.parent / "theirs" / "chroma.sqlite3").write_bytes(b"")
-    assert "palazzo import --palace" in programs.run("--palace", elsewhere.parent / "theirs", "status").stderr
+    (other_palace.parent / "theirs").mkdir()
+    (other_palace.parent / "theirs" / "chroma.sqlite3").write_bytes(b"")
+    assert "palazzo import --palace" in programs.run("--palace", other_palace.parent / "theirs", "status").stderr
 
 
 @pytest.mark.slow
@@ -250,7 +252,6 @@ def test_clients_read_the_same_of_the_real_program_and_of_this_one(
         ):
             assert same_form(run(*words), programs.run(*words)), words
         assert snippets(run("search", "failed payment")) == snippets(programs.run("search", "failed payment"))
-        assert run("status").stdout == programs.run("status").stdout or same_form(run("status"), programs.run("status"))
         assert {run("nonsense").returncode, programs.run("nonsense").returncode} == {2}
         assert {run("search").returncode, programs.run("search").returncode} == {2}
 
@@ -265,13 +266,15 @@ def theirs_runner(peer: MemPalace) -> Callable[..., subprocess.CompletedProcess[
 
 def same_form(theirs: subprocess.CompletedProcess[str], ours: subprocess.CompletedProcess[str]) -> bool:
     """Whether a client that goes by exit codes and by the lines that frame words meets the same."""
-    assert (theirs.returncode, framing(theirs.stdout)) == (ours.returncode, framing(ours.stdout)), ours.stderr
+    assert (theirs.returncode, framing_lines(theirs.stdout)) == (ours.returncode, framing_lines(ours.stdout)), (
+        ours.stderr
+    )
     return True
 
 
-def framing(printed: str) -> list[str]:
+def framing_lines(output: str) -> list[str]:
     """The lines that are no recorded words, with numbers and places of this machine left out; of hits the first."""
-    first = printed.partition("  [2] ")[0]
+    first = output.partition("  [2] ")[0]
     lines = [
         line
         for line in first.splitlines()
@@ -288,11 +291,10 @@ def snippets(ran: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
     """What a client takes out of a search: the words of each block that states a cosine, with its source."""
     blocks = re.split(r"\n  \[\d+\] ", ran.stdout)[1:]
     assert blocks
-    assert all(float(found.group(1)) >= 0 for block in blocks if (found := re.search(r"cosine_sim=([0-9.]+)", block)))
-    assert all("cosine_sim=" in block for block in blocks)
-    named = re.compile(r"Source: (\S+)")
+    assert all(re.search(r"cosine_sim=[0-9.]+", block) for block in blocks)
+    source_pattern = re.compile(r"Source: (\S+)")
     return sorted(
         (source.group(1), words.group(1).strip())
         for block in blocks
-        if (source := named.search(block)) and (words := SNIPPET.search(block))
+        if (source := source_pattern.search(block)) and (words := SNIPPET.search(block))
     )

@@ -55,7 +55,7 @@ def over_lines(start: Start, profile: str, alone: bool) -> Iterator[Ask]:
 
 @contextmanager
 def over_http(someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
-    with Palace.open(someone.palace) as opened, opened.database.transaction() as connection:
+    with Palace.open(someone.palace) as palace, palace.database.transaction() as connection:
         secret = tokens.issue(connection, profile.encode(), profile, "write", Micros(1))
     variables = {**someone.variables, "PALAZZO_PALACE": str(someone.palace), "PALAZZO_SERVICE": "off"}
     with subprocess.Popen(
@@ -74,10 +74,10 @@ def over_http(someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
                     message["id"] = 1
                 if method == "initialize":
                     headers.pop("Mcp-Session-Id", None)
-                reply = server.request("POST", "/mcp", headers, json.dumps(message).encode())
-                if "mcp-session-id" in reply.headers:
-                    headers["Mcp-Session-Id"] = reply.headers["mcp-session-id"]
-                return reply.json if reply.body else {}
+                response = server.request("POST", "/mcp", headers, json.dumps(message).encode())
+                if "mcp-session-id" in response.headers:
+                    headers["Mcp-Session-Id"] = response.headers["mcp-session-id"]
+                return response.json if response.body else {}
 
             yield ask
         finally:
@@ -85,9 +85,11 @@ def over_http(someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
 
 
 @contextmanager
-def connected(how: str, start: Start, someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
-    served = over_http(someone, stock, profile) if how == "http" else over_lines(start, profile, how == "alone")
-    with served as ask:
+def connected(transport: str, start: Start, someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
+    connection = (
+        over_http(someone, stock, profile) if transport == "http" else over_lines(start, profile, transport == "alone")
+    )
+    with connection as ask:
         yield ask
 
 
@@ -106,20 +108,23 @@ def test_a_client_that_says_little_of_itself_is_served(
 ) -> None:
     with connected(how, start, someone, stock, profile) as ask:
         for params, version in OPENINGS:
-            greeted = ask("initialize", params)
-            assert greeted.get("result", greeted).get("protocolVersion") == version, (params, greeted)
+            greeting_answer = ask("initialize", params)
+            assert greeting_answer.get("result", greeting_answer).get("protocolVersion") == version, (
+                params,
+                greeting_answer,
+            )
         ask("notifications/initialized", None)
-        called = ask(
+        search_answer = ask(
             "tools/call",
             {
                 "name": SEARCHES[profile],
                 "arguments": {"query": "deploy port", "wait_for_previous": True, "since": None},
             },
         )
-        assert "8443" in called["result"]["content"][0]["text"]
-        assert "remarks" not in called["result"]["structuredContent"]
-        unknown = ask("tools/call", {"name": "nothing", "arguments": {}})
-        assert unknown["error"]["code"] == (INVALID_PARAMS if profile == "palazzo" else METHOD_NOT_FOUND)
+        assert "8443" in search_answer["result"]["content"][0]["text"]
+        assert "remarks" not in search_answer["result"]["structuredContent"]
+        unknown_tool_answer = ask("tools/call", {"name": "nothing", "arguments": {}})
+        assert unknown_tool_answer["error"]["code"] == (INVALID_PARAMS if profile == "palazzo" else METHOD_NOT_FOUND)
         many = ask(
             "tools/call", {"name": SEARCHES[profile], "arguments": {"query": "deploy port", "limit": "1", "n": 1}}
         )

@@ -103,9 +103,10 @@ def test_a_service_is_started_looked_at_and_stopped(palazzo: Palazzo, user: User
         caller.call("remember", {"text": "so that there is a palace"})
     status = json.loads(palazzo(user, "status", "--json").out)["service"]
     assert status == {"running": True, "pid": pid}
-    assert json.loads(palazzo(user, "service", "stop", "--json").out) == {"stopped": True, "pid": pid, "others": []}
+    stop_command = ("service", "stop", "--json")
+    assert json.loads(palazzo(user, *stop_command).out) == {"stopped": True, "pid": pid, "former_pids": []}
     wait_until(lambda: not is_alive(pid))
-    assert json.loads(palazzo(user, "service", "stop", "--json").out) == {"stopped": False, "pid": None, "others": []}
+    assert json.loads(palazzo(user, *stop_command).out) == {"stopped": False, "pid": None, "former_pids": []}
     assert json.loads(palazzo(user, "status", "--json").out)["service"] == {"running": False, "pid": None}
 
 

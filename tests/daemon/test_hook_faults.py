@@ -59,11 +59,11 @@ def cases() -> list[tuple[str, str, str]]:
     """
     if os.environ.get("PALAZZO_HOOK_FAULTS") == "all":
         return [(host, service, fault) for host in EVENTS for service in ("on", "off") for fault in FAULTS]
-    chosen = [("claude-code", service, fault) for service in ("on", "off") for fault in FAULTS]
+    selected_cases = [("claude-code", service, fault) for service in ("on", "off") for fault in FAULTS]
     for number, fault in enumerate(FAULTS):
-        chosen.append((OTHER_HOSTS[number % 3], "on", fault))
-        chosen.append((OTHER_HOSTS[(number + 1) % 3], "off", fault))
-    return chosen
+        selected_cases.append((OTHER_HOSTS[number % 3], "on", fault))
+        selected_cases.append((OTHER_HOSTS[(number + 1) % 3], "off", fault))
+    return selected_cases
 
 
 BEFORE_THE_SERVICE = ("read-only", "newer schema", "no permission")
@@ -79,23 +79,23 @@ sys.stdin.read()
 
 
 @dataclass
-class Answered:
+class HookAnswer:
     """What one hook printed, and how long it took."""
 
     event: str
-    printed: bytes
+    output: bytes
     complaint: bytes
     code: int
     seconds: float
 
     @property
     def answer(self) -> dict[str, Any]:
-        read: dict[str, Any] = json.loads(self.printed or b"{}")
+        read: dict[str, Any] = json.loads(self.output or b"{}")
         assert isinstance(read, dict)
         return read
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """The line for the person."""
         return str(self.answer.get("systemMessage") or self.answer.get("tell") or "")
 
@@ -113,7 +113,7 @@ class Session:
         shutil.copy(TRANSCRIPT, self.transcript)
         machine.variables["PALAZZO_PALACE"] = str(disk / "home")
 
-    def run(self, event: str) -> Answered:
+    def run(self, event: str) -> HookAnswer:
         payload = {
             "session_id": SESSION,
             "session": SESSION,
@@ -135,7 +135,7 @@ class Session:
         }
         command = [sys.executable, "-I", "-S", "-E", str(ROOT / "src" / "palazzo" / "__main__.py"), "hook"]
         began = time.monotonic()
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, self.host, event],
             input=json.dumps(payload).encode(),
             capture_output=True,
@@ -143,13 +143,13 @@ class Session:
             env=self.machine.variables,
             timeout=60,
         )
-        return Answered(event, done.stdout, done.stderr, done.returncode, time.monotonic() - began)
+        return HookAnswer(event, process.stdout, process.stderr, process.returncode, time.monotonic() - began)
 
 
-def in_time(session: Session, event: str, seconds: float) -> Answered:
+def in_time(session: Session, event: str, seconds: float) -> HookAnswer:
     """Run a hook until it ends by itself within so many seconds: on a busy machine its deadline may come first."""
     answers = (session.run(event) for _ in range(30))
-    return next(one for one in answers if one.seconds < seconds)
+    return next(answer for answer in answers if answer.seconds < seconds)
 
 
 def mount(disk: Path, options: str) -> None:
@@ -186,18 +186,18 @@ def fill(disk: Path) -> Path:
 
 def inflict(fault: str, palace: Path, disk: Path) -> Callable[[], object]:
     """Make the palace unusable; return what makes it usable again."""
-    kept = palace.with_name("kept.db")
+    copy = palace.with_name("kept.db")
     connection = apsw.Connection(str(palace))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     connection.close()
-    shutil.copy(palace, kept)
+    shutil.copy(palace, copy)
 
     def put_back() -> None:
         if palace.is_dir():
             palace.rmdir()
         for name in ("-wal", "-shm"):
             palace.with_name(palace.name + name).unlink(missing_ok=True)
-        kept.replace(palace)
+        copy.replace(palace)
 
     if fault == "overwritten pages":
         size = palace.stat().st_size
@@ -216,7 +216,7 @@ def inflict(fault: str, palace: Path, disk: Path) -> Callable[[], object]:
         assert locker.stdout.readline() == b"locked\n"
         return lambda: locker.communicate()
     if fault == "full disk":
-        kept.unlink()
+        copy.unlink()
         return fill(disk).unlink
     if fault == "read-only":
         remount(disk, "ro")
@@ -245,12 +245,12 @@ def is_served(machine: Machine) -> bool:
     return b"retry budget" in answer and b"words alone" not in answer
 
 
-def table(title: str, answers: list[Answered]) -> None:
+def table(title: str, answers: list[HookAnswer]) -> None:
     print(f"\n{title}")
-    for one in answers:
-        said = "held back" if one.is_held_back else "told" if one.told else "-"
-        line = one.told or str(one.answer.get("reason", ""))
-        print(f"  {one.event:<20} {one.code}  {one.seconds:5.1f} s  {said:<10} {line[:150]}")
+    for answer in answers:
+        outcome = "held back" if answer.is_held_back else "told" if answer.message else "-"
+        line = answer.message or str(answer.answer.get("reason", ""))
+        print(f"  {answer.event:<20} {answer.code}  {answer.seconds:5.1f} s  {outcome:<10} {line[:150]}")
 
 
 @pytest.mark.slow
@@ -275,22 +275,24 @@ def test_every_hook_of_a_palace_that_cannot_be_used(
         mend()
     table(f"{host}, service {service}, {fault}", answers)
 
-    assert [(one.event, one.code, one.complaint) for one in answers] == [(name, 0, b"") for name in EVENTS[host]]
-    assert max(one.seconds for one in answers) < 30
-    compactions = [one for one in answers if one.event.lower().startswith("pre") and "ompact" in one.event]
-    told = [one.told for one in answers if one.told and one not in compactions]
+    assert [(answer.event, answer.code, answer.complaint) for answer in answers] == [
+        (name, 0, b"") for name in EVENTS[host]
+    ]
+    assert max(answer.seconds for answer in answers) < 30
+    compactions = [answer for answer in answers if answer.event.lower().startswith("pre") and "ompact" in answer.event]
+    lines = [answer.message for answer in answers if answer.message and answer not in compactions]
     if fault == "absent":
-        assert len(told) == 1 or answers[0].seconds > 1.4  # a machine so busy that there was no time to say it
-        assert all("there is no palace" in one for one in told)
-        assert not any(one.is_held_back for one in answers)
+        assert len(lines) == 1 or answers[0].seconds > 1.4  # a machine so busy that there was no time to say it
+        assert all("there is no palace" in line for line in lines)
+        assert not any(answer.is_held_back for answer in answers)
     else:
-        assert len(told) == 1, told
-        assert str(machine.palace) in told[0]
+        assert len(lines) == 1, lines
+        assert str(machine.palace) in lines[0]
         held_back = host in ("claude-code", "pi")
-        assert [one.is_held_back for one in compactions] == [held_back, False]
+        assert [answer.is_held_back for answer in compactions] == [held_back, False]
 
-    after = session.run("stop")
-    assert (after.code, after.complaint, after.told) == (0, b"", "")
+    last_answer = session.run("stop")
+    assert (last_answer.code, last_answer.complaint, last_answer.message) == (0, b"", "")
     eventually(lambda: len(machine.messages()) > 1 or (session.run("stop") and len(machine.messages()) > 1))
 
 
@@ -301,11 +303,11 @@ def test_a_compaction_on_a_full_disk_is_held_back_once_for_each_attempt(disk: Pa
     machine.variables["PALAZZO_SERVICE"] = "off"
     mend = inflict("full disk", machine.palace, disk)
     attempts = [session.run("PreCompact") for _ in range(3)]
-    assert [one.is_held_back for one in attempts] == [True, False, True]
+    assert [answer.is_held_back for answer in attempts] == [True, False, True]
     reason = attempts[0].answer["reason"]
     assert str(machine.palace) in reason
     assert "Compact again to go on without" in reason
-    assert attempts[1].printed == b""  # whatever is printed here would stand in the prompt of the summary
+    assert attempts[1].output == b""  # whatever is printed here would stand in the prompt of the summary
     mend()
     assert not session.run("PreCompact").is_held_back
     assert len(machine.messages()) > 1
@@ -316,8 +318,8 @@ def test_a_state_directory_that_cannot_be_written_keeps_nothing_secret(disk: Pat
     (disk / "home" / "palace.db").mkdir(parents=True)
     machine.variables |= {"PALAZZO_SERVICE": "off", "XDG_STATE_HOME": "/proc/nowhere"}
     answers = (session.run("SessionStart") for _ in range(30))  # on a busy machine the first may have no time for it
-    assert "is a directory" in next(one.told for one in answers if one.told)
-    assert session.run("SessionStart").told == ""
+    assert "is a directory" in next(answer.message for answer in answers if answer.message)
+    assert session.run("SessionStart").message == ""
 
 
 @pytest.mark.slow
@@ -332,8 +334,8 @@ def test_a_service_that_does_not_answer_holds_a_compaction_back(disk: Path, mach
         answers = [session.run("pre-compact") for _ in range(2)]
     finally:
         os.kill(pid, signal.SIGCONT)
-    assert [one.is_held_back for one in answers] == [True, False]
-    assert all("does not answer" in one.told for one in answers)
+    assert [answer.is_held_back for answer in answers] == [True, False]
+    assert all("does not answer" in answer.message for answer in answers)
 
 
 @pytest.mark.parametrize(
@@ -355,8 +357,8 @@ def test_without_a_service_what_was_said_is_found_when_the_hook_has_ended(
         session.transcript = machine.home / ".pi" / "agent" / "sessions" / "--api--" / PI_SESSION.name
         session.transcript.parent.mkdir(parents=True)
         shutil.copy(PI_SESSION, session.transcript)
-    answered = in_time(session, event, 2.4)
-    assert (answered.code, answered.complaint, answered.answer) == (0, b"", {})
+    answer = in_time(session, event, 2.4)
+    assert (answer.code, answer.complaint, answer.answer) == (0, b"", {})
     assert len(machine.messages()) > 1
     assert machine.pid() is None
     with machine.alone() as context:
@@ -369,11 +371,11 @@ def test_without_a_service_a_prompt_and_a_start_are_answered_as_by_one(machine: 
     machine.note("We decided on a retry budget of ten percent.")
     session = Session(machine, machine.palace.parent.parent, "claude-code")
     del machine.variables["PALAZZO_PALACE"]
-    prompted, started = (
-        next(one for one in (session.run(event) for _ in range(30)) if one.answer)
+    prompt_answer, start_answer = (
+        next(answer for answer in (session.run(event) for _ in range(30)) if answer.answer)
         for event in ("UserPromptSubmit", "SessionStart")
     )
-    assert b"retry budget of ten percent" in prompted.printed
-    assert b"words alone" not in prompted.printed
-    assert started.answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert b"retry budget of ten percent" in prompt_answer.output
+    assert b"words alone" not in prompt_answer.output
+    assert start_answer.answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert machine.pid() is None

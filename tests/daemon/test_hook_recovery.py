@@ -23,7 +23,7 @@ from palazzo.hosts.registry import ADAPTERS
 from palazzo.hosts.session_flags import SessionFlags
 from palazzo.operations import spool
 
-OTHER = "5b1f0b4e-0000-4000-8000-000000000001"
+OTHER_SESSION = "5b1f0b4e-0000-4000-8000-000000000001"
 
 
 @pytest.fixture
@@ -32,20 +32,20 @@ def transcript(machine: Machine) -> Path:
     return Path(shutil.copy(TRANSCRIPT, machine.transcripts / TRANSCRIPT.name))
 
 
-def left(machine: Machine, path: Path, session: str = "s-2") -> None:
+def leave_pointer_of(machine: Machine, path: Path, session: str = "s-2") -> None:
     """Another hook had to leave a pointer."""
-    named: dict[str, object] = {"session": session, "transcript": str(path)}
-    alone.leave_pointer(str(machine.palace), "claude-code", "Stop", named, machine.variables)
+    fields: dict[str, object] = {"session": session, "transcript": str(path)}
+    alone.leave_pointer(str(machine.palace), "claude-code", "Stop", fields, machine.variables)
 
 
-def answered(machine: Machine, event: str, path: Path, seconds: float = 30.0) -> dict[str, Any]:
+def answer_hook(machine: Machine, event: str, path: Path, seconds: float = 30.0) -> dict[str, Any]:
     payload = json.dumps(machine.payload(transcript_path=str(path))).encode()
-    said = hook_process.answer("claude-code", event, payload, None, machine.variables, seconds)
-    read: dict[str, Any] = json.loads(said)
+    output = hook_process.answer("claude-code", event, payload, None, machine.variables, seconds)
+    read: dict[str, Any] = json.loads(output)
     return read
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception | threading.Event) -> None:
+def fail_reading(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception | threading.Event) -> None:
     """Reading the file of that name again fails, or takes for ever."""
     reading = hook_process._HookProcess._read
 
@@ -64,9 +64,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception | threa
 def test_a_pointer_that_cannot_be_read_is_no_fault_of_the_hook_that_tries(
     machine: Machine, transcript: Path, monkeypatch: pytest.MonkeyPatch, event: str
 ) -> None:
-    failing(monkeypatch, "bad.jsonl", PalazzoError("it cannot be read."))
-    left(machine, machine.transcripts / "bad.jsonl")
-    assert answered(machine, event, transcript) == {}
+    fail_reading(monkeypatch, "bad.jsonl", PalazzoError("it cannot be read."))
+    leave_pointer_of(machine, machine.transcripts / "bad.jsonl")
+    assert answer_hook(machine, event, transcript) == {}
     assert len(machine.messages()) >= 36
     assert spool.take(machine.palace, machine.variables) == []
 
@@ -74,43 +74,43 @@ def test_a_pointer_that_cannot_be_read_is_no_fault_of_the_hook_that_tries(
 def test_a_pointer_waits_where_the_palace_cannot_be_used(
     machine: Machine, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing(monkeypatch, "later.jsonl", PalaceUnusable("it is locked."))
-    left(machine, machine.transcripts / "later.jsonl")
-    assert answered(machine, "PreCompact", transcript) == {}
-    assert [Path(one.path).name for one in spool.take(machine.palace, machine.variables)] == ["later.jsonl"]
+    fail_reading(monkeypatch, "later.jsonl", PalaceUnusable("it is locked."))
+    leave_pointer_of(machine, machine.transcripts / "later.jsonl")
+    assert answer_hook(machine, "PreCompact", transcript) == {}
+    assert [Path(pointer.path).name for pointer in spool.take(machine.palace, machine.variables)] == ["later.jsonl"]
 
 
 def test_a_compaction_goes_on_where_only_the_spool_takes_too_long(
     machine: Machine, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = threading.Event()
-    failing(monkeypatch, "long.jsonl", over)
-    left(machine, machine.transcripts / "long.jsonl")
+    fail_reading(monkeypatch, "long.jsonl", over)
+    leave_pointer_of(machine, machine.transcripts / "long.jsonl")
     try:
-        assert answered(machine, "PreCompact", transcript, 2.0) == {}
+        assert answer_hook(machine, "PreCompact", transcript, 2.0) == {}
     finally:
         over.set()
     assert len(machine.messages()) >= 36
 
 
 def test_a_process_forgets_only_the_pointers_that_it_has_read(machine: Machine) -> None:
-    left(machine, machine.transcripts / "one.jsonl")
+    leave_pointer_of(machine, machine.transcripts / "one.jsonl")
     mine = spool.take(machine.palace, machine.variables)
-    left(machine, machine.transcripts / "two.jsonl")
+    leave_pointer_of(machine, machine.transcripts / "two.jsonl")
     spool.take(machine.palace, machine.variables)  # by another, which is still at it
     spool.forget(mine)
-    assert [Path(one.path).name for one in spool.take(machine.palace, machine.variables)] == ["two.jsonl"]
+    assert [Path(pointer.path).name for pointer in spool.take(machine.palace, machine.variables)] == ["two.jsonl"]
 
 
 def test_pointers_of_one_session_that_are_left_over_and_over_displace_no_other(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spool, "_MOST", 3)
-    left(machine, machine.transcripts / "one.jsonl", OTHER)
+    leave_pointer_of(machine, machine.transcripts / "one.jsonl", OTHER_SESSION)
     for _ in range(5):
-        left(machine, machine.transcripts / "two.jsonl")
-    found = spool.take(machine.palace, machine.variables)
-    assert [Path(one.path).name for one in found] == ["one.jsonl", "two.jsonl"]
+        leave_pointer_of(machine, machine.transcripts / "two.jsonl")
+    pointers = spool.take(machine.palace, machine.variables)
+    assert [Path(pointer.path).name for pointer in pointers] == ["one.jsonl", "two.jsonl"]
 
 
 def test_a_compaction_is_kept_where_neither_a_service_runs_nor_the_state_directory_can_be_written(
@@ -136,14 +136,14 @@ def test_an_unknown_host_is_named_also_while_standard_input_stays_open(machine: 
     ]
     reading, writing = os.pipe()
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, stdin=reading, capture_output=True, env=machine.variables, timeout=60, check=False
         )
     finally:
         os.close(reading)
         os.close(writing)
-    assert (done.stdout, done.returncode) == (b"{}\n", 0)
-    assert b"'nobody' is not a known host" in done.stderr
+    assert (process.stdout, process.returncode) == (b"{}\n", 0)
+    assert b"'nobody' is not a known host" in process.stderr
 
 
 # --- what was told, and to whom ------------------------------------------------------------------------------
@@ -151,18 +151,18 @@ def test_an_unknown_host_is_named_also_while_standard_input_stays_open(machine: 
 
 def test_what_did_not_reach_the_host_is_said_and_held_back_the_next_time(machine: Machine, transcript: Path) -> None:
     claude = ADAPTERS["claude-code"]
-    happening = Happening("claude-code", "pre-compact", "s-1", str(machine.project), str(transcript))
-    gone, late, there = (Faults(str(machine.palace), machine.variables) for _ in range(3))
+    compaction = Happening("claude-code", "pre-compact", "s-1", str(machine.project), str(transcript))
+    unheard, late_hook, later_hook = (Faults(str(machine.palace), machine.variables) for _ in range(3))
 
     def is_held_back(faults: Faults) -> bool:
-        return faults.react(claude, "pre-compact", happening, PalaceUnusable("It is locked.")).hold_back
+        return faults.react(claude, "pre-compact", compaction, PalaceUnusable("It is locked.")).hold_back
 
-    assert is_held_back(gone)
-    gone.abandon()
-    assert is_held_back(there)
-    late.abandon()
-    assert not is_held_back(late)  # it says it to nobody, so the next attempt is the second one still
-    assert not is_held_back(there)
+    assert is_held_back(unheard)
+    unheard.abandon()
+    assert is_held_back(later_hook)
+    late_hook.abandon()
+    assert not is_held_back(late_hook)  # it says it to nobody, so the next attempt is the second one still
+    assert not is_held_back(later_hook)
 
 
 def test_flags_are_neither_made_nor_removed_in_a_directory_that_is_somebody_elses(

@@ -26,14 +26,17 @@ os._exit(service.main([sys.argv[1]]))
 """A service that listens below XDG_RUNTIME_DIR, as those of earlier versions did."""
 
 
-def without(variables: dict[str, str], name: str) -> dict[str, str]:
+def variables_without(variables: dict[str, str], name: str) -> dict[str, str]:
     return {key: value for key, value in variables.items() if key != name}
 
 
 def test_who_lost_the_variable_meets_the_service_that_others_started(user: User) -> None:
     with user.caller():
         pid = user.pid()
-        contexts = (without(user.variables, "XDG_RUNTIME_DIR"), {**user.variables, "TMPDIR": str(user.runtime)})
+        contexts = (
+            variables_without(user.variables, "XDG_RUNTIME_DIR"),
+            {**user.variables, "TMPDIR": str(user.runtime)},
+        )
         for variables in contexts:
             stream, answer = client.greet(client.address(str(user.palace), variables), {"want": "state"})
             stream.close()
@@ -49,31 +52,31 @@ def former(user: User) -> Iterator[int]:
     """The process of a service of an earlier version."""
     process = subprocess.Popen([sys.executable, "-P", "-c", AS_BEFORE, str(user.palace)], env=user.variables)
     user.started.add(process.pid)
-    (where, *_) = rendezvous.former_addresses(str(user.palace), user.variables)
+    (address, *_) = rendezvous.former_addresses(str(user.palace), user.variables)
     try:
-        wait_until(lambda: Path(where.socket).exists() or process.poll() is not None, 30)
+        wait_until(lambda: Path(address.socket).exists() or process.poll() is not None, 30)
         yield process.pid
     finally:
         process.kill()
         process.wait()
 
 
-def asked(user: User, name: str) -> object:
+def run_operation(user: User, name: str) -> object:
     with Context(user.palace, user.home, user.variables) as context:
-        named: Operation[object, object] = operation(name)
-        return named.run(context, named.request())
+        named_operation: Operation[object, object] = operation(name)
+        return named_operation.run(context, named_operation.request())
 
 
 def test_a_service_at_an_earlier_address_is_seen_and_stopped(user: User, former: int) -> None:
-    status = asked(user, "service_status")
+    status = run_operation(user, "service_status")
     assert not status.service.running  # type: ignore[attr-defined]
-    assert [one.pid for one in status.others] == [former]  # type: ignore[attr-defined]
-    findings = asked(user, "doctor").findings  # type: ignore[attr-defined]
-    (finding,) = [one for one in findings if one.name == "service" and not one.ok]
-    assert str(former) in finding.detail
-    assert finding.mend == "palazzo service stop"
-    stopped = asked(user, "service_stop")
-    assert (stopped.stopped, stopped.pid, stopped.others) == (True, None, (former,))  # type: ignore[attr-defined]
+    assert [service.pid for service in status.former_services] == [former]  # type: ignore[attr-defined]
+    findings = run_operation(user, "doctor").findings  # type: ignore[attr-defined]
+    (report,) = [report for report in findings if report.name == "service" and not report.ok]
+    assert str(former) in report.detail
+    assert report.mend == "palazzo service stop"
+    result = run_operation(user, "service_stop")
+    assert (result.stopped, result.pid, result.former_pids) == (True, None, (former,))  # type: ignore[attr-defined]
     wait_until(lambda: not is_alive(former))
 
 

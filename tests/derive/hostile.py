@@ -249,12 +249,12 @@ _READ = {
 def packages(size: int) -> Iterator[tuple[str, list[Path]]]:
     """Yield installed packages with their files, those with most text first."""
     root = Path(sysconfig.get_paths()["purelib"])
-    found = {
+    files_by_package = {
         package.name: [file for file in sorted(package.rglob("*")) if file.suffix in _READ and file.is_file()]
         for package in root.iterdir()
         if package.is_dir() and package.name != "__pycache__"
     }
-    yield from sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))[:size]
+    yield from sorted(files_by_package.items(), key=lambda one: (-len(one[1]), one[0]))[:size]
 
 
 # Both
@@ -297,4 +297,4 @@ def follow_all(palace: Palace) -> None:
 def set_aside(palace: Palace) -> list[tuple[str, str, str]]:
     """What consumers could not process."""
     with palace.database.snapshot() as connection:
-        return [(one.consumer, one.label, one.error) for one in dead_letters.all_letters(connection)]
+        return [(letter.consumer, letter.label, letter.error) for letter in dead_letters.all_letters(connection)]

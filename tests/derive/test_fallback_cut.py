@@ -57,7 +57,7 @@ def broken_rules(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def found(palace: Palace, words: str) -> list[str]:
+def find_texts(palace: Palace, words: str) -> list[str]:
     return [hit.drawer.text for hit in palace.search(Query(words)).hits]
 
 
@@ -76,13 +76,13 @@ def test_a_message_that_cannot_be_cut_is_found_and_the_rest_of_its_segment_is_cu
     rows = [said(0, "user", "Where does the gateway listen?"), called(1, "Bash", "ss -tlnp", "c1")]
     rows += [answered(2, f"a {POISON} mushroom grows here", "c1"), said(3, "assistant", "It listens on port 8443.")]
     file_rows(palace, rows)
-    assert found(palace, "mushroom") == [f"a {POISON} mushroom grows here"]
-    assert found(palace, "gateway")[0].endswith("It listens on port 8443.")
+    assert find_texts(palace, "mushroom") == [f"a {POISON} mushroom grows here"]
+    assert find_texts(palace, "gateway")[0].endswith("It listens on port 8443.")
     assert set_aside(palace) == [("cut", "item")]
     assert [check.name for check in wrong(palace)] == ["set aside"]
     broken_rules.undo()
     palace.retry_set_aside()
-    assert found(palace, "mushroom") == [f"ss -tlnp\n\na {POISON} mushroom grows here"]
+    assert find_texts(palace, "mushroom") == [f"ss -tlnp\n\na {POISON} mushroom grows here"]
     assert (set_aside(palace), wrong(palace)) == ([], [])
 
 
@@ -110,14 +110,14 @@ def test_a_document_and_a_note_are_kept_whole_and_what_is_forgotten_of_them_stay
 ) -> None:
     file_version(palace, f"# Guide\n\nA {POISON} mushroom.\n")
     note = palace.remember(f"Also {POISON}: a toadstool.", Place("api", "notes"))
-    assert found(palace, "mushroom") == [f"# Guide\n\nA {POISON} mushroom.\n"]
-    assert found(palace, "toadstool") == [f"Also {POISON}: a toadstool."]
+    assert find_texts(palace, "mushroom") == [f"# Guide\n\nA {POISON} mushroom.\n"]
+    assert find_texts(palace, "toadstool") == [f"Also {POISON}: a toadstool."]
     assert set_aside(palace) == [("cut", "item")] * 2
     palace.forget(list(note.drawers))
-    assert found(palace, "toadstool") == []
+    assert find_texts(palace, "toadstool") == []
     assert [check.name for check in wrong(palace)] == ["set aside"]
     file_version(palace, "# Guide\n\nAn edible mushroom.\n")
-    assert found(palace, "mushroom") == ["# Guide\n\nAn edible mushroom."]
+    assert find_texts(palace, "mushroom") == ["# Guide\n\nAn edible mushroom."]
     assert len(set_aside(palace)) == 1
 
 
@@ -155,21 +155,21 @@ def test_words_that_have_no_index_form_are_indexed_as_they_stand(
     monkeypatch.setattr(indexing, "index_form", choosy_index_form)
     palace.remember(f"A {POISON} mushroom.", Place("api", "notes"))
     palace.remember("A fern.", Place("api", "notes"))
-    assert found(palace, "mushroom") == [f"A {POISON} mushroom."]
+    assert find_texts(palace, "mushroom") == [f"A {POISON} mushroom."]
     assert set_aside(palace) == [("keyword", "drawer")]
     assert [check.name for check in wrong(palace)] == ["set aside"]
     monkeypatch.undo()
     palace.retry_set_aside()
-    assert (found(palace, "mushroom"), set_aside(palace)) == ([f"A {POISON} mushroom."], [])
+    assert (find_texts(palace, "mushroom"), set_aside(palace)) == ([f"A {POISON} mushroom."], [])
 
 
 class Choosy(HashedWords):
-    """An embedder that does not take a certain word; `broken`, none at all."""
+    """An embedder that does not take a certain word; `takes_no_text`, none at all."""
 
-    broken = False
+    takes_no_text = False
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if self.broken or any(POISON in text for text in texts):
+        if self.takes_no_text or any(POISON in text for text in texts):
             raise ValueError("no such token")
         return super().embed(texts)
 
@@ -185,7 +185,7 @@ def test_a_text_that_has_no_vector_keeps_none_other_waiting(palace: Palace, embe
         palace.remember(f"Number {n}: {POISON if n == 7 else 'a fern'}.", Place("api", "notes"))
     palace.embed_pending()
     assert (pending(palace), set_aside(palace)) == (0, [("embed", "drawer")])
-    assert found(palace, POISON)[0] == f"Number 7: {POISON}."
+    assert find_texts(palace, POISON)[0] == f"Number 7: {POISON}."
     assert [check.name for check in wrong(palace)] == ["set aside"]
     palace.retry_set_aside()
     assert pending(palace) == 1
@@ -196,7 +196,7 @@ def test_a_text_that_has_no_vector_keeps_none_other_waiting(palace: Palace, embe
 @pytest.mark.parametrize("embedder", [Choosy()])
 def test_no_text_is_set_aside_for_an_embedder_that_takes_none(palace: Palace, embedder: Choosy) -> None:
     palace.remember("A fern.", Place("api", "notes"))
-    embedder.broken = True
+    embedder.takes_no_text = True
     with pytest.raises(ValueError, match="no such token"):
         palace.embed_pending()
     assert (pending(palace), set_aside(palace)) == (1, [])

@@ -32,7 +32,7 @@ def another_palace() -> Iterator[Palace]:
 
 def check(palace: Palace, log: list[str]) -> None:
     assert (set_aside(palace), log) == ([], [])
-    assert [one for one in verify(palace.database, palace.embedder) if not one.ok] == []
+    assert [check_result for check_result in verify(palace.database, palace.embedder) if not check_result.ok] == []
 
 
 def feed(pieces: list[str]) -> None:
@@ -42,8 +42,8 @@ def feed(pieces: list[str]) -> None:
         palace.know_people(piece[:60] for piece in pieces if piece.strip())
         take_in(palace, pieces)
         follow_all(palace)
-        found = palace.search(Query(pieces[0][:2000] or "x")).hits
-        palace.forget([hit.drawer.id for hit in found[:1]])
+        hits = palace.search(Query(pieces[0][:2000] or "x")).hits
+        palace.forget([hit.drawer.id for hit in hits[:1]])
         follow_all(palace)
         check(palace, log)
 

@@ -15,14 +15,14 @@ from palazzo.feeders.chat_messages import ChatMessages
 from .collection_samples import few, head_of, json_values, read_all, read_or_refuse, said
 
 FEEDER = ChatMessages()
-ASKED, ANSWERED = "Which port?", "8443."
-MESSAGES = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": ANSWERED}]
+QUESTION, ANSWER = "Which port?", "8443."
+MESSAGES = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
 
 
 def write(directory: Path, value: object, name: str = "chat.json") -> Path:
     path = directory / name
     lines = isinstance(value, list) and name.endswith("l")
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in value) if lines else json.dumps(value))  # type: ignore[attr-defined]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in value) if lines else json.dumps(value))  # type: ignore[attr-defined]
     return path
 
 
@@ -34,18 +34,24 @@ def write(directory: Path, value: object, name: str = "chat.json") -> Path:
         ({"messages": MESSAGES}, "chat.json"),
         ([{"messages": MESSAGES, "title": "Ports"}], "chat.jsonl"),
         ({"history": MESSAGES}, "chat.json"),
-        ([{"role": "user", "parts": [{"text": ASKED}]}, {"role": "model", "parts": [{"text": ANSWERED}]}], "a.json"),
-        ({"contents": [{"role": "user", "parts": [ASKED]}, {"role": "model", "parts": [ANSWERED]}]}, "a.json"),
-        ([{"sender": "human", "text": ASKED}, {"sender": "ai", "text": ANSWERED}], "a.json"),
-        ([{"role": one["role"], "content": [{"type": "text", "text": one["content"]}]} for one in MESSAGES], "a.json"),
-        ([{"type": one["role"], "message": {"content": one["content"]}} for one in MESSAGES], "a.jsonl"),
+        ([{"role": "user", "parts": [{"text": QUESTION}]}, {"role": "model", "parts": [{"text": ANSWER}]}], "a.json"),
+        ({"contents": [{"role": "user", "parts": [QUESTION]}, {"role": "model", "parts": [ANSWER]}]}, "a.json"),
+        ([{"sender": "human", "text": QUESTION}, {"sender": "ai", "text": ANSWER}], "a.json"),
+        (
+            [
+                {"role": message["role"], "content": [{"type": "text", "text": message["content"]}]}
+                for message in MESSAGES
+            ],
+            "a.json",
+        ),
+        ([{"type": message["role"], "message": {"content": message["content"]}} for message in MESSAGES], "a.jsonl"),
         (
             [
                 {"type": "session_metadata", "sessionId": "g"},
-                {"type": "user", "content": [{"text": ASKED}]},
-                {"type": "gemini", "content": [{"text": ANSWERED}]},
-                {"role": "user", "content": ASKED},
-                {"role": "assistant", "content": ANSWERED},
+                {"type": "user", "content": [{"text": QUESTION}]},
+                {"type": "gemini", "content": [{"text": ANSWER}]},
+                {"role": "user", "content": QUESTION},
+                {"role": "assistant", "content": ANSWER},
             ],
             "a.jsonl",
         ),
@@ -55,24 +61,24 @@ def test_a_conversation_is_read_in_each_of_its_forms(tmp_path: Path, value: obje
     path = write(tmp_path, value, name)
     assert FEEDER.recognises(path, head_of(path))
     [(_, rows)] = read_all(FEEDER, path)
-    assert [(one.role, one.text) for one in said(rows)][:2] == [("user", ASKED), ("assistant", ANSWERED)]
+    assert [(message.role, message.text) for message in said(rows)][:2] == [("user", QUESTION), ("assistant", ANSWER)]
 
 
 def test_several_conversations_have_their_own_titles_and_identities(tmp_path: Path) -> None:
     path = write(tmp_path, [{"name": "Ports", "messages": MESSAGES}, {"uuid": "u2", "messages": MESSAGES}])
-    found = read_all(FEEDER, path)
-    assert [session.title for session, _ in found] == ["Ports", ""]
-    assert len({session.identity for session, _ in found}) == 2
-    grown = write(tmp_path, [{"name": "Ports", "messages": [*MESSAGES, *MESSAGES]}])
-    [(session, _)] = read_all(FEEDER, grown)
-    assert (session.identity, session.stamp == found[0][0].stamp) == (found[0][0].identity, False)
+    conversations = read_all(FEEDER, path)
+    assert [session.title for session, _ in conversations] == ["Ports", ""]
+    assert len({session.identity for session, _ in conversations}) == 2
+    longer_file = write(tmp_path, [{"name": "Ports", "messages": [*MESSAGES, *MESSAGES]}])
+    [(session, _)] = read_all(FEEDER, longer_file)
+    assert (session.identity, session.stamp == conversations[0][0].stamp) == (conversations[0][0].identity, False)
 
 
 def test_what_is_said_beside_words_is_told_apart(tmp_path: Path) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "web_search", "arguments": '{"query": "ports"}'}}
     value = [
         {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": ASKED, "timestamp": "2026-03-04T10:00:00Z"},
+        {"role": "user", "content": QUESTION, "timestamp": "2026-03-04T10:00:00Z"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c1", "content": "Port 8443 is usual."},
         {
@@ -86,12 +92,12 @@ def test_what_is_said_beside_words_is_told_apart(tmp_path: Path) -> None:
     ]
     [(_, rows)] = read_all(FEEDER, write(tmp_path, value))
     messages = said(rows)
-    assert [(one.role, one.standing) for one in messages[:2]] == [("system", "meta"), ("user", "said")]
+    assert [(message.role, message.standing) for message in messages[:2]] == [("system", "meta"), ("user", "said")]
     assert messages[1].created_at == 1_772_618_400_000_000
-    assert [part.kind for one in messages for part in one.parts] == [
+    assert [part.kind for message in messages for part in message.parts] == [
         *("text", "text", "tool_call", "tool_result", "tool_call", "tool_result", "image")
     ]
-    results = [part for one in messages for part in one.parts if part.kind == "tool_result"]
+    results = [part for message in messages for part in message.parts if part.kind == "tool_result"]
     assert [(part.name, part.trust) for part in results] == [("web_search", "external"), ("Bash", "tool")]
     assert [row.content.reason for row in rows if not hasattr(row.content, "text")] == [
         "assistant, without words",

@@ -15,13 +15,13 @@ from .collection_samples import few, head_of, read_all, read_or_refuse, said
 FEEDER = QuotedTurns()
 
 
-def told(directory: Path, text: str, name: str = "chat.txt") -> list[tuple[str, str]]:
+def read_turns(directory: Path, text: str, name: str = "chat.txt") -> list[tuple[str, str]]:
     path = directory / name
     path.write_bytes(text.encode())
     assert FEEDER.recognises(path, head_of(path))
     [(_, rows)] = read_all(FEEDER, path)
     assert b"".join(row.raw for row in rows) == path.read_bytes()
-    return [(one.role, one.text) for one in said(rows)]
+    return [(message.role, message.text) for message in said(rows)]
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def told(directory: Path, text: str, name: str = "chat.txt") -> list[tuple[str, 
     ],
 )
 def test_a_quotation_is_a_question_and_what_follows_the_answer(text: str, tmp_path: Path) -> None:
-    assert [(role, words.strip()) for role, words in told(tmp_path, text)] == [
+    assert [(role, words.strip()) for role, words in read_turns(tmp_path, text)] == [
         ("user", "Which port?"), ("assistant", "8443."), ("user", "Why?"), ("assistant", "It was free."),
     ]  # fmt: skip
 
 
 def test_a_question_of_several_lines_stays_one_and_code_is_no_question(tmp_path: Path) -> None:
     text = "# Ports\n\n> Which port?\n> The gateway's.\n\n```\n> 8443\n```\n\n> Why?\n\nSee above.\n\n> Since when?\n"
-    assert told(tmp_path, text, "chat.md") == [
+    assert read_turns(tmp_path, text, "chat.md") == [
         ("author", "# Ports"),
         ("user", "Which port?\nThe gateway's."),
         ("assistant", "```\n> 8443\n```"),
@@ -54,11 +54,11 @@ def test_a_question_of_several_lines_stays_one_and_code_is_no_question(tmp_path:
 def test_a_file_that_grew_keeps_its_identity(tmp_path: Path) -> None:
     path = tmp_path / "chat.txt"
     path.write_text("> Which port?\n8443.\n> Why?\nIt was free.\n")
-    [(before, _)] = read_all(FEEDER, path)
+    [(first_session, _)] = read_all(FEEDER, path)
     path.write_text(path.read_text() + "> Since when?\nMarch.\n")
-    [(after, _)] = read_all(FEEDER, path)
-    assert (before.identity, before.stamp == after.stamp) == (after.identity, False)
-    assert before.title == ""
+    [(later_session, _)] = read_all(FEEDER, path)
+    assert (first_session.identity, first_session.stamp == later_session.stamp) == (later_session.identity, False)
+    assert first_session.title == ""
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,12 @@ def test_a_long_line_is_cut() -> None:
 def test_of_captured_sessions_every_title_is_what_was_typed(host: str) -> None:
     titles = set()
     for path in sorted((FIXTURES / host).rglob("*.jsonl")):
-        feeder = next((one for one in TRANSCRIPTS if one.recognises(path, path.read_bytes()[:65_536])), None)
+        feeder = next((feeder for feeder in TRANSCRIPTS if feeder.recognises(path, path.read_bytes()[:65_536])), None)
         if feeder is None:
             continue
         with path.open("rb") as stream:
             messages = [row.content for row in feeder.rows(stream)]
-        said = [one.text for one in messages if isinstance(one, Message) and one.role == "user"]
-        titles.add(next(filter(None, map(title_from, said)), ""))
+        prompts = [message.text for message in messages if isinstance(message, Message) and message.role == "user"]
+        titles |= set(filter(None, map(title_from, prompts)))
     assert titles
     assert not [title for title in titles if title.startswith(("<", "#", "Caveat"))], json.dumps(sorted(titles))

@@ -16,7 +16,7 @@ from palazzo.mcp.server import listed
 from palazzo.mcp.tools import Tool
 from palazzo.palace import Palace
 
-PUBLISHED = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
+PUBLISHED_TOOLS = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
 ABSENT = {tool.name for tool in absent.TOOLS}
 VALUES: dict[str, Any] = {
     "tags": ["zoo"],
@@ -59,7 +59,7 @@ def talk(stocked: Palace, tmp_path: Path) -> Talk:
     return Talk(stocked, home, profile="shodh", toolset="core", variables=variables)
 
 
-def filled(talk: Talk) -> dict[str, Any]:
+def fill_palace(talk: Talk) -> dict[str, Any]:
     """File a memory, a to-do with a comment, a reminder and a fact; return the ids."""
     memory = talk.told("remember", content="Okapis are shy.", type="Learning", tags=["zoo"])["id"]
     todo = talk.told("add_todo", content="Feed the okapi.", project="zoo")["id"]
@@ -73,31 +73,31 @@ def filled(talk: Talk) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def arguments(name: str, known: dict[str, Any], *, full: bool) -> dict[str, Any]:
+def arguments(name: str, ids_by_parameter: dict[str, Any], *, full: bool) -> dict[str, Any]:
     """The least that a tool takes, or all of it."""
-    parameters = PUBLISHED[name]["parameters"]
-    wanted = parameters if full else PUBLISHED[name]["required"]
-    chosen = {**VALUES, **known, **(FULL_ONLY.get(name, {}) if full else {})}
+    parameters = PUBLISHED_TOOLS[name]["parameters"]
+    names = parameters if full else PUBLISHED_TOOLS[name]["required"]
+    values = {**VALUES, **ids_by_parameter, **(FULL_ONLY.get(name, {}) if full else {})}
     least = {"trigger_type": "time", "trigger_at": VALUES["trigger_at"]} if name == "set_reminder" else {}
     least |= {"status": "cancelled"} if name == "update_todo" and not full else {}
-    return {parameter: chosen.get(parameter, _value(parameters[parameter])) for parameter in wanted} | least
+    return {parameter: values.get(parameter, _value(parameters[parameter])) for parameter in names} | least
 
 
-def _value(published: dict[str, Any]) -> Any:
-    if "enum" in published:
-        return published["enum"][0]
-    if published["type"] == "array":
-        return [_value(published.get("items", {"type": "string"}))]
-    return {"string": "okapi", "number": 1, "boolean": True, "object": {"a": 1}}[published["type"]]
+def _value(schema: dict[str, Any]) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema["type"] == "array":
+        return [_value(schema.get("items", {"type": "string"}))]
+    return {"string": "okapi", "number": 1, "boolean": True, "object": {"a": 1}}[schema["type"]]
 
 
 @pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["least", "full"])
 def test_every_tool_is_called(talk: Talk, full: bool) -> None:
-    known = filled(talk)
-    for tool in (tool for tool in TOOLS if tool.name in PUBLISHED):
+    ids_by_parameter = fill_palace(talk)
+    for tool in (tool for tool in TOOLS if tool.name in PUBLISHED_TOOLS):
         if tool.hints.destroys or tool.name == "complete_todo":
-            known = filled(talk)
-        result = talk.call(tool.name, **arguments(tool.name, known, full=full))
+            ids_by_parameter = fill_palace(talk)
+        result = talk.call(tool.name, **arguments(tool.name, ids_by_parameter, full=full))
         (block,) = result["content"]
         if tool.name in ABSENT:
             assert (result["isError"], block["text"]) == (True, tool.description)
@@ -105,10 +105,10 @@ def test_every_tool_is_called(talk: Talk, full: bool) -> None:
             assert result["isError"]
             assert REFUSED_IN_FULL[tool.name] in block["text"]
         else:
-            answered(tool, result)
+            check_answer(tool, result)
 
 
-def answered(tool: Tool, result: dict[str, Any]) -> None:
+def check_answer(tool: Tool, result: dict[str, Any]) -> None:
     """Look at an answer: it is as its schema says, with an id on every row, and recorded words are in the fence."""
     (block,) = result["content"]
     assert not result["isError"], (tool.name, block["text"])
@@ -131,17 +131,17 @@ def test_what_is_not_here_is_refused_in_one_sentence_and_writes_nothing(talk: Ta
 
 
 def test_each_type_is_kept_shown_and_listed(talk: Talk) -> None:
-    for kind in PUBLISHED["remember"]["parameters"]["type"]["enum"]:
-        kept = talk.told("remember", content=f"Okapi {kind}.", type=kind)
-        assert kept["memory_type"] == kind
-        whole = talk.told("read_memory", memory_id=kept["id"])
+    for kind in PUBLISHED_TOOLS["remember"]["parameters"]["type"]["enum"]:
+        memory = talk.told("remember", content=f"Okapi {kind}.", type=kind)
+        assert memory["memory_type"] == kind
+        whole = talk.told("read_memory", memory_id=memory["id"])
         assert (whole["found"], whole["memory_type"], whole["content"]) == (True, kind, f"Okapi {kind}.")
         assert [row["memory_type"] for row in talk.told("list_memories", type=kind)["memories"]] == [kind]
 
 
 def test_what_else_is_said_of_a_memory_is_kept_beside_it(talk: Talk) -> None:
-    kept = talk.told("remember", content="Okapi 7 is ill.", robot_id="r7", reward=-0.5, geo_location=[1.5, 2, 3])
-    assert talk.told("read_memory", memory_id=kept["id"])["metadata"] == {
+    memory = talk.told("remember", content="Okapi 7 is ill.", robot_id="r7", reward=-0.5, geo_location=[1.5, 2, 3])
+    assert talk.told("read_memory", memory_id=memory["id"])["metadata"] == {
         "robot_id": "r7", "reward": -0.5, "geo_location": [1.5, 2, 3],
     }  # fmt: skip
 
@@ -172,31 +172,31 @@ def test_a_to_do_keeps_what_is_said_of_it_and_is_found_by_it(talk: Talk) -> None
     plain = talk.told("add_todo", content="Paint the gate.")
     assert (plain["status"], plain["priority"]) == ("todo", "medium")
 
-    def ids(**asked: Any) -> list[str]:
-        return [row["id"] for row in talk.told("list_todos", **asked)["todos"]]
+    def ids(**filters: Any) -> list[str]:
+        return [row["id"] for row in talk.told("list_todos", **filters)["todos"]]
 
     assert set(ids()) == {added["id"], plain["id"]}
-    for asked in (
+    for filters in (
         {"priority": "high"}, {"context": "@phone"}, {"project": "zoo"}, {"status": ["blocked"]},
         {"query": "okapi leaves"},
     ):  # fmt: skip
-        assert ids(**asked) == [added["id"]], asked
+        assert ids(**filters) == [added["id"]], filters
     assert ids(due="this_week") == ids(due="overdue") == ids(project="nowhere") == []
     assert ids(limit=1, offset=1) == ids()[1:]
 
 
 def test_a_to_do_is_done_or_dropped_and_counted(talk: Talk) -> None:
-    done, dropped, left = (talk.told("add_todo", content=f"Okapi task {n}.")["id"] for n in range(3))
-    part = talk.told("add_todo", content="A part.", parent_id=left)["id"]
-    assert talk.told("complete_todo", todo_id=done)["status"] == "done"
-    assert talk.told("complete_todo", todo_id=done)["changed"] is False
-    assert talk.told("update_todo", todo_id=dropped, status="cancelled")["status"] == "cancelled"
-    assert "not edited here" in talk.refusal("update_todo", todo_id=left, content="Other words.")
+    done_id, dropped_id, open_id = (talk.told("add_todo", content=f"Okapi task {n}.")["id"] for n in range(3))
+    part = talk.told("add_todo", content="A part.", parent_id=open_id)["id"]
+    assert talk.told("complete_todo", todo_id=done_id)["status"] == "done"
+    assert talk.told("complete_todo", todo_id=done_id)["changed"] is False
+    assert talk.told("update_todo", todo_id=dropped_id, status="cancelled")["status"] == "cancelled"
+    assert "not edited here" in talk.refusal("update_todo", todo_id=open_id, content="Other words.")
     assert talk.refusal("complete_todo", todo_id="ffffffff")
     stats = talk.told("todo_stats")
     assert [stats[name] for name in ("total", "todo", "done", "cancelled")] == [4, 2, 1, 1]
-    assert [row["id"] for row in talk.told("list_subtasks", parent_id=left)["subtasks"]] == [part]
-    assert [row["id"] for row in talk.told("list_todos", status=["done"])["todos"]] == [done]
+    assert [row["id"] for row in talk.told("list_subtasks", parent_id=open_id)["subtasks"]] == [part]
+    assert [row["id"] for row in talk.told("list_todos", status=["done"])["todos"]] == [done_id]
     assert talk.told("delete_todo", todo_id=part)["status"] == "cancelled"
     shop = next(row for row in talk.told("list_projects")["projects"] if row["name"] == "shop")
     assert shop["stats"]["total"] == 4
@@ -221,13 +221,13 @@ def test_comments_are_notes_about_a_to_do(talk: Talk) -> None:
 
 
 def test_only_a_comment_of_the_to_do_is_changed_or_forgotten(talk: Talk) -> None:
-    todo, other = (talk.told("add_todo", content=f"Okapi task {n}.")["id"] for n in range(2))
+    todo, other_todo = (talk.told("add_todo", content=f"Okapi task {n}.")["id"] for n in range(2))
     note = talk.told("remember", content="Okapis are shy.")["id"]
     comment = talk.told("add_todo_comment", todo_id=todo, content="Half of it is done.")["id"]
-    for of, uid in ((todo, note), (todo, other), (todo, todo), (other, comment)):
+    for of, uid in ((todo, note), (todo, other_todo), (todo, todo), (other_todo, comment)):
         for tool, more in (("update_todo_comment", {"content": "Other words."}), ("delete_todo_comment", {})):
             assert "is no comment of the to-do" in talk.refusal(tool, todo_id=of, comment_id=uid, **more)
-    assert {row["id"] for row in talk.told("list_todos")["todos"]} == {todo, other}
+    assert {row["id"] for row in talk.told("list_todos")["todos"]} == {todo, other_todo}
     assert talk.told("read_memory", memory_id=note)["content"] == "Okapis are shy."
     assert "No to-do has the id" in talk.refusal("add_todo_comment", todo_id=note, content="Of a note.")
     assert talk.told("delete_todo_comment", todo_id=todo, comment_id=comment)["forgotten"] == 1
@@ -238,9 +238,9 @@ def test_only_a_comment_of_the_to_do_is_changed_or_forgotten(talk: Talk) -> None
 def test_a_long_to_do_is_found_by_its_words(talk: Talk) -> None:
     long = talk.told("add_todo", content="Feed the okapi with leaves of the fig tree. " * 200)["id"]
     short = talk.told("add_todo", content="Paint the gate.")["id"]
-    found = [row["id"] for row in talk.told("list_todos", query="okapi fig leaves")["todos"]]
-    assert found[:1] == [long]
-    assert short not in found
+    rows = [row["id"] for row in talk.told("list_todos", query="okapi fig leaves")["todos"]]
+    assert rows[:1] == [long]
+    assert short not in rows
 
 
 def test_what_is_overdue_is_not_due_today(talk: Talk) -> None:
@@ -251,47 +251,50 @@ def test_what_is_overdue_is_not_due_today(talk: Talk) -> None:
 
 
 def test_a_reminder_after_no_time_says_when_it_is(talk: Talk) -> None:
-    told = talk.told("set_reminder", content="Close.", trigger_type="duration", after_seconds=-5)
-    assert told["remarks"] == ["'after_seconds' is -5, below the least; 1 was used."]
+    reminder = talk.told("set_reminder", content="Close.", trigger_type="duration", after_seconds=-5)
+    assert reminder["remarks"] == ["'after_seconds' is -5, below the least; 1 was used."]
     assert "above the most" in talk.text("set_reminder", content="x", trigger_type="duration", after_seconds=1e300)
 
 
 def test_reminders_are_set_listed_and_dismissed(talk: Talk) -> None:
-    timed = talk.told("set_reminder", content="Close.", trigger_type="time", trigger_at="2100-01-01T09:00:00Z")
-    assert (timed["due_at"], timed["status"]) == ("2100-01-01T09:00:00Z", "pending")
-    topical = talk.told("set_reminder", content="Ask Ada.", trigger_type="context", keywords=["okapi", "diet"])
-    assert topical["keywords"] == "okapi diet"
+    timed_reminder = talk.told("set_reminder", content="Close.", trigger_type="time", trigger_at="2100-01-01T09:00:00Z")
+    assert (timed_reminder["due_at"], timed_reminder["status"]) == ("2100-01-01T09:00:00Z", "pending")
+    topical_reminder = talk.told("set_reminder", content="Ask Ada.", trigger_type="context", keywords=["okapi", "diet"])
+    assert topical_reminder["keywords"] == "okapi diet"
     for kind, missing in (("time", "trigger_at"), ("duration", "after_seconds"), ("context", "keywords")):
         assert f"needs '{missing}'" in talk.refusal("set_reminder", content="x", trigger_type=kind)
-    assert {row["id"] for row in talk.told("list_reminders")["reminders"]} == {timed["id"], topical["id"]}
+    assert {row["id"] for row in talk.told("list_reminders")["reminders"]} == {
+        timed_reminder["id"],
+        topical_reminder["id"],
+    }
     assert talk.told("list_reminders", status="triggered")["reminders"] == []
-    assert talk.told("dismiss_reminder", reminder_id=timed["id"])["status"] == "dismissed"
-    assert talk.told("dismiss_reminder", reminder_id=timed["id"])["changed"] is False
-    assert [row["id"] for row in talk.told("list_reminders", status="dismissed")["reminders"]] == [timed["id"]]
+    assert talk.told("dismiss_reminder", reminder_id=timed_reminder["id"])["status"] == "dismissed"
+    assert talk.told("dismiss_reminder", reminder_id=timed_reminder["id"])["changed"] is False
+    assert [row["id"] for row in talk.told("list_reminders", status="dismissed")["reminders"]] == [timed_reminder["id"]]
 
 
 def test_what_is_wrong_is_said_of_the_arguments_that_there_are(talk: Talk) -> None:
     span = {"since": "2026-03-04", "until": "2026-01-01"}
-    timed = {"content": "x", "trigger_type": "time", "trigger_at": "nonsense"}
-    for name, asked, begins in (
+    timed_arguments = {"content": "x", "trigger_type": "time", "trigger_at": "nonsense"}
+    for name, arguments_of_tool, begins in (
         ("consolidation_report", span, "The time range is inverted: since must lie before until."),
         (
             "recall",
             {**span, "query": "x", "tags_only": True},
             "The time range is inverted: since must lie before until.",
         ),
-        ("set_reminder", timed, "trigger_at: 'nonsense' is not a time"),
+        ("set_reminder", timed_arguments, "trigger_at: 'nonsense' is not a time"),
     ):
-        assert talk.refusal(name, **asked).startswith(begins)
+        assert talk.refusal(name, **arguments_of_tool).startswith(begins)
 
 
 def test_facts_are_searched_by_words_and_by_whom_they_are_about(talk: Talk) -> None:
-    filled(talk)
+    fill_palace(talk)
     assert [row["fact"] for row in talk.told("search_facts", query="zoo ADA")["facts"]] == ["Ada works at the zoo"]
     assert talk.told("search_facts", query="giraffe")["facts"] == []
     assert talk.told("search_facts", entity="Ada")["count"] == 1
     assert talk.told("fact_narratives", entity_filter="the zoo")["count"] == 1
-    explored = talk.told("explore_entity", entity_name="ada")
-    assert [row["name"] for row in explored["entities"]] == ["Ada", "the zoo"]
-    assert explored["relationships"][0]["relation_type"] == "works at"
+    entity_view = talk.told("explore_entity", entity_name="ada")
+    assert [row["name"] for row in entity_view["entities"]] == ["Ada", "the zoo"]
+    assert entity_view["relationships"][0]["relation_type"] == "works at"
     assert talk.told("explore_entity", entity_name="Nobody")["found"] is False

@@ -16,7 +16,7 @@ from palazzo.palace import Palace
 
 INVALID_PARAMS, METHOD_NOT_FOUND = -32602, -32601
 SEARCHES = {"palazzo": "search", "mempalace": "mempalace_search", "shodh": "recall"}
-OTHERS = ("mempalace", "shodh")
+TOLERANT_PROFILES = ("mempalace", "shodh")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_the_own_profile_reads_arguments_as_they_are_written(talk: Talk) -> None
     assert talk.error("nothing")[0] == INVALID_PARAMS
 
 
-@pytest.mark.parametrize("profile", OTHERS)
+@pytest.mark.parametrize("profile", TOLERANT_PROFILES)
 def test_an_unknown_argument_is_ignored_with_a_remark(talk: Talk, profile: str) -> None:
     name = SEARCHES[profile]
     result = replace(talk, profile=profile).call(name, query="zebra gateway", n_results=3)
@@ -60,7 +60,7 @@ def test_an_unknown_argument_is_ignored_with_a_remark(talk: Talk, profile: str) 
     assert remark in (json.loads(text)["remarks"] if profile == "mempalace" else text)
 
 
-@pytest.mark.parametrize("profile", OTHERS)
+@pytest.mark.parametrize("profile", TOLERANT_PROFILES)
 @pytest.mark.parametrize(
     ("limit", "used"),
     [
@@ -70,15 +70,15 @@ def test_an_unknown_argument_is_ignored_with_a_remark(talk: Talk, profile: str) 
 )  # fmt: skip
 def test_a_limit_is_read_and_kept_within_its_bounds(talk: Talk, profile: str, limit: Any, used: int) -> None:
     tool = next(tool for tool in profile_called(profile).tools("core") if tool.name == SEARCHES[profile])
-    given = tool.given({"query": "x", "limit": limit})
-    assert (given["limit"], type(given["limit"])) == (used, int)
+    arguments = tool.given({"query": "x", "limit": limit})
+    assert (arguments["limit"], type(arguments["limit"])) == (used, int)
     is_clamped = used in (1, 100)
-    assert any(f"{used} was used" in remark for remark in given.remarks) is is_clamped
+    assert any(f"{used} was used" in remark for remark in arguments.remarks) is is_clamped
     assert not replace(talk, profile=profile).call(tool.name, query="x", limit=limit)["isError"]
 
 
 @pytest.mark.parametrize("limit", ["many", "NaN", "1e999", True, [3], {}])
-@pytest.mark.parametrize("profile", OTHERS)
+@pytest.mark.parametrize("profile", TOLERANT_PROFILES)
 def test_what_is_no_number_is_refused_by_name(talk: Talk, profile: str, limit: Any) -> None:
     code, sentence = replace(talk, profile=profile).error(SEARCHES[profile], query="x", limit=limit)
     assert code == INVALID_PARAMS
@@ -87,8 +87,8 @@ def test_what_is_no_number_is_refused_by_name(talk: Talk, profile: str, limit: A
 
 @pytest.mark.parametrize(("profile", "tool"), [("mempalace", "mempalace_list_drawers"), ("shodh", "list_memories")])
 def test_a_number_that_nothing_counts_to_is_kept_within_what_does(talk: Talk, profile: str, tool: str) -> None:
-    told = replace(talk, profile=profile).told(tool, offset=10**30)
-    assert told["remarks"] == [f"'offset' is {10**30}, above the most; {2**53} was used."]
+    answer = replace(talk, profile=profile).told(tool, offset=10**30)
+    assert answer["remarks"] == [f"'offset' is {10**30}, above the most; {2**53} was used."]
 
 
 def test_the_own_profile_refuses_such_numbers_by_name(talk: Talk) -> None:
@@ -105,34 +105,34 @@ def test_what_is_no_number_is_not_kept_beside_a_memory(talk: Talk) -> None:
 
 def test_flags_numbers_and_choices_are_read_from_text(talk: Talk) -> None:
     shodh = replace(talk, profile="shodh")
-    kept = shodh.told("remember", content="Okapis are fed at noon.", type="decision", importance="0.9", tags=["zoo"])
-    whole = shodh.told("get_memory", id=kept["id"])
+    memory = shodh.told("remember", content="Okapis are fed at noon.", type="decision", importance="0.9", tags=["zoo"])
+    whole = shodh.told("get_memory", id=memory["id"])
     assert (whole["type"], whole["importance"]) == ("Decision", 0.9)
     assert shodh.told("forget_by_tags", tags=["zoo"], dry_run="true")["forgotten"] == 0
     assert shodh.told("forget_by_tags", tags=["zoo"], dry_run="false")["forgotten"] == 1
 
 
-@pytest.mark.parametrize("profile", OTHERS)
+@pytest.mark.parametrize("profile", TOLERANT_PROFILES)
 def test_an_empty_text_for_an_optional_argument_is_no_value(talk: Talk, profile: str) -> None:
     result = replace(talk, profile=profile).call(SEARCHES[profile], query="zebra gateway", since="", until="", wing="")
     assert "8443" in result["content"][0]["text"]
 
 
-@pytest.mark.parametrize("profile", OTHERS)
+@pytest.mark.parametrize("profile", TOLERANT_PROFILES)
 def test_an_unknown_tool_is_an_unknown_method(talk: Talk, profile: str) -> None:
     code, sentence = replace(talk, profile=profile).error("nothing")
     assert code == METHOD_NOT_FOUND
     assert "'nothing'" in sentence
 
 
-@pytest.mark.parametrize("profile", OTHERS)
+@pytest.mark.parametrize("profile", TOLERANT_PROFILES)
 def test_profiles_that_stand_in_for_another_server_have_tolerant_tools_alone(profile: str) -> None:
-    chosen = profile_called(profile)
-    assert chosen.stands_in
-    assert all(tool.tolerant for tool in chosen.tools("full"))
+    served_profile = profile_called(profile)
+    assert served_profile.stands_in
+    assert all(tool.tolerant for tool in served_profile.tools("full"))
 
 
 def test_the_own_profile_has_none() -> None:
-    chosen = profile_called("palazzo")
-    assert not chosen.stands_in
-    assert not any(tool.tolerant for tool in chosen.tools("full"))
+    served_profile = profile_called("palazzo")
+    assert not served_profile.stands_in
+    assert not any(tool.tolerant for tool in served_profile.tools("full"))

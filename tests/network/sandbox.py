@@ -78,15 +78,15 @@ def main(scratch: Path, home: str, program: list[str]) -> int:
         detail = getattr(error, "stderr", b"") or str(error).encode()
         print(f"no sandbox can be made: {detail.decode(errors='replace').strip()}", file=sys.stderr)
         return UNAVAILABLE
-    before = files_below(upper)
+    states_before = files_below(upper)
     sniffer = Sniffer()
     path = f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    done = subprocess.run(
+    process = subprocess.run(
         ["chroot", str(scratch / "root"), "env", f"--chdir={ROOT}", *program],
         env={"HOME": home, "PATH": path, "TERM": "dumb"}, cwd="/", stdin=subprocess.DEVNULL, stdout=sys.stderr,
     )  # fmt: skip
-    written = sorted(path for path, state in files_below(upper).items() if before.get(path) != state)
-    print(json.dumps(asdict(Report(done.returncode, sniffer.stop(), written))))
+    changed_paths = sorted(path for path, state in files_below(upper).items() if states_before.get(path) != state)
+    print(json.dumps(asdict(Report(process.returncode, sniffer.stop(), changed_paths))))
     return 0
 
 
@@ -119,12 +119,12 @@ def mount_overlay(scratch: Path) -> Path:
 
 def needed_mounts() -> list[Path]:
     """Return the mount points that hold the machine's programs, this Python and this checkout; outer ones first."""
-    needed = [Path("/"), Path("/usr"), Path("/etc"), ROOT, *map(Path, (sys.prefix, sys.base_prefix))]
-    return sorted({_mount_point(path.resolve()) for path in needed}, key=lambda point: len(point.parts))
+    needed_paths = [Path("/"), Path("/usr"), Path("/etc"), ROOT, *map(Path, (sys.prefix, sys.base_prefix))]
+    return sorted({_mount_point(path.resolve()) for path in needed_paths}, key=lambda point: len(point.parts))
 
 
 def _mount_point(path: Path) -> Path:
-    return next(one for one in (path, *path.parents) if one.is_mount())
+    return next(point for point in (path, *path.parents) if point.is_mount())
 
 
 def connect() -> None:
@@ -170,19 +170,19 @@ class Sniffer:
                     return
                 continue
             if kind == socket.PACKET_OUTGOING:
-                packet = described(interface, protocol, content)
+                packet = describe_packet(interface, protocol, content)
                 if packet is not None and packet not in self._packets:
                     self._packets.append(packet)
 
 
-def described(interface: str, protocol: int, content: bytes) -> Packet | None:
+def describe_packet(interface: str, protocol: int, content: bytes) -> Packet | None:
     """Return what a packet is, or None where it concerns nobody."""
     if protocol == _IPV4:
-        transport, body, family = content[9], content[4 * (content[0] & 0x0F) :], socket.AF_INET
-        destination = socket.inet_ntop(family, content[16:20])
+        transport, body, address_family = content[9], content[4 * (content[0] & 0x0F) :], socket.AF_INET
+        destination = socket.inet_ntop(address_family, content[16:20])
     elif protocol == _IPV6:
-        transport, body, family = content[6], content[40:], socket.AF_INET6
-        destination = socket.inet_ntop(family, content[24:40])
+        transport, body, address_family = content[6], content[40:], socket.AF_INET6
+        destination = socket.inet_ntop(address_family, content[24:40])
         if transport in (_HOP_BY_HOP, _ICMPV6):
             return None  # the kernel's own: neighbours and groups
     else:
@@ -211,15 +211,15 @@ def files_below(scratch: Path) -> dict[str, tuple[int, int]]:
         scratch / "root" / "run",
         scratch / "root" / "dev" / "shm",
     ]
-    found = {}
+    state_by_path = {}
     for top in tops:
         base = scratch / "root" if scratch / "root" in top.parents else top
         for directory, _, names in os.walk(top):
             for name in names:
                 path = Path(directory, name)
                 state = path.lstat()
-                found[f"/{path.relative_to(base)}"] = (state.st_mtime_ns, state.st_size)
-    return found
+                state_by_path[f"/{path.relative_to(base)}"] = (state.st_mtime_ns, state.st_size)
+    return state_by_path
 
 
 if __name__ == "__main__":

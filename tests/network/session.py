@@ -73,15 +73,15 @@ def main(idle: float) -> None:
 def palazzo(*arguments: str, given: bytes = b"", may_find_fault: bool = False, **variables: str) -> str:
     """Run the installed command; return what it prints."""
     print("palazzo", *arguments, file=sys.stderr, flush=True)
-    done = subprocess.run(
+    process = subprocess.run(
         [PALAZZO, *arguments],
         input=given,
         capture_output=True,
         env={**os.environ, **variables},
         cwd=Path.home() / "acme",
     )
-    assert done.returncode == 0 or may_find_fault, done.stdout.decode() + done.stderr.decode()
-    return done.stdout.decode()
+    assert process.returncode == 0 or may_find_fault, process.stdout.decode() + process.stderr.decode()
+    return process.stdout.decode()
 
 
 def hook(host: str, payload: Path) -> None:
@@ -151,11 +151,11 @@ def http_server() -> Iterator[str]:
     command = [PALAZZO, "mcp", "--http", "127.0.0.1:0"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        said = server.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/mcp", said)
-        assert found, said
+        line = server.stderr.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/mcp", line)
+        assert address, line
         try:
-            yield found[0]
+            yield address[0]
         finally:
             server.terminate()
             server.communicate(timeout=60)

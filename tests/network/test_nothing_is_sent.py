@@ -23,7 +23,7 @@ IDLE_SECONDS = 40.0
 """How long the service is up. In 45 seconds ONNX Runtime looked its host up three times."""
 OWN = re.compile(r"/tmp/palazzo-\d+/|{home}/\.(?:local/share|local/state|cache|config)/palazzo/")
 """Palazzo's directories where no variable names others; the first is for sockets where no system gives one."""
-INSTALLED = (".claude.json", ".claude/settings.json", ".claude/CLAUDE.md")
+INSTALLED_FILES = (".claude.json", ".claude/settings.json", ".claude/CLAUDE.md")
 """What `palazzo install claude-code` says that it writes, below the home."""
 
 
@@ -35,32 +35,37 @@ def run(tmp_path: Path, *program: str) -> Report:
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux has namespaces")
     command = sandbox.command(scratch, home, [sys.executable, *program])
-    done = subprocess.run(command, cwd=sandbox.ROOT, capture_output=True, text=True)
-    if not done.stdout:
-        reason = f"no network and mount namespaces can be made here: {done.stderr.strip()[-300:]}"
+    process = subprocess.run(command, cwd=sandbox.ROOT, capture_output=True, text=True)
+    if not process.stdout:
+        reason = f"no network and mount namespaces can be made here: {process.stderr.strip()[-300:]}"
         pytest.fail(reason) if os.environ.get("PALAZZO_CI") else pytest.skip(reason)
-    told = json.loads(done.stdout)
-    assert told["code"] == 0, done.stderr[-4000:]
-    return Report(0, [Packet(**packet) for packet in told["packets"]], told["written"])
+    report = json.loads(process.stdout)
+    assert report["code"] == 0, process.stderr[-4000:]
+    return Report(0, [Packet(**packet) for packet in report["packets"]], report["written"])
 
 
-def foreign(written: list[str], home: Path) -> list[str]:
+def foreign(paths: list[str], home: Path) -> list[str]:
     """The files that are neither Palazzo's own nor what `install` is told to write, nor compiled Python."""
-    own, installed = re.compile(OWN.pattern.format(home=re.escape(str(home)))), {str(home / name) for name in INSTALLED}
-    return [path for path in written if not own.match(path) and path not in installed and "/__pycache__/" not in path]
+    own, installed_paths = (
+        re.compile(OWN.pattern.format(home=re.escape(str(home)))),
+        {str(home / name) for name in INSTALLED_FILES},
+    )
+    return [
+        path for path in paths if not own.match(path) and path not in installed_paths and "/__pycache__/" not in path
+    ]
 
 
 def test_the_sandbox_sees_every_packet_look_up_and_file(tmp_path: Path) -> None:
     report = run(tmp_path, "-m", "tests.network.intruder")
-    found = {(packet.destination, packet.port, packet.name) for packet in report.packets}
+    destinations = {(packet.destination, packet.port, packet.name) for packet in report.packets}
     expected = {("203.0.113.7", 9, ""), ("127.0.0.53", 53, "local.example")}
     expected.add((sandbox.NAME_SERVER, 53, "telemetry.example"))
     if Path("/proc/sys/net/ipv6").is_dir():
         expected.add(("2001:db8:1::7", 443, ""))
-    assert expected <= found
+    assert expected <= destinations
     home = tmp_path / "home"
-    left = [f"{home}/.cache/Microsoft/deviceid", "/etc/hosts", "/run/left", "/var/tmp/left"]
-    assert sorted(foreign(report.written, home)) == sorted(left)
+    intruding_files = [f"{home}/.cache/Microsoft/deviceid", "/etc/hosts", "/run/left", "/var/tmp/left"]
+    assert sorted(foreign(report.written, home)) == sorted(intruding_files)
 
 
 def test_a_day_of_use_sends_nothing_and_writes_only_where_it_may(tmp_path: Path) -> None:
@@ -69,4 +74,4 @@ def test_a_day_of_use_sends_nothing_and_writes_only_where_it_may(tmp_path: Path)
     report = run(tmp_path, "-m", "tests.network.session", str(IDLE_SECONDS))
     assert report.packets == []
     assert foreign(report.written, home) == []
-    assert {str(home / name) for name in INSTALLED} <= set(report.written)
+    assert {str(home / name) for name in INSTALLED_FILES} <= set(report.written)

@@ -19,8 +19,8 @@ from palazzo.operations.hook import HookRequest, hook
 __all__ = ["patient"]
 
 PORT: dict[str, Any] = {"subject": "Lantern Service", "predicate": "listens on", "object": "port 9000"}
-SAID = "Lantern Service listens on port 9000"
-ASKED = "Does the Lantern Service still listen on port 9000?"
+SENTENCE = "Lantern Service listens on port 9000"
+PROMPT = "Does the Lantern Service still listen on port 9000?"
 
 
 class Projects(Memory):
@@ -39,28 +39,35 @@ class Projects(Memory):
         with self.at(root) as context:
             return operation.run(context, operation.request(**request))
 
-    def known(self, root: Path | None = None, **asked: Any) -> list[tuple[str, str | None]]:
+    def facts_about_lantern(self, root: Path | None = None, **asked: Any) -> list[tuple[str, str | None]]:
         """Return what is answered about the lantern, and where it holds."""
         return [
             (fact.object, fact.scope) for fact in self.run("kg_query", root, entity="Lantern Service", **asked).facts
         ]
 
-    def told(self, root: Path | None = None) -> set[str]:
+    def ways_that_tell(self, root: Path | None = None) -> set[str]:
         """Return which of three ways to tell a session unasked tell it of the lantern's port."""
         start = self.hook("session-start", root)
-        prompt = self.hook("prompt", root, prompt=ASKED)
-        woken = self.run("wake_up", root).text
-        found = self.run("proactive_context", root, context=ASKED).facts
-        told = {"start": SAID in start, "prompt": SAID in prompt, "wake_up": SAID in woken, "proactive": bool(found)}
-        return {way for way, is_told in told.items() if is_told}
+        prompt = self.hook("prompt", root, prompt=PROMPT)
+        wake_up_text = self.run("wake_up", root).text
+        proactive_facts = self.run("proactive_context", root, context=PROMPT).facts
+        is_told_by_way = {
+            "start": SENTENCE in start,
+            "prompt": SENTENCE in prompt,
+            "wake_up": SENTENCE in wake_up_text,
+            "proactive": bool(proactive_facts),
+        }
+        return {way for way, is_told in is_told_by_way.items() if is_told}
 
     def hook(self, event: Event, root: Path | None = None, **about: Any) -> str:
         """Return what a session is given that begins, or asks something."""
         with self.at(root) as context:
-            given = HookRequest("claude-code", event, session=f"s-{next(self.sessions)}", cwd=str(context.cwd), **about)
-            return hook(context, given).inject
+            request = HookRequest(
+                "claude-code", event, session=f"s-{next(self.sessions)}", cwd=str(context.cwd), **about
+            )
+            return hook(context, request).inject
 
-    def as_before(self) -> None:
+    def let_facts_hold_everywhere(self) -> None:
         """Let facts hold everywhere, as they did before a wing was the default."""
         with self.at() as context, context.writing().database.transaction() as connection:
             connection.execute("UPDATE fact SET wing = NULL")
@@ -82,11 +89,11 @@ def test_a_fact_holds_in_the_project_it_is_stated_in_by_whatever_way(projects: P
     projects.run("kg_add", **PORT)
     projects.run("kg_add_many", facts=json.dumps(PORT | {"object": "port 2"}))
     projects.run("checkpoint", document=json.dumps({"facts": [PORT | {"object": "port 3"}]}))
-    assert projects.known() == [("port 2", "shop"), ("port 3", "shop"), ("port 9000", "shop")]
-    assert projects.known(projects.garden) == []
+    assert projects.facts_about_lantern() == [("port 2", "shop"), ("port 3", "shop"), ("port 9000", "shop")]
+    assert projects.facts_about_lantern(projects.garden) == []
     assert projects.run("kg_timeline", projects.garden).timeline == ()
-    assert projects.run("kg_query", projects.garden, entity="Lantern Service").elsewhere == 3
-    assert len(projects.known(projects.garden, everywhere=True)) == 3
+    assert projects.run("kg_query", projects.garden, entity="Lantern Service").count_elsewhere == 3
+    assert len(projects.facts_about_lantern(projects.garden, everywhere=True)) == 3
     assert projects.run("kg_timeline", projects.garden, everywhere=True).count == 3
 
 
@@ -94,7 +101,7 @@ def test_a_fact_holds_everywhere_where_somebody_says_so(projects: Projects) -> N
     projects.run("kg_add", everywhere=True, **PORT)
     projects.run("kg_add_many", facts=json.dumps(PORT | {"object": "port 2", "everywhere": True}))
     projects.run("checkpoint", document=json.dumps({"facts": [PORT | {"object": "port 3", "everywhere": True}]}))
-    assert projects.known(projects.garden) == [("port 2", None), ("port 3", None), ("port 9000", None)]
+    assert projects.facts_about_lantern(projects.garden) == [("port 2", None), ("port 3", None), ("port 9000", None)]
     for wrong in ({"wing": "shop"}, {"anchors": ("base.txt:1",)}):
         with pytest.raises(UsageError, match="--everywhere"):
             projects.run("kg_add", everywhere=True, **PORT, **wrong)
@@ -104,16 +111,16 @@ def test_a_fact_holds_everywhere_where_somebody_says_so(projects: Projects) -> N
 
 def test_outside_of_any_project_a_fact_is_the_persons_own(projects: Projects) -> None:
     projects.run("kg_add", projects.place, **PORT)
-    assert projects.known() == projects.known(projects.garden) == [("port 9000", "user")]
+    assert projects.facts_about_lantern() == projects.facts_about_lantern(projects.garden) == [("port 9000", "user")]
     projects.run("kg_add", **PORT | {"object": "port 1"})
-    assert len(projects.known(projects.place)) == 2
+    assert len(projects.facts_about_lantern(projects.place)) == 2
 
 
 def test_a_project_that_is_new_to_the_palace_gets_its_wing_by_its_first_fact(projects: Projects) -> None:
     harbour = Checkout(projects.place / "harbour", 1_500_000_000).init().root
-    assert projects.known(harbour) == []
-    projects.run("kg_add_many", harbour, facts="\n".join(json.dumps(PORT | {"object": one}) for one in ("1", "2")))
-    assert projects.known(harbour) == [("1", "harbour"), ("2", "harbour")]
+    assert projects.facts_about_lantern(harbour) == []
+    projects.run("kg_add_many", harbour, facts="\n".join(json.dumps(PORT | {"object": port}) for port in ("1", "2")))
+    assert projects.facts_about_lantern(harbour) == [("1", "harbour"), ("2", "harbour")]
 
 
 # --- which one ends ----------------------------------------------------------------------------------------
@@ -127,14 +134,14 @@ def test_the_nearest_fact_ends_and_those_of_other_projects_do_not(projects: Proj
     projects.run("kg_add", **PORT)
     assert projects.run("kg_end", **PORT).ended[0].scope == "shop"
     assert projects.run("kg_end", **PORT).ended[0].scope is None
-    assert projects.known(projects.garden) == [("port 9000", "garden")]
+    assert projects.facts_about_lantern(projects.garden) == [("port 9000", "garden")]
 
 
 def test_the_fact_that_holds_everywhere_ends_where_that_is_said(projects: Projects) -> None:
     projects.run("kg_add", everywhere=True, **PORT)
     projects.run("kg_add", **PORT)
     assert projects.run("kg_end", everywhere=True, **PORT).ended[0].scope is None
-    assert projects.known() == [("port 9000", "shop")]
+    assert projects.facts_about_lantern() == [("port 9000", "shop")]
 
 
 def test_what_supersedes_a_fact_holds_where_that_did(projects: Projects) -> None:
@@ -143,10 +150,10 @@ def test_what_supersedes_a_fact_holds_where_that_did(projects: Projects) -> None
     assert projects.run("kg_supersede", **lantern, old="port 9000", new="port 1", at="2026-01-01").opened.scope is None
     projects.run("kg_add", **lantern, object="port 1")
     assert projects.run("kg_supersede", **lantern, old="port 1", new="port 9000").opened.scope == "shop"
-    assert projects.known(projects.garden) == [("port 1", None)]
-    done = projects.run("kg_supersede", projects.garden, **lantern, old="port 1", new="port 9000", everywhere=True)
-    assert done.opened.scope is None
-    assert projects.told(projects.garden) == EVERY_WAY
+    assert projects.facts_about_lantern(projects.garden) == [("port 1", None)]
+    result = projects.run("kg_supersede", projects.garden, **lantern, old="port 1", new="port 9000", everywhere=True)
+    assert result.opened.scope is None
+    assert projects.ways_that_tell(projects.garden) == EVERY_WAY
 
 
 def test_outside_of_any_project_the_only_fact_that_says_so_ends(projects: Projects) -> None:
@@ -170,8 +177,8 @@ def test_words_contradict_no_fact_of_another_project(projects: Projects, wing: s
 
 def test_only_sessions_of_its_project_are_told_of_a_fact_unasked(projects: Projects) -> None:
     projects.run("kg_add", **PORT)
-    assert projects.told() == EVERY_WAY
-    assert projects.told(projects.garden) == set()
+    assert projects.ways_that_tell() == EVERY_WAY
+    assert projects.ways_that_tell(projects.garden) == set()
 
 
 @pytest.mark.parametrize("stated", [{"everywhere": True}, {"wing": "user"}])
@@ -180,15 +187,15 @@ def test_all_sessions_are_told_of_what_is_said_to_hold_everywhere_or_is_the_pers
 ) -> None:
     source = projects.run("remember", text="A lantern burns.").id
     projects.run("kg_add", sources=(source,), **PORT, **stated)
-    assert projects.told(projects.garden) == EVERY_WAY
+    assert projects.ways_that_tell(projects.garden) == EVERY_WAY
 
 
 def test_no_session_is_told_unasked_of_a_fact_that_has_ended(projects: Projects) -> None:
     projects.run("kg_add", valid_from="2025-01-01", **PORT)
     projects.run("kg_end", **PORT)
-    assert projects.told() == set()
-    assert projects.known() == []
-    assert projects.known(as_of="2025-06-01") == [("port 9000", "shop")]
+    assert projects.ways_that_tell() == set()
+    assert projects.facts_about_lantern() == []
+    assert projects.facts_about_lantern(as_of="2025-06-01") == [("port 9000", "shop")]
     assert len(projects.run("kg_timeline").timeline) == 1
 
 
@@ -199,25 +206,25 @@ def test_facts_that_have_ended_take_no_place_of_one_that_holds(
     projects.run("kg_add", **PORT)
     for n in range(2):
         projects.run("kg_add", **PORT | {"object": f"port {n}"}, valid_to="2025-01-01")
-    assert SAID in projects.run("wake_up").text
+    assert SENTENCE in projects.run("wake_up").text
 
 
 def test_a_fact_that_held_everywhere_by_default_is_told_only_where_its_source_belongs(projects: Projects) -> None:
     projects.run("kg_add", **PORT)  # at a commit of the shop
-    projects.as_before()
-    assert projects.known(projects.garden) == [("port 9000", None)]
-    assert projects.told() == EVERY_WAY
-    assert projects.told(projects.garden) == set()
+    projects.let_facts_hold_everywhere()
+    assert projects.facts_about_lantern(projects.garden) == [("port 9000", None)]
+    assert projects.ways_that_tell() == EVERY_WAY
+    assert projects.ways_that_tell(projects.garden) == set()
     projects.run("kg_add", projects.garden, everywhere=True, **PORT)
-    assert projects.told(projects.garden) == EVERY_WAY
+    assert projects.ways_that_tell(projects.garden) == EVERY_WAY
 
 
 def test_the_same_of_one_that_an_item_says_and_of_one_without_a_known_source(projects: Projects) -> None:
     source = projects.run("remember", text="A lantern burns.").id
     projects.run("kg_add", projects.garden, sources=(source,), **PORT)
-    projects.as_before()
-    assert projects.told() == EVERY_WAY
-    assert projects.told(projects.garden) == set()
+    projects.let_facts_hold_everywhere()
+    assert projects.ways_that_tell() == EVERY_WAY
+    assert projects.ways_that_tell(projects.garden) == set()
     projects.run("kg_add", projects.place, **PORT)
-    projects.as_before()
-    assert projects.told(projects.garden) == EVERY_WAY
+    projects.let_facts_hold_everywhere()
+    assert projects.ways_that_tell(projects.garden) == EVERY_WAY

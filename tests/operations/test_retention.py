@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from palazzo.operations.context import Context
-from palazzo.operations.doctor import Finding
+from palazzo.operations.finding import Finding
 from palazzo.operations.registry import operation
 
 DAY = 24 * 3600

@@ -17,7 +17,8 @@ from palazzo.graph.contradictions import Told
 from palazzo.model import Micros
 from palazzo.operations.background import failure_file, note_failure
 from palazzo.operations.context import Context
-from palazzo.operations.doctor import DoctorRequest, Finding, doctor
+from palazzo.operations.doctor import DoctorRequest, doctor
+from palazzo.operations.finding import Finding
 from palazzo.operations.hook import hook
 from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
@@ -36,7 +37,7 @@ NOTES = (
 )
 
 
-class Choking(Claiming):
+class FailingClaims(Claiming):
     """Claims; fails on the drawer with a certain name."""
 
     def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
@@ -55,65 +56,66 @@ def context(tmp_path: Path) -> Iterator[Context]:
         yield context
 
 
-def choke(context: Context) -> None:
-    lagging.follow(context.writing().database, Choking(Micros(1)))
+def let_claims_fail(context: Context) -> None:
+    lagging.follow(context.writing().database, FailingClaims(Micros(1)))
 
 
 def findings(context: Context, name: str) -> list[Finding]:
-    found = doctor(context, DoctorRequest(canaries=False)).findings
-    return [one for one in found if one.name == name]
+    all_findings = doctor(context, DoctorRequest(canaries=False)).findings
+    return [finding for finding in all_findings if finding.name == name]
 
 
 def test_what_is_set_aside_is_named_and_the_rest_is_answered(context: Context, tmp_path: Path) -> None:
-    choke(context)
+    let_claims_fail(context)
     conflicts, suggestions = kg_conflicts(context, KgConflictsRequest()), kg_suggest(context, KgSuggestRequest())
     assert conflicts.count == 1
-    assert {one.subject for one in suggestions.suggestions} == {"gateway"}
-    assert conflicts.note == suggestions.note == "1 text could not be read for claims: 'palazzo verify' says which."
-    (finding,) = findings(context, "set aside")
-    assert "reading claims failed (ValueError)" in finding.detail
-    assert finding.mend.startswith("palazzo repair; ")
-    log = Path(finding.mend.rpartition(" ")[2]).read_text()
+    assert {suggestion.subject for suggestion in suggestions.suggestions} == {"gateway"}
+    assert conflicts.note == suggestions.note == "1 text could not be read for claims: 'palazzo verify' names them."
+    (report,) = findings(context, "set aside")
+    assert "reading claims failed (ValueError)" in report.detail
+    assert report.mend.startswith("palazzo repair; ")
+    log = Path(report.mend.rpartition(" ")[2]).read_text()
     assert "set aside (ValueError)" in log
     assert "Quetzalcoatl" not in log.replace('"Quetzalcoatl" in', "").replace('ValueError("Quetzalcoatl")', "")
-    (check,) = [one for one in verify(context, VerifyRequest()).checks if not one.ok]
+    (check,) = [suggestion for suggestion in verify(context, VerifyRequest()).checks if not suggestion.ok]
     assert check.name == "set aside"
-    assert finding.detail.partition(":")[0] in check.detail
+    assert report.detail.partition(":")[0] in check.detail
     assert status(context, StatusRequest()).set_aside == 1
 
 
 def test_repair_tries_it_again(context: Context) -> None:
-    choke(context)
+    let_claims_fail(context)
     assert repair(context, RepairRequest(dry_run=True)).set_aside == 1
-    mended = repair(context, RepairRequest())
-    assert (mended.retried, mended.set_aside, mended.ok) == (1, 0, True)
+    repair_result = repair(context, RepairRequest())
+    assert (repair_result.retried_texts, repair_result.set_aside, repair_result.ok) == (1, 0, True)
     assert findings(context, "set aside") == []
-    assert {one.subject for one in kg_suggest(context, KgSuggestRequest()).suggestions} == {"gateway", "broker"}
+    suggestions = kg_suggest(context, KgSuggestRequest()).suggestions
+    assert {suggestion.subject for suggestion in suggestions} == {"gateway", "broker"}
 
 
 def test_doctor_mends_it(context: Context) -> None:
-    choke(context)
-    done = doctor(context, DoctorRequest(canaries=False, fix=True)).fixed
-    assert [one.detail for one in done] == ["made anew: nothing; still set aside: 0"]
+    let_claims_fail(context)
+    fixes = doctor(context, DoctorRequest(canaries=False, fix=True)).fixed
+    assert [fix.detail for fix in fixes] == ["made anew: nothing; still set aside: 0"]
     assert findings(context, "set aside") == []
 
 
 def test_the_failure_of_a_consumer_is_told_as_its_own(context: Context) -> None:
     note_failure("claim", ConsumerStopped("It fails on every text."), context.variables)
-    told = hook(context, START).tell
-    assert told == "Palazzo could not go on with reading claims: It fails on every text. See 'palazzo doctor'."
-    (finding,) = findings(context, "background")
-    assert finding.detail == "reading claims failed last time: It fails on every text."
+    line = hook(context, START).tell
+    assert line == "Palazzo could not go on with reading claims: It fails on every text. See 'palazzo doctor'."
+    (report,) = findings(context, "background")
+    assert report.detail == "reading claims failed last time: It fails on every text."
     assert not failure_file(context.variables).exists()  # which alone pauses them
-    assert finding.mend == "palazzo repair"
+    assert report.mend == "palazzo repair"
     repair(context, RepairRequest())
     assert findings(context, "background") == []
 
 
 def test_a_failure_to_make_vectors_is_over_once_they_are_made(context: Context) -> None:
     note_failure("embedding", OSError("no room"), context.variables)
-    (finding,) = findings(context, "background")
-    assert finding.detail == "making vectors failed last time: OSError"
+    (report,) = findings(context, "background")
+    assert report.detail == "making vectors failed last time: OSError"
     repair(context, RepairRequest())
     assert findings(context, "background") == []
 
@@ -127,9 +129,9 @@ def test_a_fact_that_still_cannot_be_read_stays_set_aside(context: Context, monk
         return read(text, role)
 
     kg_add(context, KgAddRequest("Quetzalcoatl", "uses", "Redis"))
-    with monkeypatch.context() as patched:
-        patched.setattr(contradictions, "tell", tell)
+    with monkeypatch.context() as failing_rules:
+        failing_rules.setattr(contradictions, "tell", tell)
         kg_conflicts(context, KgConflictsRequest())
         assert repair(context, RepairRequest()).set_aside == 2
-        assert any("comparing with facts failed" in one.detail for one in findings(context, "set aside"))
+        assert any("comparing with facts failed" in finding.detail for finding in findings(context, "set aside"))
     assert repair(context, RepairRequest()).set_aside == 0

@@ -78,8 +78,8 @@ def kg_query(screen: Screen, result: KgQueryResult) -> None:
     parts += [f"as of {result.as_of}"] if result.as_of else []
     parts += [f"as it was known at {result.known_at}"] if result.known_at else []
     screen.say((", ".join(parts), "dim"))
-    if result.elsewhere:
-        screen.say((f"{count(result.elsewhere, 'fact')} of other projects: --everywhere shows them.", "dim"))
+    if result.count_elsewhere:
+        screen.say((f"{count(result.count_elsewhere, 'fact')} of other projects: --everywhere shows them.", "dim"))
     if result.truncated:
         screen.say(("There are more; raise --limit.", "yellow"))
     if result.mentioned is not None and result.mentioned.drawers:

@@ -147,8 +147,9 @@ def repair(screen: Screen, result: RepairResult) -> None:
     """Show what was made anew, and the checks."""
     made = ", ".join(result.rebuilt) or "nothing"
     screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
-    if result.retried:
-        screen.say(f"Tried again {count(result.retried, 'text')} set aside before; {result.set_aside:,} still are.")
+    if result.retried_texts:
+        retried_texts = count(result.retried_texts, "text")
+        screen.say(f"Retried {retried_texts} that had been set aside; still set aside: {result.set_aside:,}.")
     _checks(screen, result.checks)
 
 

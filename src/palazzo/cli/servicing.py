@@ -20,7 +20,7 @@ def service_start(screen: Screen, result: ServiceStartResult) -> None:
 
 def service_stop(screen: Screen, result: ServiceStopResult) -> None:
     """Show what was ended."""
-    processes = [*([] if result.pid is None else [result.pid]), *result.others]
+    processes = [*([] if result.pid is None else [result.pid]), *result.former_pids]
     for pid in processes:
         screen.say(f"The service has ended: process {pid}.")
     if not processes:
@@ -33,7 +33,7 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
         screen.bytes(result.unit.encode())
         return
     state = result.service
-    for other in result.others:
+    for other in result.former_services:
         screen.say(
             f"Another service runs for this palace: process {other.pid}, version {other.version}, at {other.address}. "
             "'palazzo service stop' ends it."

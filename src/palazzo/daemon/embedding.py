@@ -20,7 +20,7 @@ from pathlib import Path
 
 from palazzo import locks
 from palazzo.operations.background import (
-    EMBEDDING_FAILED,
+    EMBEDDING_ACTIVITY,
     lock_file,
     note_failure,
     note_success,
@@ -51,9 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
         held = locks.inherited(lock_file(Path(given[0])), int(given[1])) if given[1:] else None
         embed(Path(given[0]), held)
     except Exception as error:  # noqa: BLE001 - this process runs in the background: `doctor` reports it
-        note_failure(EMBEDDING_FAILED, error)
+        note_failure(EMBEDDING_ACTIVITY, error)
         return 1
-    note_success(EMBEDDING_FAILED)
+    note_success(EMBEDDING_ACTIVITY)
     return 0
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 EMBEDDING = "palazzo.daemon.embedding"
-EMBEDDING_FAILED = "embedding"
-ACTIVITIES = (EMBEDDING_FAILED, "mending", "anchor", "digest", "mention", "claim")
-"""What the background process does; each fails for itself."""
+EMBEDDING_ACTIVITY = "embedding"
+_ACTIVITIES = (EMBEDDING_ACTIVITY, "mending", "anchor", "digest", "mention", "claim")
+"""What the background process does. A failure of one does not stop the others."""
 LATELY = 10.0
 """Seconds after a call for which an agent is taken to be at work."""
 AFTER_FAILURE = 300.0
@@ -37,20 +37,20 @@ def lock_file(palace: Path) -> Path:
     return palace.with_name(palace.name + ".embedding.lock")
 
 
-def failure_file(variables: Mapping[str, str] = os.environ, activity: str = EMBEDDING_FAILED) -> Path:
-    """Return the file that says why an activity in the background failed last; it is gone once that has worked."""
+def failure_file(variables: Mapping[str, str] = os.environ, activity: str = EMBEDDING_ACTIVITY) -> Path:
+    """Return the file that says why an activity in the background failed last; a success deletes it."""
     return paths.state_directory(variables) / f"{activity}-failed.txt"
 
 
 def failures(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (activity, why) of what failed last time in the background: of vectors, and of each consumer of the log."""
-    for activity in ACTIVITIES:
+    """Yield (activity, reason) for each activity whose last run in the background failed."""
+    for activity in _ACTIVITIES:
         with contextlib.suppress(OSError):
             yield activity, failure_file(variables, activity).read_text(encoding="utf-8", errors="replace").strip()
 
 
 def note_failure(activity: str, error: Exception, variables: Mapping[str, str] = os.environ) -> None:
-    """Keep for `doctor` and hooks why an activity failed; of a bug no more than its name, since it may quote a text."""
+    """Record for `doctor` and hooks why an activity failed. Of a bug only the type: its message may quote a text."""
     file = failure_file(variables, activity)
     reason = str(error) if isinstance(error, PalazzoError) else type(error).__name__
     with contextlib.suppress(OSError):
@@ -59,7 +59,7 @@ def note_failure(activity: str, error: Exception, variables: Mapping[str, str] =
 
 
 def note_success(activity: str, variables: Mapping[str, str] = os.environ) -> None:
-    """Note that an activity has worked."""
+    """Record that an activity succeeded."""
     with contextlib.suppress(OSError):
         failure_file(variables, activity).unlink(missing_ok=True)
 

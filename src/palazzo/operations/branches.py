@@ -118,7 +118,7 @@ class Checkout:
         }
 
     def commits_here(self, commits: Collection[str]) -> set[str]:
-        """Return those of these commits that the repository has; none where git does not answer in time."""
+        """Return the commits that the repository has; none if git does not answer in time."""
         from palazzo.scope.history import History, UnansweredError
 
         if self._repository is None or not commits or self._left <= 0:

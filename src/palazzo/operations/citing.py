@@ -107,8 +107,10 @@ def _words(context: Context, path: Path, named: str, first: int, last: int) -> t
         return b"", 0, ""
     lines = lines_of(data)
     if last > len(lines):
-        have = counted(len(lines), "line")
-        raise UsageError(f"--anchor: {named} has {have}, so there is no line {last:,}; name lines that it has.")
+        raise UsageError(
+            f"--anchor: {named} has {counted(len(lines), 'line')}, so there is no line {last:,};"
+            " name lines that it has."
+        )
     cited = lines[first - 1 : last] if first else lines
     with context.writing().database.snapshot() as connection:
         key = fingerprint_key(connection)

@@ -46,8 +46,8 @@ class Context:
     """One caller's surroundings. Close it, or use `with`.
 
     `trust` is whom to believe for what this caller states: a person, unless a face for agents says otherwise.
-    `opened` gives a palace that somebody keeps open for many callers, in place of one that is closed with this. With
-    `lock_wait`, another program's lock is waited for so many seconds in all, in the `with` block.
+    `opened` gives a palace that somebody keeps open for many callers, in place of one that is closed with this.
+    `lock_wait` limits how many seconds in all the `with` block waits for locks of other programs.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Context:
         from palazzo.derive import failure_isolation
         from palazzo.palace import Palace, system_clock
 
-        failure_isolation.write_log_by(lambda told: hook_log.add_line(told, str(self.palace_path), self.variables))
+        failure_isolation.write_log_by(lambda line: hook_log.add_line(line, str(self.palace_path), self.variables))
         threads = _THREADS_FOR_MANY if mode == "write" else _THREADS_FOR_ONE
         return Palace.open(
             self.palace_path,
@@ -237,8 +237,8 @@ class Context:
     def is_in_project(self) -> bool:
         """Whether the working directory belongs to a project.
 
-        The home directory, one above it and the palace's own directory belong to none, unless they are a repository
-        or hold a project file.
+        The home directory, its parents and the palace's own directory belong to no project, unless they are a
+        repository or contain a project file.
         """
         from palazzo.scope.identity import is_marked_as_project
 

@@ -163,7 +163,7 @@ def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLin
 
 
 def _later_facts(connection: Connection, since: Micros, projects: Sequence[str], now: Micros) -> tuple[FactView, ...]:
-    """What became known since then and holds, newest first: of these projects, and what holds everywhere."""
+    """Return the facts that were recorded since then and hold: of these projects, and everywhere; newest first."""
     from palazzo.attention.unasked_facts import Audience, tellable
     from palazzo.graph.beliefs import Beliefs
     from palazzo.model import USERS_WING
@@ -171,9 +171,9 @@ def _later_facts(connection: Connection, since: Micros, projects: Sequence[str],
     from palazzo.store import facts
     from palazzo.store.entities import LATEST
 
-    later = (one for one in facts.versions(connection, LATEST) if one.recorded_at > since)
-    found = tellable(connection, later, Audience((*projects, USERS_WING), now))
-    newest = sorted(found, key=lambda one: -one.recorded_at)[:MOST_LISTED]
+    later = (version for version in facts.versions(connection, LATEST) if version.recorded_at > since)
+    tellable_facts = tellable(connection, later, Audience((*projects, USERS_WING), now))
+    newest = sorted(tellable_facts, key=lambda version: -version.recorded_at)[:MOST_LISTED]
     return views(Beliefs(connection), newest, now)
 
 
@@ -181,13 +181,15 @@ def _later_sessions(connection: Connection, since: Micros, projects: Sequence[st
     from palazzo.archive.titles import shown_title
     from palazzo.store import overview
 
-    found = {
-        one.session_id: LaterSession(one.session_id, shown_title(connection, one.source, one.title), one.last_at)
+    later_sessions = {
+        session.session_id: LaterSession(
+            session.session_id, shown_title(connection, session.source, session.title), session.last_at
+        )
         for wing in projects
-        for one in overview.sessions(connection, MOST_LISTED, wing)
-        if one.last_at > since
+        for session in overview.sessions(connection, MOST_LISTED, wing)
+        if session.last_at > since
     }
-    return tuple(sorted(found.values(), key=lambda one: -one.last_at)[:MOST_LISTED])
+    return tuple(sorted(later_sessions.values(), key=lambda session: -session.last_at)[:MOST_LISTED])
 
 
 # --- the text ----------------------------------------------------------------------------------------------

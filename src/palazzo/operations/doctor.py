@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo import __version__, starting
 from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
-from palazzo.operations import doctor_fixes
+from palazzo.operations import doctor_fixes, doctor_processing
 from palazzo.operations.doctor_fixes import Fixed
+from palazzo.operations.finding import Finding
 from palazzo.operations.operation import About, Operation
+from palazzo.text.counts import counted
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -28,8 +30,6 @@ LEAST_DAYS = 7
 """Days before a host deletes a session below which it should be archived: a week's holiday."""
 _MOST_SETTINGS = 4
 """Settings of one origin that are named; `palazzo settings` has all."""
-_MOST_DEAD_LETTERS = 10
-"""Texts that were set aside that are named."""
 _OURS_TO_WRITE = ("incomplete", "silent")
 """Troubles that writing our entries anew mends, and takes nothing from anybody."""
 LEAST_FREE = 500_000_000
@@ -43,17 +43,6 @@ class DoctorRequest:
     secrets: Annotated[bool, About("Also look through all that is archived for secrets, by today's rules.")] = False
     canaries: Annotated[bool, About("Start what is wired into hosts, to see that it answers.")] = True
     fix: Annotated[bool, About("Mend what can be mended without asking, and look again.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `mend` says what to do when it is not in order, and --fix does it if `fixable`."""
-
-    name: str
-    ok: bool
-    detail: str
-    mend: str = ""
-    fixable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,25 +97,24 @@ def _palace(context: Context) -> Iterator[Finding]:
         with context.reading().database.snapshot() as connection:
             yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
             if is_outdated(connection, Cutter()):
-                told = "drawers were cut by another version of Palazzo; this one cuts them better"
-                yield Finding("drawers", False, told, doctor_fixes.DRAWERS, fixable=True)
+                detail = "drawers were cut by another version of Palazzo; this one cuts them better"
+                yield Finding("drawers", False, detail, doctor_fixes.DRAWERS, fixable=True)
             if wants_look(connection):
-                told = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
-                yield Finding("secrets", True, told)
+                detail = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
+                yield Finding("secrets", True, detail)
             if waiting := tainted.count_waiting(connection):
-                told = f"{waiting:,} of what agents wrote under words from outside nobody has judged"
-                yield Finding("quarantine", True, f"{told}: palazzo quarantine list")
+                detail = f"{waiting:,} of what agents wrote under words from outside nobody has judged"
+                yield Finding("quarantine", True, f"{detail}: palazzo quarantine list")
             if variants := foreign_rows.variants(connection):
-                told = f"{len(variants):,} items came from elsewhere with other words than they have here"
-                shown = f"yours were kept: palazzo show {variants[0].item} shows the last of them"
-                yield Finding("variants", True, f"{told}; {shown}")
+                detail = f"{counted(len(variants), 'item')} came from another palace with other text; yours was kept"
+                yield Finding("variants", True, f"{detail}: palazzo show {variants[0].item} shows the last one")
             if tombstones.unfinished(connection):
-                told = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
-                yield Finding("erase", False, told, "palazzo erase")
+                detail = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
+                yield Finding("erase", False, detail, "palazzo erase")
             for file in unfinished.paths(connection):
-                told = f"the import of {file} was interrupted, unless it still runs"
-                named = "-" if file == unfinished.STANDARD_INPUT else f"'{file}'"
-                yield Finding("import", False, told, f"palazzo import {named}")
+                detail = f"the import of {file} was interrupted, unless it still runs"
+                argument = "-" if file == unfinished.STANDARD_INPUT else f"'{file}'"
+                yield Finding("import", False, detail, f"palazzo import {argument}")
     except PalaceMissing as error:
         yield Finding("palace", False, str(error))
     except PalazzoError as error:
@@ -156,8 +144,8 @@ def _permissions(path: Path) -> Finding:
         return Finding("permissions", False, f"{path} cannot be written by you", f"chmod u+rw '{path}'")
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
-        told = f"others may read {path} ({mode:04o})"
-        return Finding("permissions", False, told, f"{doctor_fixes.PRIVATE}'{path}'", fixable=True)
+        detail = f"others may read {path} ({mode:04o})"
+        return Finding("permissions", False, detail, f"{doctor_fixes.PRIVATE}'{path}'", fixable=True)
     return Finding("permissions", True, "yours alone" if os.name == "posix" else "writable")
 
 
@@ -208,16 +196,17 @@ def _service(context: Context) -> Iterator[Finding]:
     from palazzo.errors import ServiceUnavailable
     from palazzo.operations.service_state import address_of, former_states, state_of
 
-    where = address_of(context)
-    for other in former_states(context):
-        told = f"another one runs for this palace: process {other.pid}, version {other.version}, at {other.address}"
-        yield Finding("service", False, told, "palazzo service stop")
+    address = address_of(context)
+    for former in former_states(context):
+        process = f"process {former.pid}, version {former.version}, at {former.address}"
+        detail = f"another service runs for this palace: {process}"
+        yield Finding("service", False, detail, "palazzo service stop")
     if not context.settings.flag("service"):
-        told = "off, by the setting `service`; hooks capture and inject in processes of their own"
-        yield Finding("service", True, told)
+        detail = "off, by the setting `service`; each hook captures and injects in its own process"
+        yield Finding("service", True, detail)
         return
     try:
-        client.check_directory(where)
+        client.check_directory(address)
     except FileNotFoundError:
         yield Finding("service", True, "not running; it is started when something needs it")
         return
@@ -226,20 +215,20 @@ def _service(context: Context) -> Iterator[Finding]:
         return
     state = state_of(context)
     if state.running and client.is_newer(state.version, "", __version__, ""):
-        told = f"process {state.pid} is version {state.version} of another installation, and this is {__version__}"
-        yield Finding("service", False, told, "pip install --upgrade palazzo, or take one of the two away")
+        detail = f"process {state.pid} is version {state.version} of another installation, and this is {__version__}"
+        yield Finding("service", False, detail, "pip install --upgrade palazzo, or take one of the two away")
     elif state.running and state.version != __version__:
-        told = f"process {state.pid} is version {state.version}, and this is {__version__}, which takes its place"
-        yield Finding("service", False, told, doctor_fixes.SERVICE, fixable=True)
+        detail = f"process {state.pid} is version {state.version}, and this is {__version__}, which takes its place"
+        yield Finding("service", False, detail, doctor_fixes.SERVICE, fixable=True)
     elif state.running:
-        doing = "watching, " if state.watching else ""
-        yield Finding("service", True, f"process {state.pid}, {doing}{state.memory_mb:,} MB")
-    elif client.is_starting(where):
-        told = f"a process holds {where.lock}, but none answers at {where.socket}"
-        yield Finding("service", False, told, "palazzo service status, and if that stays: end that process")
-    elif starting.failed_at(where, context.variables) is not None:
-        told = "a hook started one, and none came up; memory is searched by words alone"
-        yield Finding("service", False, told, doctor_fixes.SERVICE, fixable=True)
+        activity = "watching, " if state.watching else ""
+        yield Finding("service", True, f"process {state.pid}, {activity}{state.memory_mb:,} MB")
+    elif client.is_starting(address):
+        detail = f"a process holds {address.lock}, but none answers at {address.socket}"
+        yield Finding("service", False, detail, "palazzo service status, and if that stays: end that process")
+    elif starting.failed_at(address, context.variables) is not None:
+        detail = "a hook started one, and none came up; memory is searched by words alone"
+        yield Finding("service", False, detail, doctor_fixes.SERVICE, fixable=True)
     else:
         yield Finding("service", True, "not running; it is started when something needs it")
 
@@ -270,44 +259,12 @@ def _sync(context: Context) -> Iterator[Finding]:
         yield Finding("sync", False, f"with '{one.name}': {one.failure}", f"palazzo sync now {one.name}")
 
 
-def _background(context: Context) -> Iterator[Finding]:
-    from palazzo.derive.consumers import activity_of
-    from palazzo.operations.background import failures
-
-    for activity, reason in failures(context.variables):
-        doing = activity_of(activity)
-        yield Finding("background", False, f"{doing} failed last time: {reason}", doctor_fixes.REPAIR, fixable=True)
-
-
-def _dead_letters(context: Context) -> Iterator[Finding]:
-    """The texts that a consumer could not process."""
-    from palazzo.derive.consumers import activity_of
-    from palazzo.operations.service_state import log_file
-    from palazzo.store import dead_letters
-
-    if not context.has_palace:
-        return
-    try:
-        with context.reading().database.snapshot() as connection:
-            letters = dead_letters.all_letters(connection)
-    except PalazzoError:
-        return  # the palace cannot be read, which is a finding of its own
-    log = log_file(context.palace_path, context.variables)
-    for letter in letters[:_MOST_DEAD_LETTERS]:
-        told = f"{letter.label}: {activity_of(letter.consumer)} failed ({letter.error}); the rest went on"
-        mend = f"{doctor_fixes.REPAIR}; if it fails again, upgrade Palazzo or report the traceback in {log}"
-        yield Finding("set aside", False, told, mend, fixable=True)
-    if len(letters) > _MOST_DEAD_LETTERS:
-        told = f"{len(letters) - _MOST_DEAD_LETTERS:,} more; palazzo verify counts them"
-        yield Finding("set aside", False, told, doctor_fixes.REPAIR, fixable=True)
-
-
 def _settings(context: Context) -> Iterator[Finding]:
     from palazzo.operations.settings import problems
 
     found = problems(context)
-    told = "; ".join(_set(context)) or f"all as they come; yours go to {context.settings_file}"
-    yield Finding("settings", True, told)
+    detail = "; ".join(_set(context)) or f"all as they come; yours go to {context.settings_file}"
+    yield Finding("settings", True, detail)
     for problem in found:
         yield Finding("settings", False, problem, "palazzo settings")
 
@@ -334,7 +291,7 @@ def _switched_off(context: Context) -> Iterator[Finding]:
 
 
 def _unknown_hooks(context: Context) -> Iterator[Finding]:
-    """Hooks that were called with names of hosts or events that are not known, lately."""
+    """Yield recent hook calls with the name of an unknown host or event."""
     from palazzo import hook_log
 
     for line in hook_log.unknown_hooks(str(context.palace_path), context.variables):
@@ -367,11 +324,11 @@ def _wired(context: Context, try_out: bool) -> Iterator[Finding]:
     for host in installed(context, try_out):
         there = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
         there += ["MCP server"] if host.server else []
-        told = " and ".join(there) + (f", by {', '.join(host.programs)}" if host.programs else "")
+        detail = " and ".join(there) + (f", by {', '.join(host.programs)}" if host.programs else "")
         if host.hook_answers and host.server_answers:
-            told += "; both answer"
-        told = told or f"not wired; 'palazzo install {host.host}' does it"
-        yield Finding(host.title, True, f"{host.version}: {told}" if host.version else told)
+            detail += "; both answer"
+        detail = detail or f"not wired; 'palazzo install {host.host}' does it"
+        yield Finding(host.title, True, f"{host.version}: {detail}" if host.version else detail)
         for trouble in host.troubles:
             anew = trouble.mend == f"{doctor_fixes.INSTALL}{host.host}"
             fixable = anew and host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE
@@ -400,12 +357,12 @@ def _told(kept: HistoryKept) -> str:
         return f"{sessions}, all archived"
     news = [f"{kept.missing:,} not archived"] if kept.missing else []
     news += [f"{kept.grown:,} grown since"] if kept.grown else []
-    told = f"{sessions}, {' and '.join(news)}"
+    detail = f"{sessions}, {' and '.join(news)}"
     if kept.days_left is None:
-        return f"{told}; none is deleted by itself"
+        return f"{detail}; none is deleted by itself"
     if kept.days_left < 0:
-        return f"{told}; the oldest of these is deleted when {kept.host} starts next"
-    return f"{told}; the oldest of these is deleted in {kept.days_left:,} day{'' if kept.days_left == 1 else 's'}"
+        return f"{detail}; the oldest of these is deleted when {kept.host} starts next"
+    return f"{detail}; the oldest of these is deleted in {kept.days_left:,} day{'' if kept.days_left == 1 else 's'}"
 
 
 _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
@@ -416,8 +373,8 @@ _LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _model,
     _service,
     _unknown_hooks,
-    _background,
-    _dead_letters,
+    doctor_processing.find_failed_activities,
+    doctor_processing.find_dead_letters,
     _sync,
     _settings,
     _switched_off,

@@ -200,9 +200,9 @@ def statement(
     anchors: Sequence[str] = (),
     everywhere: bool = False,
 ) -> Statement:
-    """Return a fact as it is to be stated: in the wing that is named, else in the project's, or `everywhere`.
+    """Return the statement of a fact in the given wing, else in the project's wing, or `everywhere`.
 
-    Raises UsageError; no fact is written.
+    Raises UsageError. No fact is written.
     """
     from palazzo.graph.stating import Statement, stated_everywhere
     from palazzo.operations import citing
@@ -222,16 +222,16 @@ def statement(
             f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
         )
     cited = citing.anchors(context, anchors)
-    what = triple(context, *said, wing)
+    fact = triple(context, *said, wing)
     if wing is None and not everywhere:
-        what = replace(what, wing=wing_to_state_in(context))
+        fact = replace(fact, wing=wing_to_state_in(context))
     said_by = provenance(context, stated_by, sources, whom)
     if everywhere:
         said_by = stated_everywhere(said_by)
     if cited:  # what they show is what is checked out here, whoever says so too
         here = context.project
         said_by = tuple(one._replace(branch=here.branch, commit=here.commit, anchors=cited) for one in said_by)
-    return Statement(what, said_by, start, end, confidence)
+    return Statement(fact, said_by, start, end, confidence)
 
 
 def change(

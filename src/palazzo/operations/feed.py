@@ -173,8 +173,8 @@ def _tell(context: Context, previews: Collection[MineReport], waiting: int) -> N
     if seconds >= _WORTH_TELLING:
         changed = sum(preview.new + preview.grown for preview in previews)
         long = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-        grown = f"{counted(changed, 'session')} {agreeing(changed, 'is new or has', 'are new or have')} grown"
-        context.notice(f"{grown}, {waiting / 1e6:,.0f} MB: about {long}.")
+        extent = f"{counted(changed, 'session')} {agreeing(changed, 'is new or has', 'are new or have')} grown"
+        context.notice(f"{extent}, {waiting / 1e6:,.0f} MB: about {long}.")
 
 
 def _relay(context: Context, history: History) -> OnProgress:

@@ -181,7 +181,7 @@ def _given(
     reason = "nothing to add" if silent else answer.reason
     tell = reaction.tell
     if not tell and happening.event in _TELLS_A_PERSON:
-        tell = hook_notices.that_vectors_failed(context, session)
+        tell = hook_notices.that_an_activity_failed(context, session)
     later = (answer.again, answer.checkpoint, answer.unread)
     return HookResult(text, reaction.ask, tell, reason, *later)
 

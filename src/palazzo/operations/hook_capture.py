@@ -77,9 +77,10 @@ def session_end(asked: Asked) -> Told:
 
 
 def pre_compact(asked: Asked) -> Told:
-    """Take in the whole transcript before it is compacted. Raises PalazzoError where nothing sufficient was kept."""
+    """Archive the whole transcript before it is compacted. Raises PalazzoError if no sufficient source was read."""
     context, happening = asked.context, asked.happening
-    kept, trouble = False, PalazzoError()
+    is_captured = False
+    last_error: PalazzoError | None = None
     for target in preserving.targets(context.variables, happening.transcript, happening.cwd):
         path = _allowed(context, target.path, target.sufficient)
         if path is None:
@@ -87,14 +88,14 @@ def pre_compact(asked: Asked) -> Told:
         try:
             take_in(context, path)
         except PalazzoError as error:
-            trouble = error
+            last_error = error
             continue
-        kept = kept or target.sufficient
-        if kept:
+        if target.sufficient:
+            is_captured = True
             break
-    if not kept and str(trouble):
-        raise trouble
-    return Told("a compaction begins", unread="" if kept else _unread(asked))
+    if last_error is not None and not is_captured:
+        raise last_error
+    return Told("a compaction begins", unread="" if is_captured else _unread(asked))
 
 
 # --- what may be read --------------------------------------------------------------------------------------

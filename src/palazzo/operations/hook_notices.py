@@ -34,23 +34,23 @@ def that_there_is_no_palace(context: Context, request: HookRequest) -> str:
     )
 
 
-def that_vectors_failed(context: Context, session: HookSession | None) -> str:
-    """Return the line for a palace for which an activity in the background failed: once in a session, and noted."""
-    from palazzo.operations.background import EMBEDDING_FAILED, failures
+def that_an_activity_failed(context: Context, session: HookSession | None) -> str:
+    """Return the line about an activity that failed in the background; once in a session, which is then recorded."""
+    from palazzo.operations.background import EMBEDDING_ACTIVITY, failures
     from palazzo.store import hook_sessions
 
     if session is None or session.noticed:
         return ""
-    activity, why = next(failures(context.variables), ("", ""))
+    activity, failure = next(failures(context.variables), ("", ""))
     if not activity:
         return ""
     with context.writing().database.transaction() as connection:
         hook_sessions.notice(connection, session.row)
-    reason = " ".join(why.split())[:_LONGEST_REASON]
-    if activity == EMBEDDING_FAILED:
-        told = "Palazzo finds what is new by its words alone, because making vectors failed"
+    reason = " ".join(failure.split())[:_LONGEST_REASON]
+    if activity == EMBEDDING_ACTIVITY:
+        consequence = "Palazzo finds what is new by its words alone, because making vectors failed"
     else:
         from palazzo.derive.consumers import activity_of
 
-        told = f"Palazzo could not go on with {activity_of(activity)}"
-    return f"{told}: {reason} See 'palazzo doctor'."
+        consequence = f"Palazzo could not go on with {activity_of(activity)}"
+    return f"{consequence}: {reason} See 'palazzo doctor'."

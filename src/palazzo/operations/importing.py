@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 OWN = "palazzo"
 """What --from calls our own format."""
 _BLOCK = 1 << 20
-_REFUSED = (
-    "it would change what is here or what holds for all of it, or is dated after now; another palace's export may only"
-    " add"
+_REFUSAL = (
+    "it would change your own records, applies to the whole palace, or has a date in the future; another palace's"
+    " export may only add"
 )
 
 
@@ -51,8 +51,8 @@ class ImportRequest:
     trust: Annotated[
         Trust | None,
         About(
-            "Trust its words this far at most. An export that another palace wrote counts as external if this is left"
-            " out: found and labelled, and not told unasked. Say user if it is your own.",
+            "The highest trust that its records get. The default for another palace's export is external: search finds"
+            " and labels its records, and hooks do not inject them. Give user if the export is your own.",
         ),
     ] = None
     wing: Annotated[str | None, About("File what comes of another memory's store in this wing.")] = None
@@ -108,9 +108,9 @@ class ImportResult:
     forked: tuple[str, ...] = ()
     """Ids of devices of which two copies of one palace were written to apart: what both said is here."""
     variants: tuple[str, ...] = ()
-    """Ids of items that are here and say something else there: yours were kept."""
+    """Ids of items whose text differs here and in the export: yours was kept."""
     trust: str | None = None
-    """How far the words of another palace's export are trusted at most; null for one that this palace wrote."""
+    """The highest trust of the records of another palace's export; null for one that this palace wrote."""
     change: str | None = None
     dry_run: bool = False
     title: Annotated[str, PERSON_ONLY] = ""
@@ -139,8 +139,8 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
     and checked before anything is written, and so is a store of another memory, whose notes, diaries, facts and tunnels
     are filed with their times and where they came from. The format is detected unless --from is given.
 
-    An export that this palace wrote is known by a keyed hash. Any other is somebody else's: its words are worth --trust
-    at most, and it changes nothing that is here. With --trust user you state that it is your own.
+    A keyed hash shows which exports this palace wrote. Any other export counts as another person's: its records get
+    at most the trust --trust, and it changes no existing record. --trust user states that the export is your own.
     """
     from palazzo.exchange.files import STDIN
 
@@ -230,10 +230,10 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
             "An export says of all its words whom to believe for them, so a person imports one, in a terminal of their"
             f" own: palazzo import '{path}'. With dry_run you see what would come."
         )
-    checked = checking.check(path, lambda read, size: context.report("checking", read, size), _key(context))
-    origin = _origin(context, checked, request)
-    records = checking.records(path, checked)
-    total = checked.counts.total() - checked.counts[derived.KIND]
+    export = checking.check(path, lambda read, size: context.report("checking", read, size), _key(context))
+    origin = _origin(context, export, request)
+    records = checking.records(path, export)
+    total = export.counts.total() - export.counts[derived.KIND]
 
     def merged(done: int) -> None:
         context.report("merging", done, total)
@@ -249,8 +249,8 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
             imported=None if request.dry_run else _imported(path, request),
             origin=origin,
         )
-    told = _of_report(_written_by(checked), report)
-    return told if checked.is_own else replace(told, trust=origin.trust)
+    outcome = _of_report(_written_by(export), report)
+    return outcome if export.is_own else replace(outcome, trust=origin.trust)
 
 
 def _key(context: Context) -> bytes:
@@ -262,11 +262,11 @@ def _key(context: Context) -> bytes:
         return redaction.fingerprint_key(connection)
 
 
-def _origin(context: Context, checked: Checked, request: ImportRequest) -> Origin:
-    """Who says what an export says. Into a palace without words nobody's are taken before that is stated."""
+def _origin(context: Context, export: Checked, request: ImportRequest) -> Origin:
+    """Return who wrote an export. Into an empty palace another palace's export is imported only with --trust."""
     from palazzo.exchange.merging import OWN_DEVICE, Origin
 
-    if checked.is_own and request.trust is None:
+    if export.is_own and request.trust is None:
         return OWN_DEVICE
     if request.trust == "user":
         return Origin("owner")
@@ -305,7 +305,7 @@ def _of_report(title: str, report: Report) -> _Told:
         tuple(Came(kind, report.added[kind], report.same[kind], report.changed[kind]) for kind in kinds),
         (
             *(LeftOut(kind, "what it refers to is neither in it nor here", n) for kind, n in report.missing.items()),
-            *(LeftOut(kind, _REFUSED, n) for kind, n in sorted(report.refused.items()) if n),
+            *(LeftOut(kind, _REFUSAL, n) for kind, n in sorted(report.refused.items()) if n),
         ),
         conflicts=tuple(report.conflicts),
         forked=tuple(sorted(report.forked)),
@@ -316,8 +316,8 @@ def _of_report(title: str, report: Report) -> _Told:
 # --- another memory's store --------------------------------------------------------------------------------
 
 
-class _Limited:
-    """A reader whose words are worth no more than that: an agent brings them, or a person says so."""
+class _TrustLimit:
+    """A reader that lowers the trust of each record to a limit: an agent imports the store, or a person set --trust."""
 
     def __init__(self, reader: StoreReader, trust: Trust) -> None:
         self._reader, self._trust = reader, trust
@@ -328,14 +328,14 @@ class _Limited:
         return self._reader.recognises(path)
 
     def read(self, path: Path) -> Iterator[Brought]:
-        """Yield what the store holds, worth no more than that."""
+        """Yield the records of the store, trusted no more than the limit."""
         from palazzo.exchange.stores import DiaryEntry, Fact, Note, Task
 
-        for one in self._reader.read(path):
-            if isinstance(one, Note | DiaryEntry | Task | Fact):
-                yield replace(one, trust=least_trust(one.trust, self._trust))
+        for record in self._reader.read(path):
+            if isinstance(record, Note | DiaryEntry | Task | Fact):
+                yield replace(record, trust=least_trust(record.trust, self._trust))
             else:
-                yield one
+                yield record
 
 
 def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportRequest) -> _Told:
@@ -350,9 +350,9 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
         actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
     limit = least_trust("user" if is_persons else "agent", request.trust or "user")
-    trusted = reader if limit == "user" else _Limited(reader, limit)
+    limited_reader = reader if limit == "user" else _TrustLimit(reader, limit)
     with _palace(context, request.dry_run, False) as palace:
-        return _of_migration(migrating.migrate(palace.database, trusted, path, palace.clock, taking))
+        return _of_migration(migrating.migrate(palace.database, limited_reader, path, palace.clock, taking))
 
 
 @contextmanager

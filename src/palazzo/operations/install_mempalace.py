@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MARK = "Written by 'palazzo install mempalace-compat'"
 VERSION = "3.11.0"
-"""The version of MemPalace whose interface is provided: what programs that ask for its version are told."""
+"""The version of MemPalace whose interface is provided; programs that ask for a version get it."""
 _MODULES = "mempalace-modules"
 _SHELL = """\
 #!/bin/sh
@@ -75,7 +75,7 @@ def main():
 
 
 def __getattr__(name):
-    """Ask Palazzo for its tools when they are first looked at."""
+    """Load the tools from Palazzo on first access."""
     if name != "TOOLS":
         raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")
     listed = subprocess.run([*COMMAND, "tools"], stdout=subprocess.PIPE, check=True).stdout

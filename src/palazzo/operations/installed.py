@@ -10,7 +10,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -22,7 +21,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from palazzo import client
 from palazzo.attention.tool_names import NAMES
-from palazzo.operations import host_files, host_settings, install_opencode, install_pi, opencode_settings, recognising
+from palazzo.operations import (
+    host_files,
+    host_programs,
+    host_settings,
+    install_opencode,
+    install_pi,
+    opencode_settings,
+    recognising,
+)
 from palazzo.operations.host_settings import Handler
 from palazzo.operations.install_codex import trust_keys
 from palazzo.operations.recognising import Ours
@@ -32,8 +39,6 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.operations.host_files import HostFiles
 
-_PATIENCE = 15.0
-"""Seconds for one answer; what is not awake yet takes two or three."""
 _GREETING: tuple[dict[str, Any], ...] = (
     {
         "jsonrpc": "2.0",
@@ -226,7 +231,7 @@ def _not_tried(context: Context, found: _Found) -> _Tried:
 def _tried_out(context: Context, wiring: Wiring, found: _Found, path: str | None) -> _Tried:
     """Start what is wired as the host would, all at once, and say what does not answer."""
     with ThreadPoolExecutor() as pool:
-        version = pool.submit(_version, path, context.variables)
+        version = pool.submit(host_programs.read_version, path, context.variables)
         hooks = [pool.submit(_try_hook, wiring, line, context.variables) for line in found.lines]
         servers = [pool.submit(_try_server, line, context.variables) for line in found.servers]
     answers, serves = ([one.result() for one in tried] for tried in (hooks, servers))
@@ -371,7 +376,7 @@ def _try_hook(wiring: Wiring, line: Sequence[str], variables: Mapping[str, str])
     with tempfile.TemporaryDirectory() as nowhere:
         payload = {"session_id": "palazzo-doctor", "cwd": nowhere, "source": "resume"}
         said = json.dumps({**payload, "hook_event_name": "SessionStart", "transcript_path": ""})
-        answer = _answer([*line], said, {**variables, "PALAZZO_OFF": "1"}, nowhere)
+        answer = host_programs.run([*line], said, {**variables, "PALAZZO_OFF": "1"}, nowhere)
     if isinstance(answer, str):
         return f"the hook {answer}"
     try:
@@ -384,7 +389,7 @@ def _try_hook(wiring: Wiring, line: Sequence[str], variables: Mapping[str, str])
 def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
     """Start the MCP server, greet it and ask for its tools; return what is wrong, or nothing."""
     said = "".join(f"{json.dumps(message)}\n" for message in _GREETING)
-    answer = _answer([*line], said, variables, None)
+    answer = host_programs.run([*line], said, variables, None)
     if isinstance(answer, str):
         return f"the MCP server {answer}"
     results = dict(_results(answer))
@@ -411,40 +416,3 @@ def _told_of(line: Sequence[str]) -> list[str]:
     """The tools that agents are told of, by the names of the profile that is served."""
     profile = next((line[n + 1] for n, word in enumerate(line[:-1]) if word == "--profile"), "palazzo")
     return list(dict.fromkeys(NAMES.get(profile, {}).get(tool, tool) for tool in TOOLS_TOLD_OF))
-
-
-def _answer(line: list[str], said: str, variables: Mapping[str, str], cwd: str | None) -> bytes | str:
-    """What a program writes to standard output; or, as a text, how it failed."""
-    found = shutil.which(line[0], path=variables.get("PATH", ""))
-    if found is None:
-        return f"starts {line[0]}, which is not there"
-    try:
-        ran = subprocess.run(  # noqa: S603 - the line that the host is told to start
-            [found, *line[1:]],
-            input=said.encode(),
-            capture_output=True,
-            env=dict(variables),
-            cwd=cwd,
-            timeout=_PATIENCE,
-        )
-    except subprocess.TimeoutExpired:
-        return f"does not end within {_PATIENCE:.0f} seconds"
-    except OSError as error:
-        return f"cannot be started ({error.strerror})"
-    if ran.returncode:
-        last = ran.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return f"ends with {ran.returncode}: {''.join(last) or 'it says nothing'}"
-    return ran.stdout
-
-
-_HOMES = ("HOME", *(f"XDG_{one}_HOME" for one in ("CONFIG", "DATA", "STATE", "CACHE")), "USERPROFILE", "CODEX_HOME")
-
-
-def _version(program: str | None, variables: Mapping[str, str]) -> str:
-    """What the host's program says of its version; empty where it says nothing."""
-    if program is None:
-        return ""
-    with tempfile.TemporaryDirectory() as elsewhere:  # opencode makes its directories whenever it is started
-        answer = _answer([program, "--version"], "", {**variables, **dict.fromkeys(_HOMES, elsewhere)}, elsewhere)
-    lines = answer.decode(errors="replace").split("\n") if isinstance(answer, bytes) else [""]
-    return lines[0].strip()[:60]

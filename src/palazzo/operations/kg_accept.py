@@ -54,7 +54,7 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     stated = [
         stating.Statement(
             triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),
-            stating.stated_everywhere(_cited(speaker, one)) if request.everywhere else _cited(speaker, one),
+            stating.stated_everywhere(_speakers(speaker, one)) if request.everywhere else _speakers(speaker, one),
             one.citations[0].said_at,
         )
         for one in chosen
@@ -67,13 +67,13 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     return KgAcceptResult(shown, tuple(dict.fromkeys(uid for one in added for uid in one.conflicts)))
 
 
-def _cited(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, ...]:
-    """Who states a suggestion, with each place that says it."""
-    cited = (
-        speaker._replace(item=each.item, start=each.start, end=each.end, branch="", commit="")
-        for each in suggestion.citations
+def _speakers(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, ...]:
+    """Return who states a suggestion, once for each place that is cited for it."""
+    speakers = (
+        speaker._replace(item=citation.item, start=citation.start, end=citation.end, branch="", commit="")
+        for citation in suggestion.citations
     )
-    return tuple(dict.fromkeys(cited))
+    return tuple(dict.fromkeys(speakers))
 
 
 def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion]:

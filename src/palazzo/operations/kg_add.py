@@ -63,8 +63,8 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
     """State a fact; stating it again changes nothing, or makes it better.
 
     Better is an earlier start, more confidence, or one more who says so. Without --to the fact holds until it is ended;
-    without --from it is not known since when. A fact holds in the project that you are in; outside of any project, in
-    the wing 'user'.
+    without --from its start is unknown. A fact holds in the current project; outside of any project, in the wing
+    'user'.
     """
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,8 +39,8 @@ class SideView:
 class ConflictView:
     """Two that cannot both hold, the rule that found it, and whether it still stands.
 
-    `mend` is the command by which the later of two facts takes the place of the other; null for words, and what stands
-    no more.
+    `mend` is the command with which the later fact supersedes the earlier one; null for conflicts of texts and
+    conflicts that no longer stand.
     """
 
     id: str
@@ -61,7 +60,7 @@ class KgConflictsResult:
     conflicts: tuple[ConflictView, ...]
     count: int
     note: str = ""
-    """What was left out, where something was."""
+    """Which texts were left out; empty if none."""
 
 
 def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsResult:
@@ -89,7 +88,7 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
 
 
 def _compare_facts(database: Database) -> None:
-    """Find the conflicts of facts that an earlier Palazzo kept. A palace that cannot be written is left as it is."""
+    """Find conflicts of facts that an earlier version stored. A palace that cannot be written is left unchanged."""
     from palazzo.errors import PalaceUnusable
     from palazzo.graph import conflicting
     from palazzo.store.database import Database
@@ -126,7 +125,7 @@ def _view(beliefs: Beliefs, conflict: Conflict, stands: bool, now: Micros) -> Co
 
 
 def _mend(earlier: FactView, later: FactView) -> str | None:
-    """Return the command that lets one fact supersede the other: the one that began later, else was stated later."""
+    """Return the command with which the fact that began later, or was stated later, supersedes the other."""
     import shlex
 
     if (earlier.subject, earlier.predicate) != (later.subject, later.predicate):
@@ -136,11 +135,8 @@ def _mend(earlier: FactView, later: FactView) -> str | None:
     options = ["--everywhere"] if old.scope is None else ["--wing", old.scope]
     options += ["--at", new.valid_from] if began[0] != began[1] and new.valid_from else []
     words = [old.subject, old.predicate, old.object, new.object]
-    return shlex.join(["palazzo", "kg", "supersede", *options, *(["--"] if _has_dash(words) else []), *words])
-
-
-def _has_dash(words: Iterable[str]) -> bool:
-    return any(word.startswith("-") for word in words)
+    end_of_options = ["--"] if any(word.startswith("-") for word in words) else []
+    return shlex.join(["palazzo", "kg", "supersede", *options, *end_of_options, *words])
 
 
 def _side(beliefs: Beliefs, side: Claim, now: Micros) -> SideView:

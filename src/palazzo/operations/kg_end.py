@@ -37,8 +37,8 @@ class KgEndResult:
 def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
     """End a fact: from then on it holds no longer.
 
-    Without --wing that is the fact of the project, else of the wing 'user', else the one that holds everywhere. What
-    does not hold cannot end; the answer then names what is near.
+    Without --wing it is the fact of the project, else of the wing 'user', else the fact that holds everywhere. A fact
+    that does not hold cannot end; the error then names similar facts.
     """
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs
@@ -48,14 +48,14 @@ def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
 
     now = now_in(context)
     at = moment("--at", request.at, parse_end, now) or now
-    what = triple(context, request.subject, request.predicate, request.object, request.wing)
-    scope = scope_to_change(context, what.wing, request.everywhere)
+    fact = triple(context, request.subject, request.predicate, request.object, request.wing)
+    scope = scope_to_change(context, fact.wing, request.everywhere)
     with context.writing().database.transaction() as connection:
-        what = replace(what, wing=wing_of_fact_to_change(connection, what, at, scope))
-        changing = change(context, connection, "kg end", about=what)
-        ended = stating.end(changing, what, at)
-        changing.count(len(ended))
-        return KgEndResult(to_iso(at), views(Beliefs(connection), ended, now))
+        fact = replace(fact, wing=wing_of_fact_to_change(connection, fact, at, scope))
+        fact_change = change(context, connection, "kg end", about=fact)
+        ended_facts = stating.end(fact_change, fact, at)
+        fact_change.count(len(ended_facts))
+        return KgEndResult(to_iso(at), views(Beliefs(connection), ended_facts, now))
 
 
 OPERATION = Operation("kg_end", KgEndRequest, KgEndResult, kg_end, writes=True)

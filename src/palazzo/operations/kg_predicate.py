@@ -42,7 +42,7 @@ class KgPredicateResult:
 def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateResult:
     """Declare that a predicate has one object at a time; without a name, list all predicates.
 
-    A few common ones (port, version, default branch) are known to have one; --many says otherwise.
+    Some common predicates (port, version, default branch) have one object by default; --many allows several.
     """
     from palazzo.archive.guarding import Guard
     from palazzo.graph.naming import predicate_name
@@ -74,10 +74,9 @@ def _declared(context: Context, name: str, functional: bool) -> tuple[str, ...]:
     with context.writing().database.transaction() as connection:
         changing = change(context, connection, "kg predicate")
         row = changing.predicate(name)
-        known = predicates.read_predicate(connection, row)
-        if known.functional is functional or (
-            known.functional is None and not functional and not is_single_valued(known)
-        ):
+        predicate = predicates.read_predicate(connection, row)
+        is_many_by_default = predicate.functional is None and not is_single_valued(predicate)
+        if predicate.functional is functional or (is_many_by_default and not functional):
             return ()
         changing.did("predicate", predicates.declare(connection, changing.new_uid(), row, functional, changing.now))
         changing.count(1)

@@ -36,7 +36,7 @@ class KgQueryRequest:
     direction: Annotated[Direction, About("Facts with the entity as their subject, their object, or both.")] = "both"
     hops: Annotated[int, About("2 also shows the facts of its neighbours.")] = 1
     wing: Annotated[
-        str | None, About("Facts of this wing, and those that hold everywhere; the project's if left out.")
+        str | None, About("Facts of this wing and facts that hold everywhere. Default: the project's wing.")
     ] = None
     all: Annotated[bool, About("Also what has ended, or not yet begun.")] = False
     limit: Annotated[int, About("How many facts at most.")] = 100
@@ -71,8 +71,8 @@ class MentionedView:
 class KgQueryResult:
     """What is known. `matched` says how the entity was found (null: it was not), the times what was resolved.
 
-    `mentioned` is of now: null where another time was asked for, or the setting `entities` is off. `elsewhere` counts
-    facts of the entity that hold in wings that were not asked about.
+    `mentioned` is of now: null where another time was asked for, or the setting `entities` is off. `count_elsewhere`
+    counts the entity's facts in other wings, which are not in `facts`.
     """
 
     entity: str
@@ -83,19 +83,19 @@ class KgQueryResult:
     count: int
     truncated: bool
     mentioned: MentionedView | None
-    elsewhere: int
+    count_elsewhere: int
 
 
 def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     """Say what is known about an entity: what holds now, or held then.
 
-    Facts are those of the project, of the wing 'user', and those that hold everywhere; outside of any project, all. Two
-    times may be asked for: --as-of is about the world, --known-at about what was believed of it. A name that may mean
-    several entities is refused with their names.
+    Inside a project: facts of the project, of the wing 'user', and facts that hold everywhere. Outside: all facts. Two
+    times may be given: --as-of is a time in the world, --known-at a time of the palace's knowledge. A name that may
+    mean several entities is refused with their names.
     """
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.branches import MERGED, Checkout
-    from palazzo.operations.fact_scope import check_scope, scope_to_ask
+    from palazzo.operations.fact_scope import scope_to_ask
     from palazzo.operations.facts import iso, moment, name_to_find, now_in, views
     from palazzo.operations.freshening import NOTHING, Files
     from palazzo.operations.structure import read_names
@@ -105,35 +105,33 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
     if request.hops not in (1, 2):
         raise UsageError(f"--hops is {request.hops}; it must be 1 or 2.")
     check_limit(request.limit)
-    check_scope(request.wing, request.everywhere)
     if request.all and request.as_of is not None:
         raise UsageError("Give --as-of for one moment, or --all for every moment; not both.")
     now = now_in(context)
     as_of = moment("--as-of", request.as_of, parse_as_of, now)
     known_at = moment("--known-at", request.known_at, parse_as_of, now)
     at = as_of if as_of is not None else now
+    as_of_time = None if request.all else iso(at)
     name = name_to_find(context, request.entity)
     read_names(context, tell=False)
     with context.reading().database.snapshot() as connection:
         scope = scope_to_ask(context, connection, request.wing, request.everywhere)
         beliefs = Beliefs(connection, LATEST if known_at is None else known_at)
         match = beliefs.find(name, nearby=True)
-        mentioned, named = None, None if request.wing is None else scope.wings[0]
+        mentions, mentioned_in = None, None if request.wing is None else scope.wings[0]
         if as_of is None and known_at is None and context.settings.flag("entities"):
-            mentioned = _mentioned(connection, [name] if match is None else beliefs.called(match.entity), named)
+            mentions = _mentioned(connection, [name] if match is None else beliefs.called(match.entity), mentioned_in)
         if match is None:
-            return KgQueryResult(
-                name, None, None if request.all else iso(at), iso(known_at), (), 0, False, mentioned, 0
-            )
+            return KgQueryResult(name, None, as_of_time, iso(known_at), (), 0, False, mentions, 0)
 
-        def is_wanted(one: Version) -> bool:
-            return request.all or one.holds_at(at)
+        def is_of_that_time(version: Version) -> bool:
+            return request.all or version.holds_at(at)
 
         hops, whole = beliefs.around(
             match.entity,
             request.direction,
             request.hops,
-            lambda one: is_wanted(one) and scope.includes(one.wing),
+            lambda version: is_of_that_time(version) and scope.includes(version.wing),
             request.limit,
         )
         shown = views(beliefs, [hop.version for hop in hops], at)
@@ -143,12 +141,11 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
             _queried(view, hop.side, hop.hop, cited.get(view.id, NOTHING), standings.get(view.id, MERGED).label)
             for view, hop in zip(shown, hops, strict=True)
         )
-        found = beliefs.name(match.entity)
-        known = beliefs.about(match.entity, request.direction)
-        elsewhere = sum(is_wanted(one) and not scope.includes(one.wing) for one in known)
-    as_of_time = None if request.all else iso(at)
+        entity = beliefs.name(match.entity)
+        versions = beliefs.about(match.entity, request.direction)
+        count_elsewhere = sum(is_of_that_time(version) and not scope.includes(version.wing) for version in versions)
     return KgQueryResult(
-        found, match.how, as_of_time, iso(known_at), facts, len(facts), not whole, mentioned, elsewhere
+        entity, match.how, as_of_time, iso(known_at), facts, len(facts), not whole, mentions, count_elsewhere
     )
 
 

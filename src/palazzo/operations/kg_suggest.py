@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.operations.operation import About, Operation
+from palazzo.text.counts import counted
 
 if TYPE_CHECKING:
     from palazzo.graph.suggesting import Citation, Suggestion
@@ -60,7 +61,7 @@ class KgSuggestResult:
     suggestions: tuple[SuggestionView, ...]
     total: int
     note: str = ""
-    """What was left out, where something was."""
+    """Which texts were left out; empty if none."""
 
 
 def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
@@ -76,12 +77,13 @@ def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
     note = follow_claims(context)
     with context.reading().database.snapshot() as connection:
         session = None if request.session is None else _session(connection, request.session)
-        found = [one for one in suggestions(connection, session) if request.wing in (None, one.wing)]
-        return KgSuggestResult(tuple(_view(connection, one) for one in found[: request.limit]), len(found), note)
+        matches = [match for match in suggestions(connection, session) if request.wing in (None, match.wing)]
+        views = tuple(_view(connection, match) for match in matches[: request.limit])
+        return KgSuggestResult(views, len(matches), note)
 
 
 def follow_claims(context: Context) -> str:
-    """Bring claims up to date, telling how far that is; return a sentence about what was left out."""
+    """Bring claims up to date and report progress; return a sentence about texts that were left out."""
     from palazzo.derive.claiming import FACTS, Claiming
     from palazzo.errors import ConsumerStopped
     from palazzo.store import dead_letters
@@ -95,7 +97,7 @@ def follow_claims(context: Context) -> str:
         left_out = dead_letters.count(connection, Claiming.name, FACTS)
     if not left_out:
         return ""
-    return f"{left_out:,} text{'' if left_out == 1 else 's'} could not be read for claims: 'palazzo verify' says which."
+    return f"{counted(left_out, 'text')} could not be read for claims: 'palazzo verify' names them."
 
 
 def _session(connection: Connection, prefix: str) -> str:

@@ -46,8 +46,8 @@ class KgSupersedeResult:
 def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeResult:
     """End a fact and begin the next at the same moment, both or neither.
 
-    Without --wing that is the fact of the project, else of the wing 'user', else the one that holds everywhere. The
-    next one holds where the former did.
+    Without --wing it is the fact of the project, else of the wing 'user', else the fact that holds everywhere. The new
+    fact holds in the same wing.
     """
     from palazzo.graph import stating
     from palazzo.graph.beliefs import Beliefs
@@ -61,19 +61,19 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     now = now_in(context)
     at = moment("--at", request.at, parse_start, now) or now
     entity_name("new object", request.new)
-    what = triple(context, request.subject, request.predicate, request.old, request.wing)
+    former_fact = triple(context, request.subject, request.predicate, request.old, request.wing)
     successor = triple(context, request.subject, request.predicate, request.new, request.wing)
     said_by = provenance(context, request.stated_by, request.sources, whom)
-    scope = scope_to_change(context, what.wing, request.everywhere)
+    scope = scope_to_change(context, former_fact.wing, request.everywhere)
     if request.everywhere:
         said_by = stating.stated_everywhere(said_by)
     with context.writing().database.transaction() as connection:
-        what = replace(what, wing=wing_of_fact_to_change(connection, what, at, scope))
-        changing = change(context, connection, "kg supersede", about=what)
-        done = stating.supersede(changing, what, successor.object, at, said_by)
-        changing.count(len(done.closed) + int(done.opened.new))
-        *closed, opened = views(Beliefs(connection), [*done.closed, done.opened.version], now)
-    return KgSupersedeResult(to_iso(at), tuple(closed), opened, done.opened.new, done.opened.conflicts)
+        former_fact = replace(former_fact, wing=wing_of_fact_to_change(connection, former_fact, at, scope))
+        fact_change = change(context, connection, "kg supersede", about=former_fact)
+        supersession = stating.supersede(fact_change, former_fact, successor.object, at, said_by)
+        fact_change.count(len(supersession.closed) + int(supersession.opened.new))
+        *closed, opened = views(Beliefs(connection), [*supersession.closed, supersession.opened.version], now)
+    return KgSupersedeResult(to_iso(at), tuple(closed), opened, supersession.opened.new, supersession.opened.conflicts)
 
 
 OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True)

@@ -21,7 +21,7 @@ class KgTimelineRequest:
     entity: Annotated[str | None, About("Only facts about this entity.", positional=True)] = None
     known_at: Annotated[str | None, About("What was believed then, instead of now.", metavar="WHEN")] = None
     wing: Annotated[
-        str | None, About("Facts of this wing, and those that hold everywhere; the project's if left out.")
+        str | None, About("Facts of this wing and facts that hold everywhere. Default: the project's wing.")
     ] = None
     limit: Annotated[int, About("How many facts at most.")] = 100
     offset: Annotated[int, About("How many to pass over.")] = 0
@@ -42,7 +42,7 @@ class KgTimelineResult:
 def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResult:
     """Show facts in the order in which they began, also those that have ended.
 
-    Facts are those of the project, of the wing 'user', and those that hold everywhere; outside of any project, all.
+    Inside a project: facts of the project, of the wing 'user', and facts that hold everywhere. Outside: all facts.
     """
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.fact_scope import scope_to_ask
@@ -64,16 +64,16 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
         match = None if name is None else beliefs.find(name, nearby=True)
         if name is not None and match is None:
             return KgTimelineResult(name, None, iso(known_at), (), 0)
-        found = facts.versions(connection, beliefs.known_at) if match is None else beliefs.about(match.entity)
-        there = [one for one in found if scope.includes(one.wing)]
-        there.sort(key=lambda one: (one.valid_from is not None, one.valid_from or 0, one.fact))
-        shown = there[request.offset : request.offset + request.limit]
+        versions = facts.versions(connection, beliefs.known_at) if match is None else beliefs.about(match.entity)
+        in_scope = [version for version in versions if scope.includes(version.wing)]
+        in_scope.sort(key=lambda version: (version.valid_from is not None, version.valid_from or 0, version.fact))
+        page = in_scope[request.offset : request.offset + request.limit]
         return KgTimelineResult(
             beliefs.name(match.entity) if match else None,
             match.how if match else None,
             iso(known_at),
-            views(beliefs, shown, now),
-            len(there),
+            views(beliefs, page, now),
+            len(in_scope),
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import EmbedderUnavailable
-from palazzo.operations.background import EMBEDDING_FAILED, note_success, start_embedding
+from palazzo.operations.background import EMBEDDING_ACTIVITY, note_success, start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.settings import Settings, load
 from palazzo.text.counts import counted
@@ -182,7 +182,7 @@ def embed_now(context: Context) -> str:
         context.writing().embed_pending(lambda done, total: context.report("embedding", done, total))
     except EmbedderUnavailable as error:
         return str(error)
-    note_success(EMBEDDING_FAILED, context.variables)
+    note_success(EMBEDDING_ACTIVITY, context.variables)
     return ""
 
 

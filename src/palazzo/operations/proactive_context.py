@@ -127,18 +127,19 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     around = replace(around, branch=checkout.lifted)
     floor = max(context.settings.number("proactive_floor") / 100, request.floor or 0.0)
     with context.reading().database.snapshot() as connection:
-        asked = _asked(context, connection, request, around)
+        situation = _asked(context, connection, request, around)
         if request.wing is None:
-            asked = replace(asked, commits_here=checkout.commits_here)
-        calls = proactive.calls_for_memories(connection, asked)
-    found, index = _found(context, request, asked, checkout) if calls else ([], None)
+            situation = replace(situation, commits_here=checkout.commits_here)
+        calls = proactive.calls_for_memories(connection, situation)
+    candidates, index = _found(context, request, situation, checkout) if calls else ([], None)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
-        hits = _standing(connection, proactive.worth_telling(connection, found, asked, floor, request.limit), asked.now)
-        called, standings = _standings(connection, checkout, proactive.called_for(connection, asked, found))
-        said = [f"{one.subject} {one.predicate} {one.object}" for one in beliefs.tell(called.facts)]
-        told, shown = proactive.within(called, hits, said, request.limit, request.budget)
-        views = facts.views(beliefs, told.facts, asked.now)
+        worthy_hits = proactive.worth_telling(connection, candidates, situation, floor, request.limit)
+        hits = _standing(connection, worthy_hits, situation.now)
+        notices, standings = _standings(connection, checkout, proactive.called_for(connection, situation, candidates))
+        said = [f"{one.subject} {one.predicate} {one.object}" for one in beliefs.tell(notices.facts)]
+        told, shown = proactive.within(notices, hits, said, request.limit, request.budget)
+        views = facts.views(beliefs, told.facts, situation.now)
         memories = _memories(connection, shown)
         seen = checkout.standings(written(hit.drawer) for hit in shown)
         standings |= {hit.drawer.id: seen[written(hit.drawer)] for hit in shown}
@@ -155,10 +156,10 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     return ProactiveContextResult(
         memories=memories,
         reminders=tuple(reminder_view(due.task, due.causes) for due in told.reminders),
-        todos=tuple(todo_view(task, asked.now) for task in told.todos),
+        todos=tuple(todo_view(task, situation.now) for task in told.todos),
         facts=views,
         threads=tuple(_thread(line) for line in told.threads),
-        wings=asked.wings,
+        wings=situation.wings,
         floor=floor,
         labels=_labels(standings, cited),
         tokens=sum(estimate_tokens(text) + proactive.LINE for text in words),

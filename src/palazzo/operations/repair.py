@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from palazzo.operations.background import EMBEDDING_FAILED, failures, note_success, start_embedding
+from palazzo.operations.background import EMBEDDING_ACTIVITY, failures, note_success, start_embedding
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.verify import CheckView, result_of, run_checks
 
@@ -41,31 +41,31 @@ class RepairResult:
     dry_run: bool
     ok: bool
     checks: tuple[CheckView, ...]
-    retried: int = 0
-    """Texts that had been set aside and were tried again."""
+    retried_texts: int = 0
+    """How many texts that had been set aside were retried."""
     set_aside: int = 0
-    """Texts that are set aside."""
+    """How many texts are set aside now."""
 
 
 def repair(context: Context, request: RepairRequest) -> RepairResult:
     """Make drawers, the keyword index or vectors anew from the archive, and check the palace again.
 
-    Texts that could not be processed are tried again. What is archived is not touched. Vectors are made in the
+    Texts that could not be processed are processed again. The archive is not changed. Vectors are made in the
     background afterwards.
     """
-    retried = _count_set_aside(context)
+    count_before = _count_set_aside(context)
     if not request.dry_run:
         _retry(context)
     before = run_checks(context) if request.rebuild is None or request.dry_run else []
     parts = (request.rebuild,) if request.rebuild is not None else _broken(before)
     if request.dry_run:
         seen = result_of(before)
-        return RepairResult(parts, True, seen.ok, seen.checks, 0, retried)
+        return RepairResult(parts, True, seen.ok, seen.checks, 0, count_before)
     for part in parts:
         _rebuild(context, part)
     start_embedding(context)
     after = result_of(run_checks(context) if parts else before)
-    return RepairResult(parts, False, after.ok, after.checks, retried, _count_set_aside(context))
+    return RepairResult(parts, False, after.ok, after.checks, count_before, _count_set_aside(context))
 
 
 def _count_set_aside(context: Context) -> int:
@@ -76,13 +76,13 @@ def _count_set_aside(context: Context) -> int:
 
 
 def _retry(context: Context) -> None:
-    """Try again what was set aside, and what failed in the background."""
+    """Process again the texts that were set aside, and run the activities that failed in the background."""
     from palazzo.operations.mine import embed_now
 
     palace = context.writing()
     palace.retry_set_aside()
     for activity, _ in list(failures(context.variables)):
-        if activity == EMBEDDING_FAILED:
+        if activity == EMBEDDING_ACTIVITY:
             embed_now(context)
         else:
             palace.follow_consumer(activity)

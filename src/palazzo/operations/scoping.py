@@ -24,9 +24,9 @@ def told_of(context: Context, agent: str | None, wing: str | None = None) -> Sco
     from palazzo.settings.keys import TRUSTS
     from palazzo.store import places
 
-    own = () if agent is None else diaries.wings_of(diaries.agent_name(agent))
+    agent_wings = () if agent is None else diaries.wings_of(diaries.agent_name(agent))
     with context.reading().database.snapshot() as connection:
-        there = set(places.wing_names(connection))
-    wings = dict.fromkeys(one for one in (wing or context.home, *own, USERS_WING) if one in there)
+        wing_names = set(places.wing_names(connection))
+    wings = dict.fromkeys(name for name in (wing or context.home, *agent_wings, USERS_WING) if name in wing_names)
     trusts = TRUSTS[: TRUSTS.index(context.settings.text("auto_inject_trust")) + 1]
-    return Scope(tuple(one for one in wings if one is not None), frozenset(trusts))
+    return Scope(tuple(name for name in wings if name is not None), frozenset(trusts))

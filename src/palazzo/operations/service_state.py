@@ -47,33 +47,33 @@ def address_of(context: Context) -> Address:
 
 
 def state_of(context: Context) -> ServiceState:
-    """Ask the service how it is."""
+    """Ask the service for its state."""
     return state_at(address_of(context))
 
 
 def former_states(context: Context) -> tuple[ServiceState, ...]:
-    """Ask the services of earlier versions that still run for this palace, at addresses of their own."""
+    """Return the states of services of earlier versions that still run for this palace, at other addresses."""
     from palazzo.rendezvous import former_addresses
 
-    states = (state_at(where) for where in former_addresses(str(context.palace_path), context.variables))
+    states = (state_at(address) for address in former_addresses(str(context.palace_path), context.variables))
     return tuple(state for state in states if state.running)
 
 
-def state_at(where: Address) -> ServiceState:
-    """Ask the service that listens at an address how it is."""
+def state_at(address: Address) -> ServiceState:
+    """Ask the service that listens at an address for its state."""
     from palazzo import client
 
     try:
-        stream, told = client.greet(where, {"want": "state"})
+        stream, answer = client.greet(address, {"want": "state"})
     except ServiceUnavailable:
-        return ServiceState(False, where.socket)
+        return ServiceState(False, address.socket)
     stream.close()
-    state = told["state"]
+    state = answer["state"]
     return ServiceState(
         running=True,
-        address=where.socket,
-        pid=told["pid"],
-        version=told["version"],
+        address=address.socket,
+        pid=answer["pid"],
+        version=answer["version"],
         since=Micros(state["since"]),
         clients=state["guests"],
         busy=state["running"],

@@ -24,15 +24,15 @@ class ServiceStatusRequest:
 class ServiceStatusResult:
     """The service, whether the settings allow one, where its log is, and the unit file that was asked for.
 
-    `others` are services of earlier versions that run for this palace at other addresses. `trouble` is why none answers
-    where one should.
+    `former_services` are those of earlier versions that run for this palace at other addresses. `trouble` says why no
+    service answers although one should.
     """
 
     service: ServiceState
     wanted: bool
     log: Path
     unit: str = ""
-    others: tuple[ServiceState, ...] = ()
+    former_services: tuple[ServiceState, ...] = ()
     trouble: str = ""
 
 
@@ -42,29 +42,30 @@ def service_status(context: Context, request: ServiceStatusRequest) -> ServiceSt
 
     printed = unit(context, request.print_unit) if request.print_unit is not None else ""
     log = log_file(context.palace_path, context.variables)
-    others, state = former_states(context), state_of(context)
+    state = state_of(context)
     trouble = "" if state.running else _trouble(context)
-    return ServiceStatusResult(state, context.settings.flag("service"), log, printed, others, trouble)
+    is_allowed = context.settings.flag("service")
+    return ServiceStatusResult(state, is_allowed, log, printed, former_states(context), trouble)
 
 
 def _trouble(context: Context) -> str:
-    """Why no service answers; empty where none runs, and nothing keeps one from being started."""
+    """Return why no service answers; empty if none runs and nothing prevents a start."""
     from palazzo import client
     from palazzo.errors import ServiceUnavailable
     from palazzo.operations.service_state import address_of
 
-    where = address_of(context)
+    address = address_of(context)
     try:
-        client.check_directory(where)
+        client.check_directory(address)
     except FileNotFoundError:
         return ""
     except (ServiceUnavailable, OSError) as error:
         return str(error)
-    if not client.is_starting(where):
+    if not client.is_starting(address):
         return ""
     return (
-        f"A process holds {where.lock}, but no service answers: it is starting, or it hangs. If it stays like this, end"
-        " that process; 'fuser' with this file says which it is."
+        f"A process holds {address.lock}, but no service answers: it is starting, or it hangs. If this does not change,"
+        " end that process; 'fuser' with this file shows which process it is."
     )
 
 

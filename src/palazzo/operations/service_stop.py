@@ -24,11 +24,11 @@ class ServiceStopRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServiceStopResult:
-    """Whether any ran, and its process; the processes of earlier versions that ran at other addresses."""
+    """Whether a service ran, and its process ID; the process IDs of earlier versions at other addresses."""
 
     stopped: bool
     pid: int | None
-    others: tuple[int, ...] = ()
+    former_pids: tuple[int, ...] = ()
 
 
 def service_stop(context: Context, request: ServiceStopRequest) -> ServiceStopResult:
@@ -39,26 +39,26 @@ def service_stop(context: Context, request: ServiceStopRequest) -> ServiceStopRe
     from palazzo.operations.service_state import address_of
 
     pid = stop_at(address_of(context))
-    others = tuple(stop_former(str(context.palace_path), context.variables))
-    return ServiceStopResult(pid is not None or bool(others), pid, others)
+    former_pids = tuple(stop_former(str(context.palace_path), context.variables))
+    return ServiceStopResult(pid is not None or bool(former_pids), pid, former_pids)
 
 
 def stop_former(palace: str, variables: Mapping[str, str]) -> Iterator[int]:
-    """End the services of earlier versions that run for a palace at addresses of their own; yield their processes."""
+    """End the services of earlier versions that run for a palace at other addresses; yield their process IDs."""
     from palazzo.rendezvous import former_addresses
 
-    for where in former_addresses(palace, variables):
-        pid = stop_at(where)
+    for address in former_addresses(palace, variables):
+        pid = stop_at(address)
         if pid is not None:
             yield pid
 
 
-def stop_at(where: Address) -> int | None:
-    """End the service that listens at an address, and wait for its end; return its process, None where none runs."""
+def stop_at(address: Address) -> int | None:
+    """End the service that listens at an address, and wait for its end; return its process ID, None if none runs."""
     from palazzo import client
 
     try:
-        stream, told = client.greet(where, {"want": "stop"}, _ENDS_WITHIN)
+        stream, answer = client.greet(address, {"want": "stop"}, _ENDS_WITHIN)
     except ServiceUnavailable:
         return None
     with stream:
@@ -66,11 +66,12 @@ def stop_at(where: Address) -> int | None:
             stream.read_line()  # the connection is held until the process has ended
         except TimeoutError:
             raise PalazzoError(
-                f"The service (process {told['pid']}) is still finishing a call, and takes no other. Look again later."
+                f"The service (process {answer['pid']}) is still finishing a call, and takes no other."
+                " Look again later."
             ) from None
         except OSError:
             pass  # it has ended
-    return int(told["pid"])
+    return int(answer["pid"])
 
 
 OPERATION = Operation("service_stop", ServiceStopRequest, ServiceStopResult, service_stop)

@@ -39,37 +39,37 @@ class Pointer:
 
 
 def leave(palace: Path, request: HookRequest, variables: Mapping[str, str]) -> None:
-    """Add a pointer to what the hook of a request could not capture."""
+    """Add a pointer to the transcript that the hook of a request could not capture."""
     if request.event in CAPTURES:
-        named: dict[str, object] = {"session": request.session, "transcript": request.transcript}
-        alone.leave_pointer(str(palace), request.host, request.event, named, variables)
+        fields: dict[str, object] = {"session": request.session, "transcript": request.transcript}
+        alone.leave_pointer(str(palace), request.host, request.event, fields, variables)
 
 
-class Taken(list[Pointer]):
-    """Pointers, and the files that hold them."""
+class PointerBatch(list[Pointer]):
+    """Pointers from the spool, and the files that hold them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.files: list[Path] = []
 
 
-def take(palace: Path, variables: dict[str, str]) -> Taken:
+def take(palace: Path, variables: dict[str, str]) -> PointerBatch:
     """Return what is in the spool of a palace, each once, with what was taken before and not forgotten yet."""
     path = Path(alone.spool_file(str(palace), variables))
     with contextlib.suppress(OSError):
         path.replace(path.with_name(f"{path.name}.{time.time_ns()}{_TAKEN}"))
-    found, lines = Taken(), dict[bytes, None]()
+    pointers, lines = PointerBatch(), dict[bytes, None]()
     for aside in _taken(path):
         with contextlib.suppress(OSError):
             lines |= dict.fromkeys(aside.read_bytes().splitlines())
-            found.files.append(aside)
-    found += dict.fromkeys(_pointers(list(lines)[-_MOST:]))
-    return found
+            pointers.files.append(aside)
+    pointers += dict.fromkeys(_pointers(list(lines)[-_MOST:]))
+    return pointers
 
 
-def forget(taken: Taken) -> None:
-    """Forget what was taken: it has been read. What another process has taken since is its own to forget."""
-    for aside in taken.files:
+def forget(batch: PointerBatch) -> None:
+    """Delete the files of a batch that has been read. Files that another process has taken since are left to it."""
+    for aside in batch.files:
         with contextlib.suppress(OSError):
             aside.unlink()
 

@@ -20,7 +20,7 @@ class SyncPrivateRequest:
     wings: Annotated[
         tuple[str, ...],
         About(
-            "The wings, also of names that no wing has yet; without any, those that are private are listed.",
+            "Names of wings, which need not exist yet. Without a name, the private wings are listed.",
             positional=True,
             option="WING",
         ),
@@ -46,13 +46,13 @@ class SyncPrivateResult:
     merged: tuple[MergedPrivate, ...] = ()
     """Those that are part of another; `private` has the others."""
     created: tuple[str, ...] = ()
-    """Of the wings named: those of which nothing was here before."""
+    """The given wings that did not exist before."""
 
 
 def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateResult:
     """Keep wings on this machine: nothing of them goes to any remote, and what ever stood in one stays here.
 
-    A wing can be private before anything is filed in it, and before there is a remote; it stays so when it is renamed.
+    A wing can be made private before anything is filed in it and before a remote exists. Renaming it keeps it private.
     What went to a remote before is there, and on the devices that pulled it; 'palazzo erase' reaches it. A wing that
     was merged while it was private keeps the other here, too, until either is made --public.
     """
@@ -60,25 +60,25 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
     from palazzo.store import places, syncing
 
     palace = context.writing() if request.wings else context.reading()
-    left: list[str] = []
+    pushed_names: list[str] = []
     created: list[str] = []
     if request.wings:
         with palace.database.transaction() as connection:
             for name in request.wings:
                 wing = places.wing_led_to(connection, name) or places.wing_led_to(connection, place_name("WING", name))
-                if request.public and wing is None:
-                    raise NoSuchPlace(f"There is no wing '{name}'; 'palazzo wing list' shows those that there are.")
-                if request.public and wing is not None:
+                if request.public:
+                    if wing is None:
+                        raise NoSuchPlace(f"There is no wing '{name}'; 'palazzo wing list' shows all wings.")
                     syncing.make_public(connection, _meant(connection, name, wing))
                     continue
-                if wing is None:  # made now, so that it is private from its first word on, whoever files that
+                if wing is None:  # created now, so that its first note is private, whoever files it
                     wing = places.wing_id(connection, place_name("WING", name))
                     created.append(name)
                 syncing.make_private(connection, wing, palace.clock())
-                left += [name] if syncing.has_left(connection, wing) else []
+                pushed_names += [name] if syncing.has_left(connection, wing) else []
     with palace.database.snapshot() as connection:
-        private, merged = told(connection)
-    return SyncPrivateResult(private, tuple(left), merged, tuple(created))
+        private, merged_wings = told(connection)
+    return SyncPrivateResult(private, tuple(pushed_names), merged_wings, tuple(created))
 
 
 def told(connection: Connection) -> tuple[tuple[str, ...], tuple[MergedPrivate, ...]]:

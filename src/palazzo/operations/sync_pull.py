@@ -41,7 +41,7 @@ class PulledView:
     missing: int
     notes: tuple[str, ...]
     variants: tuple[str, ...] = ()
-    """Ids of items that are here and say something else there: those that are here were kept."""
+    """Ids of items whose text differs here and there: the text that is here was kept."""
 
 
 @dataclass(frozen=True, slots=True)

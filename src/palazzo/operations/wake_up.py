@@ -139,7 +139,7 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
             agent = diaries.spelled(connection, agent)
         commits_here = Checkout(context).commits_here if wing == context.home else no_commits
         trusts = frozenset(trusted)
-        asked = Asked(
+        situation = Asked(
             wing,
             agent,
             moment,
@@ -150,18 +150,20 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
             request.host_session or request.session or "",
             request.epoch > 0,
         )
-        known = gather(connection, asked)
+        candidates = gather(connection, situation)
         if when.before is None:
-            known = _labelled(context, connection, known)
-            known = _cited(context, connection, known, wing or "")
+            candidates = _labelled(context, connection, candidates)
+            candidates = _cited(context, connection, candidates, wing or "")
         own = request.wing is None or wing == context.home
         branch = context.project.branch if own and when.before is None else ""
         head = list(_heads(wing, agent, branch, day(moment, there)))
         budget = request.budget or waking.BUDGETS[depth]
         short = partial(short_id, connection)
-        woken = waking.wake(head, known, depth, budget, moment, asked.day, short)
-    tokens = estimate_tokens(woken.text)
-    return WakeUpResult(wing, agent, branch, depth, woken.text, tokens, _lines(woken), Micros(0), when.asked, when.note)
+        wake_up_text = waking.wake(head, candidates, depth, budget, moment, situation.day, short)
+    tokens = estimate_tokens(wake_up_text.text)
+    return WakeUpResult(
+        wing, agent, branch, depth, wake_up_text.text, tokens, _lines(wake_up_text), Micros(0), when.asked, when.note
+    )
 
 
 def _labelled(context: Context, connection: Connection, known: list[Known]) -> list[Known]:

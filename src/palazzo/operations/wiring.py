@@ -30,7 +30,7 @@ palace, the settings and the service elsewhere than hooks do."""
 _SECONDS = 10
 """Until a host gives up. A hook ends within one; a machine that is busy takes longer to start any process."""
 _UNTIL_ARCHIVED = 60
-"""The same for what must be kept before a compaction, which a hook takes ten seconds for."""
+"""The same for the hook before a compaction, which archives the session within ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def _asked(result: KgQueryResult, given: Given) -> Answer:
     )
     guess = f" '{given['entity']}' is not known itself; this is near." if result.matched == "near" else ""
     more = " There are more." if result.truncated else ""
-    others = f" {counted(result.elsewhere, 'fact')} of other projects left out." if result.elsewhere else ""
+    others = f" {counted(result.count_elsewhere, 'fact')} of other projects left out." if result.count_elsewhere else ""
     notice = f"{NOTICE}: {counted(result.count, 'fact')} about {result.entity}, {what}.{guess}{more}{others}"
     return _several(notice, result.facts)
 

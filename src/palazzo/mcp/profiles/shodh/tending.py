@@ -11,7 +11,8 @@ from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Tool
 from palazzo.operations.audit import AuditFinding, AuditResult
 from palazzo.operations.cleanup import CleanupResult
 from palazzo.operations.dedup import DedupResult
-from palazzo.operations.doctor import DoctorResult, Finding
+from palazzo.operations.doctor import DoctorResult
+from palazzo.operations.finding import Finding
 from palazzo.operations.memory_stats import MemoryStatsResult
 
 _MOST = 50
