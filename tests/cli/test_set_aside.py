@@ -48,9 +48,9 @@ def test_by_rules_that_fail_on_it_it_is_named_and_the_rest_goes_on(
     assert mined.json("kg", "suggest")["suggestions"][0]["object"] == "8443"
     assert "reading claims failed (ValueError)" in " ".join(mined("verify").out.split())
     assert "reading claims failed (ValueError)" in " ".join(mined("doctor", "--no-canaries").out.split())
-    assert "1 text could not be processed whole" in mined("status").out
-    assert "Tried again 1 text set aside before; 1 still are." in mined("repair").out
+    assert "1 text could not be processed completely" in mined("status").out
+    assert "Retried 1 text set aside before; 1 still set aside." in mined("repair").out
     monkeypatch.setattr(valued, "_named", rule)
-    assert "Tried again 1 text set aside before; 0 still are." in mined("repair").out
+    assert "Retried 1 text set aside before; 0 still set aside." in mined("repair").out
     assert mined.json("kg", "conflicts")["note"] == ""
     assert mined("verify").code == 0

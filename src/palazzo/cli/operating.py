@@ -56,8 +56,8 @@ def status(screen: Screen, result: StatusResult) -> None:
     for name, why in result.sync_failed.items():
         screen.say((f"Syncing with '{name}' came to nothing: {why}", "yellow"))
     if result.set_aside:
-        told = f"{count(result.set_aside, 'text')} could not be processed whole: 'palazzo verify' says which."
-        screen.say((told, "yellow"))
+        failures = f"{count(result.set_aside, 'text')} could not be processed completely: 'palazzo verify' lists them."
+        screen.say((failures, "yellow"))
     if result.wings:
         screen.gap()
         rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]
@@ -148,7 +148,7 @@ def repair(screen: Screen, result: RepairResult) -> None:
     made = ", ".join(result.rebuilt) or "nothing"
     screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
     if result.retried:
-        screen.say(f"Tried again {count(result.retried, 'text')} set aside before; {result.set_aside:,} still are.")
+        screen.say(f"Retried {count(result.retried, 'text')} set aside before; {result.set_aside:,} still set aside.")
     _checks(screen, result.checks)
 
 

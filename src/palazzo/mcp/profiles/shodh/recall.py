@@ -33,7 +33,7 @@ from palazzo.operations.proactive_context import ProactiveContextResult
 from palazzo.operations.remember import RememberResult
 from palazzo.operations.search import SearchResult
 
-_FULL_CONTENT = unbound_argument("full_content", FLAG, default=False, ignored=True)
+_FULL_CONTENT = unbound_argument("full_content", FLAG, default=False, is_ignored=True)
 _LIMIT = {"minimum": 1, "maximum": 100}
 _TOKENS = 5000
 """Tokens of text that a search returns: about as much as an answer may hold."""
@@ -66,8 +66,8 @@ def _plan_recall(call: Given) -> Sequence[Step]:
     request = {**filters, "query": call["query"], "until": call["until"], "external": False, "budget": _TOKENS}
     if mode == "temporal":
         return [Step("search", {**request, "limit": limit * _TEMPORAL_FACTOR})]
-    without = ("keywords",) if mode == "semantic" else ()
-    return [Step("search", {**request, "limit": limit, "without": without})]
+    signals = ("keywords",) if mode == "semantic" else ()
+    return [Step("search", {**request, "limit": limit, "without": signals})]
 
 
 def _answer_recall(results: Sequence[SearchResult | ListDrawersResult], call: Given) -> Answer:
@@ -106,7 +106,7 @@ RECALL = Tool(
         Argument("since", "From then on: 2026-03-04, 3d, monday."),
         Argument("until", "Before then."),
         Argument("min_importance", schema=SHARE),
-        *(unbound_argument(name, schema, ignored=True) for name, schema in _UNSUPPORTED_FILTERS.items()),
+        *(unbound_argument(name, schema, is_ignored=True) for name, schema in _UNSUPPORTED_FILTERS.items()),
         _FULL_CONTENT,
     ),
     steps=_plan_recall,
@@ -197,9 +197,9 @@ PROACTIVE_CONTEXT = Tool(
         Argument("semantic_threshold", "Only what scores more; it can only be raised.", "floor", SHARE),
         unbound_argument("memory_types", {"type": "array", "items": TYPE}, "Only these."),
         unbound_argument("auto_ingest", FLAG, "Also remember the context itself.", default=False),
-        unbound_argument("entity_match_weight", DECIMAL, default=0.4, ignored=True),
-        unbound_argument("recency_weight", DECIMAL, default=0.2, ignored=True),
-        unbound_argument("tool_actions", {"type": "array", "items": OBJECT}, ignored=True),
+        unbound_argument("entity_match_weight", DECIMAL, default=0.4, is_ignored=True),
+        unbound_argument("recency_weight", DECIMAL, default=0.2, is_ignored=True),
+        unbound_argument("tool_actions", {"type": "array", "items": OBJECT}, is_ignored=True),
         _FULL_CONTENT,
     ),
     hints=ADDS,

@@ -47,10 +47,10 @@ def unbound_argument(
     default: Any = None,
     *,
     required: bool = False,
-    ignored: bool = False,
+    is_ignored: bool = False,
 ) -> Argument:
     """Return an argument that fills no field of the request by itself: the tool's own functions read it."""
-    return Argument(name, description, None, schema, default, required=required, ignored=ignored)
+    return Argument(name, description, None, schema, default, required=required, is_ignored=is_ignored)
 
 
 TYPE = enum_schema(*TYPES)
