@@ -21,7 +21,7 @@ interface Wired {
 
 /** Milliseconds for an answer. The program ends within one second by itself; a busy machine takes longer to start it. */
 const DEADLINE = 3_000
-/** The same before a compaction, for which the program takes ten seconds. */
+/** The same before a compaction, which may take the program ten seconds. */
 const COMPACTION_DEADLINE = 20_000
 /** The same for what opencode itself is asked, inside this very process. */
 const LOOKUP_DEADLINE = 1_000

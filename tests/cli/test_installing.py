@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from palazzo.cli.mempalace import Misused, translated
+from palazzo.cli.mempalace import Misused, translate
 from palazzo.operations.install import TARGETS
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
@@ -127,7 +127,7 @@ def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> No
     ],
 )
 def test_a_verb_of_mempalace_is_one_of_ours(theirs: str, ours: str) -> None:
-    assert translated(theirs.split()) == ours.split()
+    assert translate(theirs.split()) == ours.split()
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_a_verb_of_mempalace_is_one_of_ours(theirs: str, ours: str) -> None:
 )
 def test_what_mempalace_does_not_know_either_is_named(given: str, says: str) -> None:
     with pytest.raises(Misused, match=says):
-        translated(given.split())
+        translate(given.split())

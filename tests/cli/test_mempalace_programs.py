@@ -16,6 +16,7 @@ from tests.cli.command import Command
 from tests.exchange.mempalace_peer import MemPalace, mempalace
 
 from palazzo.cli import mempalace as shim
+from palazzo.cli import mempalace_layout
 from palazzo.operations import install_mempalace
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
@@ -200,6 +201,51 @@ def test_a_hook_is_answered_and_an_unknown_verb_is_not(shop: Path, programs: Pro
     assert (hook.returncode, json.loads(hook.stdout)) == (0, {})
     wrong = programs.run("compress")
     assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "printed", "sentence"),
+    [
+        (["search", "--wing", "zoo", "port"], 'No results found for: "port"', "There is no wing 'zoo'"),
+        (["search", "--room", "zoo", "port"], 'No results found for: "port"', "There is no room 'zoo'"),
+        (["wake-up", "--wing", "zoo"], "No memories yet.", "There is no wing 'zoo'"),
+    ],
+)
+def test_an_unknown_place_is_named_on_standard_error(
+    shop: Path, capsys: pytest.CaptureFixture[str], words: list[str], printed: str, sentence: str
+) -> None:
+    capsys.readouterr()
+    assert mempalace_layout.main(words) == 0
+    output = capsys.readouterr()
+    assert printed in output.out
+    assert output.err.startswith(f"mempalace: {sentence}")
+    assert output.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("words", "code"), [(["status"], 3), (["search", "--since", "nonsense", "port"], 2)])
+def test_a_failure_is_one_sentence_with_the_exit_code_of_palazzo(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str], code: int
+) -> None:
+    def fail(options: object, context: object) -> str:
+        raise RuntimeError
+
+    if code == 3:
+        monkeypatch.setitem(mempalace_layout._RENDERERS, "status", fail)
+    capsys.readouterr()
+    assert mempalace_layout.main(words) == code
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("palazzo: ")
+    assert output.err.count("\n") == 1
+
+
+def test_a_client_that_stops_reading_meets_no_bug_report(programs: Programs, shop: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [str(programs.directory / "mempalace"), "status"]
+    ran = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 @pytest.mark.slow

@@ -18,11 +18,11 @@ from tests.daemon.conftest import User
 from tests.relay.conftest import relay_command
 
 from palazzo.mcp.profile import MODULES
-from palazzo.mcp.profiles.shodh import absent
+from palazzo.mcp.profiles.shodh import unsupported_tools
 
 pytestmark = pytest.mark.slow
 AT_ONCE = 3
-NOT_HERE = {tool.name for tool in absent.TOOLS}
+NOT_HERE = {tool.name for tool in unsupported_tools.TOOLS}
 """Tools of shodh's that say what there is instead."""
 LAUNCHER = "clients/launcher/build/index.js"
 

@@ -18,7 +18,7 @@ from palazzo.mcp.calls import Surroundings
 from palazzo.mcp.http import HttpServer
 from palazzo.mcp.http_socket import bound
 from palazzo.mcp.profile import MODULES
-from palazzo.mcp.profiles.shodh import absent
+from palazzo.mcp.profiles.shodh import unsupported_tools
 from palazzo.mcp.stdio import in_a_thread
 
 Serving = Callable[[User, Stock, str], AbstractContextManager[str | StdioServerParameters]]
@@ -41,7 +41,7 @@ def over_http(someone: User, stock: Stock, profile: str) -> Iterator[str]:
             yield f"http://127.0.0.1:{listening.port}/mcp"
 
 
-NOT_HERE = {tool.name for tool in absent.TOOLS}
+NOT_HERE = {tool.name for tool in unsupported_tools.TOOLS}
 """Tools of shodh's that say what there is instead."""
 WAYS = [
     pytest.param(over_stdio, "auto", id="stdio"),

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 import palazzo
 from mcp import Client
 from palazzo.mcp.profile import profile_called
-from palazzo.mcp.profiles.shodh import absent
+from palazzo.mcp.profiles.shodh import unsupported_tools
 from palazzo.operations.context import Context
 from palazzo.operations.install import InstallRequest, install
 from palazzo.operations.registry import operation
@@ -140,7 +140,7 @@ OUTSIDE = ("sync", "sync_push", "sync_pull")
 """Tools of shodh's that go to where machines meet."""
 
 
-NOT_HERE = {tool.name for tool in absent.TOOLS}
+NOT_HERE = {tool.name for tool in unsupported_tools.TOOLS}
 """Tools of shodh's that say what there is instead."""
 
 

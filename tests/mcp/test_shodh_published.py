@@ -11,13 +11,13 @@ import pytest
 from tests.mcp.talking import Talk
 
 from palazzo.guard.injected import palazzo_spans
-from palazzo.mcp.profiles.shodh import TOOLS, absent
+from palazzo.mcp.profiles.shodh import TOOLS, unsupported_tools
 from palazzo.mcp.server import listed
 from palazzo.mcp.tools import Tool
 from palazzo.palace import Palace
 
 PUBLISHED_TOOLS = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
-ABSENT = {tool.name for tool in absent.TOOLS}
+ABSENT = {tool.name for tool in unsupported_tools.TOOLS}
 VALUES: dict[str, Any] = {
     "tags": ["zoo"],
     "created_at": "2026-03-04",
@@ -47,7 +47,7 @@ FULL_ONLY: dict[str, dict[str, Any]] = {
     "recall": {"mode": "semantic", "tags": []},
     "remember": {"importance": 0.5},
 }
-REFUSED_IN_FULL = {"update_todo": "not edited here"}
+REFUSED_IN_FULL = {"update_todo": "cannot be edited"}
 """Of what is asked in full, what cannot be done; the sentence that says so."""
 
 
@@ -191,7 +191,7 @@ def test_a_to_do_is_done_or_dropped_and_counted(talk: Talk) -> None:
     assert talk.told("complete_todo", todo_id=done_id)["status"] == "done"
     assert talk.told("complete_todo", todo_id=done_id)["changed"] is False
     assert talk.told("update_todo", todo_id=dropped_id, status="cancelled")["status"] == "cancelled"
-    assert "not edited here" in talk.refusal("update_todo", todo_id=open_id, content="Other words.")
+    assert "cannot be edited" in talk.refusal("update_todo", todo_id=open_id, content="Other words.")
     assert talk.refusal("complete_todo", todo_id="ffffffff")
     stats = talk.told("todo_stats")
     assert [stats[name] for name in ("total", "todo", "done", "cancelled")] == [4, 2, 1, 1]
@@ -226,7 +226,7 @@ def test_only_a_comment_of_the_to_do_is_changed_or_forgotten(talk: Talk) -> None
     comment = talk.told("add_todo_comment", todo_id=todo, content="Half of it is done.")["id"]
     for of, uid in ((todo, note), (todo, other_todo), (todo, todo), (other_todo, comment)):
         for tool, more in (("update_todo_comment", {"content": "Other words."}), ("delete_todo_comment", {})):
-            assert "is no comment of the to-do" in talk.refusal(tool, todo_id=of, comment_id=uid, **more)
+            assert "is not a comment on the to-do" in talk.refusal(tool, todo_id=of, comment_id=uid, **more)
     assert {row["id"] for row in talk.told("list_todos")["todos"]} == {todo, other_todo}
     assert talk.told("read_memory", memory_id=note)["content"] == "Okapis are shy."
     assert "No to-do has the id" in talk.refusal("add_todo_comment", todo_id=note, content="Of a note.")

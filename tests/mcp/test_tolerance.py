@@ -100,7 +100,7 @@ def test_the_own_profile_refuses_such_numbers_by_name(talk: Talk) -> None:
 
 def test_what_is_no_number_is_not_kept_beside_a_memory(talk: Talk) -> None:
     code, sentence = replace(talk, profile="shodh").error("remember", content="x", credibility=float("nan"))
-    assert (code, sentence) == (INVALID_PARAMS, "remember: 'credibility' is no number.")
+    assert (code, sentence) == (INVALID_PARAMS, "remember: 'credibility' is not a number.")
 
 
 def test_flags_numbers_and_choices_are_read_from_text(talk: Talk) -> None:

@@ -34,7 +34,7 @@ export interface Answer {
 
 /** Until a hook is given up. It ends within a second by itself; a machine that is busy takes longer to start any. */
 const WITHIN = 10_000;
-/** The same for what is kept before a compaction, which a hook takes ten seconds for, and for a session's end. */
+/** The same before a compaction, which may take a hook ten seconds, and at a session's end. */
 const WITHIN_FOR: Partial<Record<HookEvent, number>> = { "pre-compact": 20_000, "session-end": 5_000 };
 
 /** Tell what happened. Rejects with NoAnswer where no answer came that can be read. */

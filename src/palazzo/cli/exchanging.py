@@ -55,10 +55,10 @@ def import_(screen: Screen, result: ImportResult) -> None:
         screen.say(
             ("A copy of the same palace was written to apart: ", "yellow"), "what both said is here, and can be found."
         )
-    tell_variants(screen, result.variants)
+    show_variants(screen, result.variants)
     if result.trust not in (None, "user"):
         screen.say(
-            (f"Another palace wrote it: its words count as {result.trust}. ", "yellow"),
+            (f"Another palace wrote it: its text has the trust '{result.trust}'. ", "yellow"),
             "If it is an export of your own, import it again with --trust user.",
         )
     if result.change is not None:
@@ -67,13 +67,13 @@ def import_(screen: Screen, result: ImportResult) -> None:
         screen.say((result.note, "yellow"))
 
 
-def tell_variants(screen: Screen, variants: Sequence[str]) -> None:
-    """Name the items that came with other words than they have here."""
+def show_variants(screen: Screen, variants: Sequence[str]) -> None:
+    """List the items whose imported text differs from the text here."""
     if not variants:
         return
     screen.say(
-        (f"{count(len(variants), 'item')} came with other words than here, and yours were kept. ", "yellow"),
-        "'palazzo show ID' shows what is here:",
+        (f"{count(len(variants), 'item')} came with another text than here, and yours was kept. ", "yellow"),
+        "'palazzo show ID' shows the text here:",
     )
     for item in variants[:_SHOWN]:
         screen.say((f"{INDENT}{item}", "dim"))

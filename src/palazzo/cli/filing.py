@@ -52,13 +52,13 @@ def by_rule(screen: Screen, result: MineResult) -> None:
     """Show how many documents a rule leaves out that it did not before, and the other way round."""
     if result.left_out:
         number = result.left_out
-        them, kept = ("it", "It is kept.") if number == 1 else ("them", "They are kept.")
-        told = f"{count(number, 'document')} {'would be' if result.dry_run else agreeing(number)} found no longer"
-        screen.say(("left out  ", "yellow"), f"{told}: a rule leaves {them} out now. {kept}")
+        them, archive = ("it", "It is kept.") if number == 1 else ("them", "They are kept.")
+        verb = "would be" if result.dry_run else agreeing(number)
+        documents = f"{count(number, 'document')} {verb} found no longer"
+        screen.say(("left out  ", "yellow"), f"{documents}: a rule leaves {them} out now. {archive}")
     if result.taken_back:
         verb = "would be" if result.dry_run else agreeing(result.taken_back)
-        told = f"{count(result.taken_back, 'document')} {verb} found again"
-        screen.say(("taken back  ", "green"), f"{told}.")
+        screen.say(("taken back  ", "green"), f"{count(result.taken_back, 'document')} {verb} found again.")
 
 
 def when_found(screen: Screen, result: MineResult) -> None:

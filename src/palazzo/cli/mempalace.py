@@ -1,8 +1,8 @@
-"""`mempalace …`, as scripts and clients of MemPalace call it: each verb is said in Palazzo's words, which then runs.
+"""`mempalace …`, as scripts and clients of MemPalace call it: translates the command line and runs Palazzo with it.
 
-The files that `palazzo install mempalace-compat` writes start this one by its path, on the bare standard library:
-`hook` and `mcp` are waited for. What a program prints that clients read (`search`, `status`, `wake-up`) is written by
-`mempalace_layout`. A palace that is named by its directory, as MemPalace's are, is the file `palace.db` in it.
+The files that `palazzo install mempalace-compat` writes start this module by its path. It imports little and only the
+standard library, because hosts wait for `hook` and `mcp`. `mempalace_layout` prints the output that clients parse
+(`search`, `status`, `wake-up`). MemPalace names a palace by its directory; here that is the file `palace.db` in it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 VERSION = "3.11.0"
 """The version of MemPalace whose programs, options, tools and output are provided here."""
 
-# an option of MemPalace -> (ours, or "" for one that has no meaning here; the name of the value that follows, if any)
+# an option of MemPalace -> (Palazzo's option, or "" if there is none; the name of the value that follows, if any)
 _WING = {"--wing": ("--wing", "WING")}
 _BACKEND = {"--backend": ("", "NAME")}
 _ROUTING = {"--daemon": ("", ""), "--direct": ("", ""), "--background": ("", "")}
@@ -72,17 +72,17 @@ _OPTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "split": {"--output-dir": ("", "DIR"), "--dry-run": ("", ""), "--min-sessions": ("", "N")},
 }
 _USAGE = {
-    "init": ("DIR", "Make the palace, and find out about the project."),
-    "mine": ("PATH", "Read files or conversations into the palace."),
-    "sweep": ("PATH", "Read conversations into the palace."),
-    "search": ("QUERY", "Find exact words."),
-    "wake-up": ("", "Show what an agent is told when a session starts."),
-    "status": ("", "Show what is in the palace."),
-    "repair": ("", "Make anew what the checks find wrong."),
+    "init": ("DIR", "Create the palace, and detect the project."),
+    "mine": ("PATH", "Index files or conversations."),
+    "sweep": ("PATH", "Index conversations."),
+    "search": ("QUERY", "Search the palace, and print the exact text that was recorded."),
+    "wake-up": ("", "Show the text that an agent gets when a session starts."),
+    "status": ("", "Count the drawers in each wing and room."),
+    "repair": ("", "Check the palace, and rebuild what is damaged."),
     "hook": ("run", "Answer a hook of an agent: JSON on standard input and output."),
-    "instructions": ("NAME", "Print a text that tells an agent how to use the memory."),
+    "instructions": ("NAME", "Print instructions for an agent on using the memory."),
     "mcp": ("", "Serve the tools of MemPalace on standard input and output."),
-    "split": ("DIR", "Do nothing: files of several sessions are read as they are."),
+    "split": ("DIR", "Do nothing: mine reads files that hold several sessions."),
 }
 _COMMON = "[--palace DIR] [--read-only]"
 _MODES = {"projects": "auto", "convos": "convos", "extract": "docs"}
@@ -91,9 +91,10 @@ _PALACE_VARIABLES = ("MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE
 _PALACE_FILE = "palace.db"
 _READ_ONLY_VARIABLE = "MEMPALACE_MCP_READ_ONLY"
 _WRITES = ("init", "mine", "sweep", "repair", "hook")
-_SHOWN = ("search", "status", "wake-up")
-"""Verbs whose output clients read."""
+_LAYOUT_VERBS = ("search", "status", "wake-up")
+"""Verbs whose output clients parse: `mempalace_layout` runs them."""
 _BARE = ("hook", "mcp")
+"""Verbs that hosts wait for: they start without site-packages, and check nothing that takes time."""
 _COLUMNS = 80
 _HELP = f"""\
 usage: mempalace [--version] {_COMMON} VERB …
@@ -102,22 +103,22 @@ usage: mempalace [--version] {_COMMON} VERB …
 
 'mempalace VERB --help' lists the options of a verb. This is Palazzo under the
 name of MemPalace, with the interface of MemPalace {VERSION}; 'palazzo --help'
-lists all that it can do.\
+lists all its commands.\
 """
 
 
 class Misused(Exception):
-    """A command line that MemPalace would not understand either; the message is the sentence that says why."""
+    """A command line that MemPalace does not accept either."""
 
 
-class Refused(Exception):
-    """What would write, where nothing may be written; the message says so."""
+class WriteForbidden(Exception):
+    """A verb that writes, with --read-only."""
 
 
 def main(arguments: list[str]) -> int:
     """Carry out one command line of MemPalace."""
     if not arguments or arguments[0] in ("--help", "-h", "help"):
-        print(_HELP.format(verbs="\n".join(f"  {verb:14}{what}" for verb, (_, what) in _USAGE.items())))
+        print(_HELP.format(verbs="\n".join(f"  {verb:14}{summary}" for verb, (_, summary) in _USAGE.items())))
         return 0
     if arguments == ["tools"]:
         _become(["-m", "palazzo.mcp.profiles.mempalace"])
@@ -125,63 +126,83 @@ def main(arguments: list[str]) -> int:
         if {"--help", "-h"} & set(arguments[: arguments.index("--")] if "--" in arguments else arguments):
             print(_help_of(arguments))
             return 0
-        words = translated(arguments)
+        words = translate(arguments)
     except Misused as error:
         print(f"mempalace: {error}", file=sys.stderr)
         return 2
-    except Refused as error:
+    except WriteForbidden as error:
         print(f"mempalace: {error}", file=sys.stderr)
         return 1
     if words:
-        os.environ.setdefault("PALAZZO_PROFILE", "mempalace")  # what hooks ask for is asked for by these names
-        _become(["-m", "palazzo.cli.mempalace_layout", *words] if words[0] in _SHOWN else words)
+        os.environ.setdefault("PALAZZO_PROFILE", "mempalace")  # hooks then name the tools as MemPalace does
+        _become(["-m", "palazzo.cli.mempalace_layout", *words] if words[0] in _LAYOUT_VERBS else words)
     return 0
 
 
-def translated(arguments: list[str]) -> list[str]:
-    """Return what Palazzo is to be called with; nothing where there is nothing to do. Raises Misused and Refused."""
-    verb, named, given, common = _read(arguments)
+def translate(arguments: list[str]) -> list[str]:
+    """Return the arguments for Palazzo, or none if nothing is left to do. Raises Misused and WriteForbidden."""
+    verb, operands, options, common = _parse(arguments)
     if "--version" in common:
         print(f"MemPalace {VERSION}")
         return []
-    palace = _palace(common, remarks=verb not in _BARE)
-    if "--read-only" in common and verb in _WRITES and ("--dry-run", "") not in given:
+    palace = _palace_option(common, remarks=verb not in _BARE)
+    if "--read-only" in common and verb in _WRITES and ("--dry-run", "") not in options:
         if verb != "hook":
-            raise Refused(f"'{verb}' writes, which --read-only forbids. Leave out --read-only.")
-        _remark("a hook keeps what was said, which --read-only forbids; nothing is kept.")
+            raise WriteForbidden(f"'{verb}' writes, which --read-only forbids. Leave out --read-only.")
+        _remark("the hook records nothing, because --read-only forbids it.")
         print("{}")
         return []
     if verb == "hook":
-        told = dict(given)
-        event = told.get("--hook", "")
-        if named[:1] != ["run"] or not event or "--harness" not in told:
-            raise Misused("say which hook: mempalace hook run --hook HOOK --harness HARNESS.")
-        return ["hook", told["--harness"], _EVENTS.get(event, event), *palace]
+        return [*_translate_hook(operands, dict(options)), *palace]
     if verb == "mcp":
-        return ["mcp", "--profile", "mempalace", *palace, *(["--read-only"] if _serves_read_only(common) else [])]
+        read_only = ["--read-only"] if _serves_read_only(common) else []
+        return ["mcp", "--profile", "mempalace", *palace, *read_only]
     if verb == "split":
-        _remark("there is nothing to split: files that hold several sessions are read as they are.")
+        _remark("there is nothing to split: mine reads files that hold several sessions.")
         return []
-    if verb == "search" and not "".join(named).strip():
-        raise Misused("say what to search for: mempalace search QUERY.")
-    if verb in ("mine", "sweep") and not named:
-        raise Misused(f"say what to read: mempalace {verb} PATH.")
-    if verb == "search" and not all(value.isdecimal() for name, value in given if name == "--limit"):
-        raise Misused("--results needs a number: 1 or more.")
     if verb == "instructions":
-        return ["instructions", *named, "--profile", "mempalace"]
+        return ["instructions", *operands, "--profile", "mempalace"]
+    if verb == "search":
+        _check_search(operands, options)
+    if verb in ("mine", "sweep"):
+        operands, options = _translate_mine(verb, operands, options)
+        verb = "mine"
+    words = [word for name, value in options for word in _option_words(name, value)]
+    return [verb, *palace, *words, *(["--", *operands] if operands else [])]
+
+
+def _translate_hook(operands: list[str], options: Mapping[str, str]) -> list[str]:
+    event = options.get("--hook", "")
+    if operands[:1] != ["run"] or not event or "--harness" not in options:
+        raise Misused("say which hook: mempalace hook run --hook HOOK --harness HARNESS.")
+    return ["hook", options["--harness"], _EVENTS.get(event, event)]
+
+
+def _check_search(operands: list[str], options: list[tuple[str, str]]) -> None:
+    if not "".join(operands).strip():
+        raise Misused("say what to search for: mempalace search QUERY.")
+    if not all(value.isdecimal() for name, value in options if name == "--limit"):
+        raise Misused("--results needs a number: 1 or more.")
+
+
+def _translate_mine(
+    verb: str, operands: list[str], options: list[tuple[str, str]]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the paths and options of Palazzo's `mine` for `mine` and `sweep`."""
+    if not operands:
+        raise Misused(f"say what to read: mempalace {verb} PATH.")
+    ignored_paths = [
+        path for name, value in options if name == "--include-ignored" for path in _ignored_paths(operands, value)
+    ]
+    options = [(name, value) for name, value in options if name != "--include-ignored"]
     if verb == "sweep":
-        verb, given = "mine", [("--mode", "convos"), *given]
-    if verb == "mine":
-        named += [path for name, value in given if name == "--include-ignored" for path in _ignored(named, value)]
-        given = [(name, value) for name, value in given if name != "--include-ignored"]
-        if ("--dry-run", "") not in given:
-            given.append(("--wait", ""))  # MemPalace has its vectors when `mine` ends, and clients search at once
-    options = [word for name, value in given for word in _option(name, value)]
-    return [verb, *palace, *options, *(["--", *named] if named else [])]
+        options = [("--mode", "convos"), *options]
+    if ("--dry-run", "") not in options:
+        options.append(("--wait", ""))  # MemPalace has its vectors when `mine` ends, and clients search at once
+    return [*operands, *ignored_paths], options
 
 
-def _option(name: str, value: str) -> Iterator[str]:
+def _option_words(name: str, value: str) -> Iterator[str]:
     yield name
     if name == "--mode":
         value = _MODES.get(value, value)
@@ -189,71 +210,69 @@ def _option(name: str, value: str) -> Iterator[str]:
         yield value
 
 
-def _read(arguments: list[str]) -> tuple[str, list[str], list[tuple[str, str]], dict[str, str]]:
-    """Return the verb, what is named by its place, our options with their values, and what any verb may be given."""
+def _parse(arguments: list[str]) -> tuple[str, list[str], list[tuple[str, str]], dict[str, str]]:
+    """Return the verb, its operands, Palazzo's options with their values, and the options that any verb may have."""
     verb = ""
-    named: list[str] = []
-    given: list[tuple[str, str]] = []
+    operands: list[str] = []
+    options: list[tuple[str, str]] = []
     common: dict[str, str] = {}
-    rest = iter(arguments)
-    for word in rest:
+    words = iter(arguments)
+    for word in words:
         option, is_joined, value = word.partition("=")
         if option == "--palace":
-            value = value if is_joined else next(rest, "")
+            value = value if is_joined else next(words, "")
             if not value:
                 raise Misused("--palace needs a value.")
             common[option] = value
         elif word == "--read-only" or (word == "--version" and not verb):
             common[word] = ""
             if word == "--version":
-                return "", named, given, common
+                return "", operands, options, common
         elif not verb:
-            verb = _known(word)
+            verb = _check_verb(word)
         elif not word.startswith("--") or word == "--":
-            named += [word] if word != "--" else rest
+            operands += [word] if word != "--" else words
         elif option in _OPTIONS[verb]:
-            ours, metavar = _OPTIONS[verb][option]
+            translation, metavar = _OPTIONS[verb][option]
             if metavar and not is_joined:
-                value = next(rest, "")
+                value = next(words, "")
             if metavar and not value:
                 raise Misused(f"{option} needs a value.")
-            if ours:
-                given.append((ours, value))
+            if translation:
+                options.append((translation, value))
             else:
-                _remark(f"{option} has no meaning here, and is left out.")
-        elif verb == "mcp":  # whoever starts a server cannot be told that it is not there
-            _remark(f"{option} has no meaning here, and is left out.")
+                _remark(f"{option} has no effect here, and is ignored.")
+        elif verb == "mcp":  # a client that starts a server shows no error: an unknown option must not stop it
+            _remark(f"{option} has no effect here, and is ignored.")
         else:
             raise Misused(f"{verb} has no option {option}; there are: {', '.join(_OPTIONS[verb]) or 'none'}.")
     if not verb:
         raise Misused(f"say what to do: {', '.join(_OPTIONS)}.")
-    return verb, named, given, common
+    return verb, operands, options, common
 
 
-def _known(word: str) -> str:
+def _check_verb(word: str) -> str:
     if word not in _OPTIONS:
         raise Misused(f"there is no '{word}'; there are: {', '.join(_OPTIONS)}.")
     return word
 
 
 def _help_of(arguments: list[str]) -> str:
-    """What `--help` prints of the verb that is named, with the options that do something and those that do not."""
-    verb = next((word for word in arguments if word in _OPTIONS), "") or _known(arguments[0])
-    place, what = _USAGE[verb]
-    written = {option: f"{option} {metavar}".rstrip() for option, (_, metavar) in _OPTIONS[verb].items()}
-    used = [f"[{written[option]}]" for option, (ours, _) in _OPTIONS[verb].items() if ours]
-    unused = [written[option] for option, (ours, _) in _OPTIONS[verb].items() if not ours]
-    lines = [*_filled(["usage: mempalace", _COMMON, verb, *used, place], "       "), "", what]
-    if unused:
-        lines += [
-            "",
-            *_filled(["Accepted, and without effect here:", *(f"{one}," for one in unused[:-1]), f"{unused[-1]}."]),
-        ]
+    """Return the help of the verb, with the options that have an effect and those that have none."""
+    verb = next((word for word in arguments if word in _OPTIONS), "") or _check_verb(arguments[0])
+    operand, summary = _USAGE[verb]
+    usages = {option: f"{option} {metavar}".rstrip() for option, (_, metavar) in _OPTIONS[verb].items()}
+    effective = [f"[{usages[option]}]" for option, (translation, _) in _OPTIONS[verb].items() if translation]
+    ignored_options = [usages[option] for option, (translation, _) in _OPTIONS[verb].items() if not translation]
+    lines = [*_wrap(["usage: mempalace", _COMMON, verb, *effective, operand], "       "), "", summary]
+    if ignored_options:
+        *commas, last = ignored_options
+        lines += ["", *_wrap(["Accepted, and without effect here:", *(f"{usage}," for usage in commas), f"{last}."])]
     return "\n".join(lines)
 
 
-def _filled(pieces: list[str], indent: str = "  ") -> Iterator[str]:
-    """Lines of at most 80 columns; no piece is broken."""
+def _wrap(pieces: list[str], indent: str = "  ") -> Iterator[str]:
+    """Yield lines of at most 80 columns; no piece is broken."""
     line = ""
     for piece in filter(None, pieces):
         if line.strip() and len(line) + 1 + len(piece) > _COLUMNS:
@@ -267,22 +286,22 @@ def _filled(pieces: list[str], indent: str = "  ") -> Iterator[str]:
 # --- which palace ------------------------------------------------------------------------------------------
 
 
-def _palace(common: Mapping[str, str], remarks: bool) -> list[str]:
-    """Return our option for the palace that the command line names, or else the environment; none for the usual one.
+def _palace_option(common: Mapping[str, str], remarks: bool) -> list[str]:
+    """Return Palazzo's option for the palace that the command line or the environment names.
 
-    MemPalace's own default directories are its usual palace, as ours is without the option.
+    There is none for Palazzo's default palace, and MemPalace's default directories stand for that one.
     """
-    said = common.get("--palace") or next(filter(None, map(os.environ.get, _PALACE_VARIABLES)), "")
-    if not said:
+    name = common.get("--palace") or next(filter(None, map(os.environ.get, _PALACE_VARIABLES)), "")
+    if not name:
         return []
-    path = os.path.abspath(os.path.expanduser(said))
+    path = os.path.abspath(os.path.expanduser(name))
     if os.path.realpath(path) in _default_directories():
         return []
     if os.path.isfile(path):
         return ["--palace", path]
     file = os.path.join(path, _PALACE_FILE)
     if remarks and not os.path.exists(file) and _holds_mempalace(path):
-        _remark(f"{path} holds a palace of MemPalace's; 'palazzo import --palace {file} {path}' takes it over.")
+        _remark(f"{path} holds a palace of MemPalace; 'palazzo import --palace {file} {path}' imports it.")
     return ["--palace", file]
 
 
@@ -298,18 +317,18 @@ def _holds_mempalace(directory: str) -> bool:
 
 
 def _serves_read_only(common: Mapping[str, str]) -> bool:
-    said = os.environ.get(_READ_ONLY_VARIABLE, "").strip().lower()
-    return "--read-only" in common or said in ("1", "true", "yes", "on")
+    flag = os.environ.get(_READ_ONLY_VARIABLE, "").strip().lower()
+    return "--read-only" in common or flag in ("1", "true", "yes", "on")
 
 
-def _ignored(named: list[str], value: str) -> Iterator[str]:
-    """The paths that are to be read although they are ignored: what is named outright always is."""
-    for one in filter(None, (part.strip() for part in value.split(","))):
-        path = os.path.join(named[0] if named else "", one)
+def _ignored_paths(operands: list[str], value: str) -> Iterator[str]:
+    """Yield the ignored paths to read as well: Palazzo reads every path that the command line names."""
+    for part in filter(None, map(str.strip, value.split(","))):
+        path = os.path.join(operands[0], part)
         if os.path.exists(path):
             yield path
         else:
-            _remark(f"{path} does not exist, so that --include-ignored does not read it.")
+            _remark(f"--include-ignored skips {path}, which does not exist.")
 
 
 def _remark(sentence: str) -> None:
@@ -317,7 +336,7 @@ def _remark(sentence: str) -> None:
 
 
 def _become(words: list[str]) -> NoReturn:
-    """Go on as Palazzo, or as the module of it that `-m` names."""
+    """Replace this process by Palazzo, or by the module that `-m` names."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if words[0] == "-m":
         sys.path.append(root)

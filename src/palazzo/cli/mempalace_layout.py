@@ -1,9 +1,9 @@
-"""`search`, `status` and `wake-up` as MemPalace prints them, for the clients that read its output.
+"""`search`, `status` and `wake-up` as MemPalace prints them, for the clients that parse its output.
 
     python -P -m palazzo.cli.mempalace_layout VERB [options]
 
-The layout is that of MemPalace 3.11.0, also where there is no palace, no such wing or nothing to show, and so are the
-exit codes. What goes wrong otherwise is said and counted as by `palazzo`.
+Layout and exit codes are those of MemPalace 3.11.0, also without a palace, for an unknown wing or room, and without a
+hit. Any other error has the sentence on standard error and the exit code of `palazzo`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from palazzo.cli import failing
+from palazzo.cli import failing, running
 from palazzo.cli.warmth import carried_out
 from palazzo.errors import NoSuchPlace, PalaceMissing, PalazzoError
 from palazzo.operations.context import Context
@@ -26,35 +26,37 @@ from palazzo.operations.wake_up import WakeUpRequest, WakeUpResult
 _NO_MEMORIES = "No palace found. Run: mempalace mine <dir>"
 _NO_PALACE = "\n  No palace found at {path}\n  Run: mempalace init <dir> then mempalace mine <dir>"
 _CHARACTERS_PER_TOKEN = 4
-"""By which MemPalace counts the tokens of its wake-up text."""
+"""MemPalace's estimate for the tokens of its wake-up text."""
 
-Show = Callable[[argparse.Namespace, Context], str]
+Render = Callable[[argparse.Namespace, Context], str]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Carry out one verb, and return its exit code."""
-    asked = _parser().parse_intermixed_args(arguments)
+    """Run one verb, and return its exit code."""
+    options = _parser().parse_intermixed_args(arguments)
+    code = 0
     try:
-        with Context(palace=asked.palace, on_notice=_notice) as context:
+        with Context(palace=options.palace, on_notice=_notice) as context:
             try:
-                shown = _SHOWS[asked.verb](asked, context)
+                text = _RENDERERS[options.verb](options, context)
             except PalaceMissing:
-                shown = _without_palace(asked.verb, context.palace_path)
-                _write(shown)
-                return failing.FAILED if asked.verb == "search" else 0
-        _write(shown)
+                text = _render_missing_palace(options.verb, context.palace_path)
+                code = failing.FAILED if options.verb == "search" else 0
+        _write(text)
+    except BrokenPipeError:
+        code = 0  # a client may stop reading, as `head` does
     except KeyboardInterrupt:
         return failing.interrupted(None, writes=False)
     except PalazzoError as error:
         return failing.expected(error, debug=False)
-    except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
+    except Exception as error:  # noqa: BLE001 - any other exception is a bug in Palazzo, and is reported as one
         return failing.bug(error, sys.argv[1:], debug=False)
-    return 0
+    return running.flushed(code)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mempalace", add_help=False)
-    parser.add_argument("verb", choices=sorted(_SHOWS))
+    parser.add_argument("verb", choices=sorted(_RENDERERS))
     parser.add_argument("--palace", type=Path)
     for option in ("--wing", "--room", "--since", "--until"):
         parser.add_argument(option)
@@ -68,7 +70,7 @@ def _notice(sentence: str) -> None:
 
 
 def _write(text: str) -> None:
-    """Print a text, in the fence where an agent reads it in its shell."""
+    """Print a text, inside the fence if an agent reads the output in its shell."""
     import os
 
     from palazzo.guard.fences import fenced
@@ -83,48 +85,52 @@ def _write(text: str) -> None:
 # --- search ------------------------------------------------------------------------------------------------
 
 
-def _search(asked: argparse.Namespace, context: Context) -> str:
-    query = " ".join(asked.query)
+def _render_search(options: argparse.Namespace, context: Context) -> str:
+    query = " ".join(options.query)
     request = SearchRequest(
-        query, wing=asked.wing, room=asked.room, since=asked.since, until=asked.until, limit=asked.limit
+        query, wing=options.wing, room=options.room, since=options.since, until=options.until, limit=options.limit
     )
     try:
         result: SearchResult = carried_out(operation("search"), request, context)
-    except NoSuchPlace:
-        return _nothing_found(query)
+    except NoSuchPlace as error:
+        _notice(str(error))
+        return _render_no_hits(query)
     if result.note:
         _notice(result.note)
     if not result.hits:
-        return _nothing_found(query)
-    return "\n".join((_heading(query, asked), *(_hit(n, hit) for n, hit in enumerate(result.hits, start=1)), ""))
+        return _render_no_hits(query)
+    hits = (_render_hit(number, hit) for number, hit in enumerate(result.hits, start=1))
+    return "\n".join((_render_heading(query, options), *hits, ""))
 
 
-def _nothing_found(query: str) -> str:
+def _render_no_hits(query: str) -> str:
     return f'\n  No results found for: "{query}"'
 
 
-def _heading(query: str, asked: argparse.Namespace) -> str:
-    narrowed = (("Wing", asked.wing), ("Room", asked.room), ("Since", asked.since), ("Before", asked.until))
-    lines = [f'  Results for: "{query}"', *(f"  {name}: {value}" for name, value in narrowed if value)]
+def _render_heading(query: str, options: argparse.Namespace) -> str:
+    filters = (("Wing", options.wing), ("Room", options.room), ("Since", options.since), ("Before", options.until))
+    lines = [f'  Results for: "{query}"', *(f"  {name}: {value}" for name, value in filters if value)]
     return "\n".join(("", "=" * 60, *lines, "=" * 60, ""))
 
 
-def _hit(number: int, hit: HitView) -> str:
+def _render_hit(number: int, hit: HitView) -> str:
     text = "\n".join(f"      {line}" for line in hit.text.strip().split("\n"))
-    place = f"  [{number}] {hit.wing} / {hit.room}\n      Source: {_source(hit)}\n      Match:  {_match(hit)}"
+    place = (
+        f"  [{number}] {hit.wing} / {hit.room}\n      Source: {_file_name(hit)}\n      Match:  {_render_scores(hit)}"
+    )
     return f"{place}\n\n{text}\n\n  {'-' * 56}"
 
 
-def _match(hit: HitView) -> str:
-    """What was found of it. Without a vector of its own it has no cosine; it was found by its words."""
+def _render_scores(hit: HitView) -> str:
+    """Return the scores of a hit. A hit that has no vector yet has no cosine, and matches by its words alone."""
     values: Mapping[str, float] = {reason.name: reason.value for reason in hit.reasons}
-    words = f"bm25={round(values.get('bm25', 0.0), 3)}"
+    keyword_score = f"bm25={round(values.get('bm25', 0.0), 3)}"
     if "vector" not in values:
-        return f"{words}  (found by its words)"
-    return f"cosine_sim={round(max(values['vector'], 0.0), 3)}  {words}"
+        return f"{keyword_score}  (found by its words)"
+    return f"cosine_sim={round(max(values['vector'], 0.0), 3)}  {keyword_score}"
 
 
-def _source(hit: HitView) -> str:
+def _file_name(hit: HitView) -> str:
     from palazzo.mcp.profiles.mempalace.shaping import source_file
 
     return Path(source_file(hit.source)).name or "?"
@@ -133,8 +139,8 @@ def _source(hit: HitView) -> str:
 # --- status ------------------------------------------------------------------------------------------------
 
 
-def _status(asked: argparse.Namespace, context: Context) -> str:
-    context.reading()  # what is asked of a palace that is not there is answered elsewhere
+def _render_status(options: argparse.Namespace, context: Context) -> str:
+    context.reading()  # raises PalaceMissing, which `main` renders as MemPalace does
     result: StatusResult = carried_out(operation("status"), StatusRequest(), context)
     lines = ["", "=" * 55, f"  MemPalace Status -- {result.drawers} drawers", "=" * 55, ""]
     for name, wing in sorted(result.wings.items()):
@@ -146,26 +152,27 @@ def _status(asked: argparse.Namespace, context: Context) -> str:
 # --- wake-up -----------------------------------------------------------------------------------------------
 
 
-def _wake_up(asked: argparse.Namespace, context: Context) -> str:
+def _render_wake_up(options: argparse.Namespace, context: Context) -> str:
     try:
-        result: WakeUpResult = carried_out(operation("wake_up"), WakeUpRequest(wing=asked.wing), context)
-    except NoSuchPlace:
-        return _waking("No memories yet.")
-    return _waking(result.text)
+        result: WakeUpResult = carried_out(operation("wake_up"), WakeUpRequest(wing=options.wing), context)
+    except NoSuchPlace as error:
+        _notice(str(error))
+        return _frame_wake_up("No memories yet.")
+    return _frame_wake_up(result.text)
 
 
-def _waking(text: str) -> str:
+def _frame_wake_up(text: str) -> str:
     return f"Wake-up text (~{len(text) // _CHARACTERS_PER_TOKEN} tokens):\n{'=' * 50}\n{text}"
 
 
-# --- where there is nothing --------------------------------------------------------------------------------
+# --- without a palace --------------------------------------------------------------------------------------
 
 
-def _without_palace(verb: str, path: Path) -> str:
-    return _waking(_NO_MEMORIES) if verb == "wake-up" else _NO_PALACE.format(path=path)
+def _render_missing_palace(verb: str, path: Path) -> str:
+    return _frame_wake_up(_NO_MEMORIES) if verb == "wake-up" else _NO_PALACE.format(path=path)
 
 
-_SHOWS: dict[str, Show] = {"search": _search, "status": _status, "wake-up": _wake_up}
+_RENDERERS: dict[str, Render] = {"search": _render_search, "status": _render_status, "wake-up": _render_wake_up}
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ def status(screen: Screen, result: StatusResult) -> None:
     for name, why in result.sync_failed.items():
         screen.say((f"Syncing with '{name}' came to nothing: {why}", "yellow"))
     if result.set_aside:
-        told = f"{count(result.set_aside, 'text')} could not be processed whole: 'palazzo verify' says which."
-        screen.say((told, "yellow"))
+        failures = f"{count(result.set_aside, 'text')} could not be processed completely: 'palazzo verify' lists them."
+        screen.say((failures, "yellow"))
     if result.wings:
         screen.gap()
         rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]

@@ -33,10 +33,10 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
         screen.bytes(result.unit.encode())
         return
     state = result.service
-    for other in result.former_services:
+    for service in result.former_services:
         screen.say(
-            f"Another service runs for this palace: process {other.pid}, version {other.version}, at {other.address}. "
-            "'palazzo service stop' ends it."
+            f"Another service runs for this palace: process {service.pid}, version {service.version},"
+            f" at {service.address}. 'palazzo service stop' ends it."
         )
     if result.trouble:
         screen.say(result.trouble)

@@ -35,7 +35,7 @@ def mcp(
         ),
     ] = "",
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Serve only the tools that read; a call of another is refused.")
+        bool, typer.Option("--read-only", help="Serve only tools that read; refuse calls of other tools.")
     ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at ADDRESS, until ^C.")] = False,
     address: Annotated[
@@ -54,13 +54,13 @@ def mcp(
     try:
         _check(profile, "profile", start.PROFILES)
         _check(toolset, "toolset", start.TOOLSETS)
-        asked = start.Asked(None if chosen is None else str(chosen), profile, toolset, read_only)
+        request = start.Asked(None if chosen is None else str(chosen), profile, toolset, read_only)
         if http:
-            code = _serve_http(address, asked)
+            code = _serve_http(address, request)
         elif address is not None:
             raise UsageError(f"'{address}' is an address to serve at with --http; without it there is none.")
         else:
-            code = _print_config(print_config, asked) if print_config else start.run(asked)
+            code = _print_config(print_config, request) if print_config else start.run(request)
     except PalazzoError as error:
         code = failing.expected(error, before.debug)
     raise typer.Exit(code)
@@ -71,23 +71,23 @@ def _check(value: str, kind: str, there: Sequence[str]) -> None:
         raise UsageError(f"There is no {kind} '{value}'; there are: {', '.join(there)}.")
 
 
-def _serve_http(address: str | None, asked: start.Asked) -> int:
+def _serve_http(address: str | None, request: start.Asked) -> int:
     """Become the process that serves; an address that begins with a dash is none, and not an option either."""
     command = [sys.executable, "-P", "-m", "palazzo.daemon.http_server"]
-    command += ["--profile", asked.profile, "--toolset", asked.toolset]
-    command += ["--read-only"] if asked.read_only else []
-    command += [] if asked.palace is None else ["--palace", asked.palace]
+    command += ["--profile", request.profile, "--toolset", request.toolset]
+    command += ["--read-only"] if request.read_only else []
+    command += [] if request.palace is None else ["--palace", request.palace]
     return start.become([*command, *([] if address is None else ["--", address])])
 
 
-def _print_config(name: str, asked: start.Asked) -> int:
+def _print_config(name: str, request: start.Asked) -> int:
     """Print the settings on standard output, and where they belong on standard error."""
     from palazzo.mcp.configs import HOSTS
 
     if name not in HOSTS:
         raise UsageError(f"'{name}' is no host that is known here; there are: {', '.join(HOSTS)}.")
     host = HOSTS[name]
-    program, *words = [*_program(host.has_shell), *_arguments(asked)]
+    program, *words = [*_program(host.has_shell), *_arguments(request)]
     sys.stdout.buffer.write(f"{host.form(program, words)}\n".encode())
     sys.stdout.flush()
     print(f"This goes into {host.file}, beside what is there.", file=sys.stderr)
@@ -107,20 +107,20 @@ def _program(has_shell: bool) -> list[str]:
     return [str(beside)] if beside.exists() else [sys.executable, "-P", "-m", "palazzo"]
 
 
-def _arguments(asked: start.Asked) -> list[str]:
+def _arguments(request: start.Asked) -> list[str]:
     """The arguments of `palazzo`. The palace is named where a host that passes on few variables would take another."""
     arguments = ["mcp"]
-    chosen = client.chosen_palace(asked.palace, os.environ)
+    path = client.chosen_palace(request.palace, os.environ)
     bare = {
         name: value for name, value in os.environ.items() if name in ("HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA")
     }
-    if chosen != client.chosen_palace(None, bare):
-        arguments += ["--palace", chosen]
+    if path != client.chosen_palace(None, bare):
+        arguments += ["--palace", path]
     default = start.Asked()
-    if asked.profile != default.profile:
-        arguments += ["--profile", asked.profile]
-    if asked.toolset != default.toolset:
-        arguments += ["--toolset", asked.toolset]
-    if asked.read_only:
+    if request.profile != default.profile:
+        arguments += ["--profile", request.profile]
+    if request.toolset != default.toolset:
+        arguments += ["--toolset", request.toolset]
+    if request.read_only:
         arguments += ["--read-only"]
     return arguments

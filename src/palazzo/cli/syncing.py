@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from palazzo.cli.exchanging import tell_variants
+from palazzo.cli.exchanging import show_variants
 from palazzo.cli.screen import Screen, count
 from palazzo.operations.sync_init import SyncInitResult
 from palazzo.operations.sync_key import SyncKeyResult
@@ -98,10 +98,10 @@ def _pulled(screen: Screen, one: PulledView, dry_run: bool) -> None:
         screen.say(
             (f"{count(len(one.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold", "yellow")
         )
-    tell_variants(screen, one.variants)
+    show_variants(screen, one.variants)
     if one.missing:
-        waiting = f"{count(one.missing, 'record')} {agreeing(one.missing, 'waits', 'wait')}"
-        screen.say((f"{waiting} for what another device has yet to tell.", "dim"))
+        records = f"{count(one.missing, 'record')} {agreeing(one.missing, 'waits', 'wait')}"
+        screen.say((f"{records} for records that another device has not pushed yet.", "dim"))
     for note in one.notes:
         screen.say((note, "yellow"))
 
@@ -155,7 +155,7 @@ def sync_private(screen: Screen, result: SyncPrivateResult) -> None:
         screen.say(f"Private: {', '.join(result.private)}" if result.private else ("No wing is private.", "dim"))
     _merged(screen, result.merged)
     for name in result.created:
-        screen.say(f"Nothing is in '{name}' yet: what is filed there stays on this machine.")
+        screen.say(f"'{name}' is empty: what is filed there stays on this machine.")
     for name in result.left_already:
         screen.say((f"Of '{name}' something went to a remote before; 'palazzo erase' reaches it there.", "yellow"))
 

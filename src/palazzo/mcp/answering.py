@@ -174,17 +174,17 @@ def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None) -> Su
     return replace(surroundings, variables={**surroundings.variables, SESSION: session})
 
 
-def _with_remarks(answered: Answer, remarks: Sequence[str], *, in_document: bool = False) -> Answer:
-    """Return an answer that makes remarks. A document has them where they are about the call that its reader made."""
+def _with_remarks(answer: Answer, remarks: Sequence[str], *, in_document: bool = False) -> Answer:
+    """Return an answer with remarks added. Remarks on the call itself also stand in the document that clients parse."""
     if not remarks:
-        return answered
-    remarks = [escaped(one) for one in remarks]
-    fields = {**answered.structured, "remarks": [*answered.structured.get("remarks", ()), *remarks]}
-    if in_document and isinstance(answered.document, Mapping):
-        return replace(answered, structured=fields, document={**answered.document, "remarks": remarks})
-    if answered.document is not None:
-        return replace(answered, structured=fields)
-    return Answer(fields, "\n".join((answered.readable, *remarks)), answered.failed)
+        return answer
+    remarks = [escaped(remark) for remark in remarks]
+    fields = {**answer.structured, "remarks": [*answer.structured.get("remarks", ()), *remarks]}
+    if in_document and isinstance(answer.document, Mapping):
+        return replace(answer, structured=fields, document={**answer.document, "remarks": remarks})
+    if answer.document is not None:
+        return replace(answer, structured=fields)
+    return Answer(fields, "\n".join((answer.readable, *remarks)), answer.failed)
 
 
 def in_arguments(tool: Tool, sentence: str) -> str:

@@ -16,7 +16,7 @@ class Surroundings:
     """Where a client is: its working directory and variables, and the palace where one was named.
 
     `trust` is whom to believe for what it states. It is for the `Context` of every operation, as are the others. A
-    client that is `read_only` has the tools that only read.
+    `read_only` client has only the tools that read.
     """
 
     cwd: Path

@@ -7,8 +7,8 @@ from typing import Any
 from mcp.server.context import ServerRequestContext
 
 _KNOWN = ("claude-code", "codex", "opencode", "pi", "copilot", "gemini-cli", "cursor", "windsurf", "zed", "claude-ai")
-_OF_OURS = "palazzo-"
-"""How Palazzo's own extension of a host names itself before the host's name."""
+_EXTENSION_PREFIX = "palazzo-"
+"""The prefix by which Palazzo's own extension of a host names itself."""
 _LONGEST = 60
 
 
@@ -22,5 +22,5 @@ def host_called(client: str) -> str:
     """Return the host of a client's name: codex for `codex-mcp-client`."""
     plain = "-".join(client.strip().lower().split())[:_LONGEST]
     plain = "".join(letter for letter in plain if letter.isalnum() or letter in "-_.")
-    host = plain.removeprefix(_OF_OURS)
+    host = plain.removeprefix(_EXTENSION_PREFIX)
     return next((name for name in _KNOWN if host == name or host.startswith(f"{name}-")), plain)

@@ -1,4 +1,4 @@
-"""Reads the arguments of clients that were written for another server: what they mean counts, not how they spell it."""
+"""Reads argument values of clients that were written for another server, and that follow a schema less closely."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from palazzo.mcp.schema import LARGEST_NUMBER, shown
 _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 
 
-def coerced(schema: Mapping[str, Any], value: Any) -> Any:
-    """Return `value` in the type that `schema` names: numbers and flags are read from text, choices in any case.
+def coerce(schema: Mapping[str, Any], value: Any) -> Any:
+    """Return `value` in the type of `schema`: numbers and flags may be text, and choices have any case.
 
-    What cannot be read is returned as it is, for the schema's own check to name.
+    A value that cannot be read is returned unchanged; the schema's own check reports it.
     """
     kind = schema.get("type")
     if kind == "boolean":
@@ -27,8 +27,8 @@ def coerced(schema: Mapping[str, Any], value: Any) -> Any:
     return value
 
 
-def clamped(schema: Mapping[str, Any], value: Any, name: str) -> tuple[Any, str]:
-    """Return a number within the bounds of `schema`, and a sentence where it was not; any other value as it is."""
+def clamp(schema: Mapping[str, Any], value: Any, name: str) -> tuple[Any, str]:
+    """Return a number moved into the bounds of `schema`, and a sentence if that changed it; other values unchanged."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value, ""
     low, high = schema.get("minimum", -LARGEST_NUMBER), schema.get("maximum", LARGEST_NUMBER)
@@ -46,7 +46,7 @@ def _flag(value: Any) -> Any:
 
 
 def _number(value: Any) -> int | float | None:
-    """The number that a value is or spells; None for none, and for what is not finite."""
+    """Return the finite number that a value is or spells; None if there is none."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Completes the request with which a client opens a connection: clients leave out what the protocol requires of it."""
+"""Completes the request that opens a connection: some clients leave out what the protocol requires."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _ASSUMED_VERSION = "2025-03-26"
-"""The protocol's own assumption where a client names no version."""
+"""The version that the protocol assumes where a client names none."""
 
 
 def complete(message: dict[str, Any]) -> dict[str, Any]:
-    """Return an `initialize` request with all that it requires; any other message as it is."""
+    """Return an `initialize` request with all required fields; any other message unchanged."""
     params = message.get("params")
     if message.get("method") != "initialize" or not (params is None or isinstance(params, dict)):
         return message
-    return {**message, "params": _completed(params or {})}
+    return {**message, "params": _complete_params(params or {})}
 
 
 class CompleteHandshakes:
-    """Completes opening requests on their way to the application, which are whole when they come here."""
+    """Completes `initialize` requests for an application whose messages each have their whole body."""
 
     def __init__(self, application: ASGIApp) -> None:
         self._application = application
@@ -31,38 +31,38 @@ class CompleteHandshakes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
 
-        async def completed() -> Message:
+        async def receive_complete() -> Message:
             message = await receive()
             body = message.get("body", b"")
             if b'"initialize"' not in body or message.get("more_body", False):
                 return message
-            return {**message, "body": _completed_body(body)}
+            return {**message, "body": _complete_body(body)}
 
-        await self._application(scope, completed, send)
+        await self._application(scope, receive_complete, send)
 
 
-def _completed_body(body: bytes) -> bytes:
+def _complete_body(body: bytes) -> bytes:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
-        return body  # the application says what is wrong with it
+        return body  # the application reports the error
     return json.dumps(complete(message)).encode() if isinstance(message, dict) else body
 
 
-def _completed(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters, with defaults for what is missing or of another type; of what else is wrong, nothing is kept."""
+def _complete_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters with defaults for missing or mistyped ones; only the required ones if more is wrong."""
     version, capabilities, client = (params.get(name) for name in ("protocolVersion", "capabilities", "clientInfo"))
-    client = client if isinstance(client, dict) else {}
-    named = {name: _text(client.get(name)) for name in ("name", "version")}
     version = version if isinstance(version, str) else _ASSUMED_VERSION
-    required = {"protocolVersion": version, "capabilities": {}, "clientInfo": named}
     capabilities = capabilities if isinstance(capabilities, dict) else {}
-    whole = {**params, **required, "capabilities": capabilities, "clientInfo": {**client, **named}}
+    client = client if isinstance(client, dict) else {}
+    identity = {name: _text(client.get(name)) for name in ("name", "version")}
+    minimum = {"protocolVersion": version, "capabilities": {}, "clientInfo": identity}
+    complete_params = {**params, **minimum, "capabilities": capabilities, "clientInfo": {**client, **identity}}
     try:
-        types.InitializeRequestParams.model_validate(whole, by_name=False)
+        types.InitializeRequestParams.model_validate(complete_params, by_name=False)
     except ValidationError:
-        return required
-    return whole
+        return minimum
+    return complete_params
 
 
 def _text(value: Any) -> str:

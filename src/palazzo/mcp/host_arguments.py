@@ -1,6 +1,6 @@
-"""Arguments that hosts add to every call of a tool for themselves: they are dropped, in every profile.
+"""Arguments that hosts add to every tool call for their own use; every profile drops them.
 
-A tool that has an argument of such a name gets it. Each name is here because of a source that shows a host sending it.
+A tool that declares an argument of such a name receives it. Each name has a source that shows a host sending it.
 """
 
 from __future__ import annotations
@@ -13,4 +13,4 @@ HOST_ARGUMENTS: Mapping[str, tuple[str, str]] = {
     "toolCallId": ("n8n", "n8n-io/n8n, issue 21500; makenotion/notion-mcp-server, issue 146"),
     "_sessionID": ("SiYuan", "siyuan-note/siyuan, issue 17927"),
 }
-"""Each argument, with the host that adds it and where that is seen."""
+"""Each argument, with the host that adds it and the source."""

@@ -25,7 +25,7 @@ class Profile:
     `tools` is asked for a toolset that is one of `TOOLSETS`. `names` says what its tools for the verbs of
     `prompts.OWN_NAMES` are called; a verb that it has no tool for is left out. `instructions` reach the model word for
     word, and are all that it sees where a host loads tools only when they are asked for. `stands_in` says that its
-    clients were written for another server: a tool that there is not is -32601 to them.
+    clients were written for another server, which answers -32601 to an unknown tool.
     """
 
     name: str

@@ -22,7 +22,7 @@ _WORDS = {
 }
 _SHOWN = 40
 LARGEST_NUMBER = 2**53
-"""Beyond it JSON's numbers are no longer whole ones for every program; and what SQLite counts is not much larger."""
+"""Larger whole numbers are not exact in every JSON parser, and SQLite's limit is not much larger."""
 
 
 def of_type(kind: Any) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def _of_object(schema: Schema, value: Any, name: str) -> Iterator[str]:
 
 def _of_number(schema: Schema, value: Any, name: str) -> Iterator[str]:
     low, high = schema.get("minimum", -LARGEST_NUMBER), schema.get("maximum", LARGEST_NUMBER)
-    if value != value:  # NaN, which is no JSON and yet sent
-        yield f"'{name}' is no number."
+    if value != value:  # NaN, which some clients send although JSON has none
+        yield f"'{name}' is not a number."
     elif value < low:
         yield f"'{name}' is {shown(value)}; it must be at least {low}."
     elif value > high:

@@ -2,8 +2,8 @@
 
 On the SDK's low-level server, which speaks both eras of the protocol. A call that fails because of what it asks is an
 `isError` result of one sentence; one that is no call of a tool at all (an unknown tool, an unknown, missing or mistyped
-argument) is the protocol's error -32602, which names it. Where a profile stands in for another server, an unknown tool
-is -32601, as it is there.
+argument) is the protocol's error -32602, which names it. In a profile that stands in for another server, an unknown
+tool is -32601, as in that server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from palazzo.mcp.tools import Answer, Tool
 __all__ = ["Connected", "build", "serve"]
 
 READ_ONLY = -32003
-"""The error of a call that would write, where the client may only read: the code that MemPalace's server answers."""
+"""The error code of a writing call from a client that may only read, as in MemPalace's server."""
 _FRESH_FOR = CacheHint(ttl_ms=300_000, scope="private")
 """How long a client of the newer protocol may keep a list of tools and prompts: they change with the version alone."""
 
@@ -110,9 +110,9 @@ class _Tools:
 
     def __init__(self, profile: Profile, toolset: str) -> None:
         self._tools = {tool.name: tool for tool in profile.tools(toolset)}
-        self._unknown = types.METHOD_NOT_FOUND if profile.stands_in else types.INVALID_PARAMS
+        self._unknown_tool_code = types.METHOD_NOT_FOUND if profile.stands_in else types.INVALID_PARAMS
         self._listed = [listed(tool) for tool in self._tools.values()]
-        self._listed_reading = [listed(tool) for tool in self._tools.values() if tool.hints.reads]
+        self._listed_read_only = [listed(tool) for tool in self._tools.values() if tool.hints.reads]
 
     def input_of(self, name: str) -> dict[str, Any] | None:
         tool = self._tools.get(name)
@@ -120,14 +120,14 @@ class _Tools:
 
     async def show(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         is_read_only = context.lifespan_context.surroundings.read_only
-        shown, cursor = page(self._listed_reading if is_read_only else self._listed, params)
-        return types.ListToolsResult(tools=list(shown), next_cursor=cursor)
+        tools, cursor = page(self._listed_read_only if is_read_only else self._listed, params)
+        return types.ListToolsResult(tools=list(tools), next_cursor=cursor)
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
-            there = ", ".join(self._tools)
-            raise MCPError(self._unknown, f"There is no tool '{params.name[:60]}'; there are: {there}.")
+            names = ", ".join(self._tools)
+            raise MCPError(self._unknown_tool_code, f"There is no tool '{params.name[:60]}'; there are: {names}.")
         if context.lifespan_context.surroundings.read_only and not tool.hints.reads:
             raise MCPError(READ_ONLY, "Server is in read-only mode; this tool is disabled", {"tool": tool.name})
         try:

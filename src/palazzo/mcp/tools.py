@@ -27,8 +27,8 @@ class Argument:
 
     It fills the request's field `field` (of its own name if left out), whose type and default it has; `schema` adds to
     what the type says, or says all of an argument that fills no field (`field` is None: `Tool.fields` reads it).
-    One that is `ignored` does nothing, and the answer says so: another server has it. `alias` is another name that
-    clients give it; its own counts where both are given.
+    An argument that `is_ignored` has an effect in another server and none here, and the answer says so. `alias` is
+    another name that clients use; where a call has both, its own name counts.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Argument:
     schema: Schema = dataclasses.field(default_factory=dict)
     default: Any = _UNSET
     required: bool | None = None
-    ignored: bool = False
+    is_ignored: bool = False
     alias: str = ""
 
     @property
@@ -50,7 +50,7 @@ class Argument:
 class Given:
     """What one call gave: its arguments with the defaults of those left out; which host calls, and where.
 
-    `remarks` say what of the arguments was ignored or changed; the answer repeats them.
+    `remarks` say which arguments were ignored or changed; the answer repeats them.
     """
 
     arguments: Mapping[str, Any]
@@ -71,7 +71,7 @@ class Answer:
     """Left empty it is `document` or else `structured`, as JSON."""
     failed: bool = False
     document: Any = None
-    """What a client parses from the text block, where that is not all of `structured`; it stays JSON."""
+    """What a client parses from the text block, where that is not all of `structured`; the block stays JSON."""
 
     @property
     def readable(self) -> str:
@@ -83,8 +83,8 @@ class Answer:
 class Step:
     """An operation that a tool carries out, and the fields of its request.
 
-    `if_not_found` is its result where what it names does not exist; None where that is an error. `check` raises
-    UsageError for a result after which the tool is not to go on.
+    `if_not_found` is the result where the operation raises NotFound; if it is None, the tool fails. `check` raises
+    UsageError to stop the tool after a result.
     """
 
     operation: str
@@ -116,9 +116,9 @@ class Tool:
     returns as `structured`. An `always` tool is one that a host that loads tools when asked for is to load at once.
     `failure` makes an answer of what is said of a call that was refused, where a client reads more than a sentence.
     `nowhere` answers what is asked of a wing or room that there is not, for clients to whom that is an empty place.
-    A `tolerant` tool is called by clients that were written for another server: it reads their arguments by
-    `coercion`, and ignores those that it does not know, with a remark. `options` names the argument that stands for an
-    option of the command line where `fields` or `steps` fill it.
+    Clients that were written for another server call a `tolerant` tool: it reads their arguments with `coercion`, and
+    ignores unknown ones with a remark. `options` names the argument behind an option of the command line where
+    `fields` or `steps` fill that option.
     """
 
     name: str
@@ -153,59 +153,63 @@ class Tool:
 
     def given(self, arguments: Mapping[str, Any], host: str = "", cwd: Path = Path()) -> Given:
         """Return what a call gives; ValueError, naming it, for what is unknown, missing, mistyped or too large."""
-        known = self.input["properties"]
-        arguments = self._by_own_names(arguments)
-        unknown = [name for name in arguments if name not in known and name not in HOST_ARGUMENTS]
-        if unknown and not self.tolerant:
-            raise ValueError(self._has_no(unknown[0]))
-        remarks = [self._has_no(name) for name in unknown if arguments[name] is not None]
-        values = {name: value for name, value in arguments.items() if name in known and value is not None}
-        for one in self.arguments:
-            if one.name in values and self.tolerant:
-                remarks += self._read_tolerantly(one, values)
-            if one.name not in values:
-                if self._is_required(one):
-                    raise ValueError(" ".join([f"{self.name} needs the argument '{one.name}'.", *remarks]))
+        properties = self.input["properties"]
+        arguments = self._resolve_aliases(arguments)
+        unknown_names = [name for name in arguments if name not in properties and name not in HOST_ARGUMENTS]
+        if unknown_names and not self.tolerant:
+            raise ValueError(self._describe_unknown(unknown_names[0]))
+        remarks = [self._describe_unknown(name) for name in unknown_names if arguments[name] is not None]
+        values = {name: value for name, value in arguments.items() if name in properties and value is not None}
+        for argument in self.arguments:
+            name = argument.name
+            if name in values and self.tolerant:
+                remarks += self._coerce(argument, values)
+            if name not in values:
+                if self._is_required(argument):
+                    raise ValueError(" ".join([f"{self.name} needs the argument '{name}'.", *remarks]))
                 continue
-            self._check(one, values[one.name])
-            if one.ignored and values[one.name] != self._default_of(one):
-                remarks.append(f"'{one.name}' changes nothing here.")
-            if known[one.name].get("type") == "integer":
-                values[one.name] = int(values[one.name])  # JSON knows no whole numbers: some clients write 5.0
-        defaults = {one.name: self._default_of(one) for one in self.arguments}
+            self._check(argument, values[name])
+            if argument.is_ignored and values[name] != self._default_of(argument):
+                remarks.append(f"'{name}' changes nothing here.")
+            if properties[name].get("type") == "integer":
+                values[name] = int(values[name])  # JSON knows no whole numbers: some clients write 5.0
+        defaults = {argument.name: self._default_of(argument) for argument in self.arguments}
         return Given(defaults | values, host, cwd, tuple(remarks))
 
-    def _by_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments with each alias replaced by the name that it stands for."""
-        aliases = {one.alias: one.name for one in self.arguments if one.alias in arguments and one.alias}
-        renamed = {name: arguments[alias] for alias, name in aliases.items() if arguments.get(name) is None}
-        return {**{name: value for name, value in arguments.items() if name not in aliases}, **renamed}
+    def _resolve_aliases(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments with the argument's own name in place of each alias."""
+        names = {argument.alias: argument.name for argument in self.arguments if argument.alias}
+        own = {name: value for name, value in arguments.items() if name not in names}
+        alias_values = {names[alias]: value for alias, value in arguments.items() if alias in names}
+        return {**own, **{name: value for name, value in alias_values.items() if own.get(name) is None}}
 
-    def _has_no(self, name: str) -> str:
-        known = self.input["properties"]
-        there = f"there are: {', '.join(known)}" if known else "it takes none"
-        return f"{self.name} has no argument '{name[:60]}'; {there}."
+    def _describe_unknown(self, name: str) -> str:
+        names = self.input["properties"]
+        choice = f"there are: {', '.join(names)}" if names else "it takes none"
+        return f"{self.name} has no argument '{name[:60]}'; {choice}."
 
-    def _read_tolerantly(self, one: Argument, values: dict[str, Any]) -> list[str]:
-        """Read a value as its client means it; return what is to be said of that. Empty text is no value."""
-        if values[one.name] == "" and not self._is_required(one):
-            del values[one.name]
+    def _coerce(self, argument: Argument, values: dict[str, Any]) -> list[str]:
+        """Put a value into the form that the schema asks for, and return remarks on it. Drop empty optional text."""
+        value = values[argument.name]
+        if value == "" and not self._is_required(argument):
+            del values[argument.name]
             return []
-        known = self.input["properties"][one.name]
-        value = coercion.coerced(known, values[one.name])
-        values[one.name], remark = coercion.clamped(known, value, one.name)
+        property_schema = self.input["properties"][argument.name]
+        values[argument.name], remark = coercion.clamp(
+            property_schema, coercion.coerce(property_schema, value), argument.name
+        )
         return [remark] if remark else []
 
-    def _check(self, one: Argument, value: Any) -> None:
+    def _check(self, argument: Argument, value: Any) -> None:
         """Raise ValueError for a value that is too large or does not fit the schema."""
+        name = argument.name
         size = _characters(value)
         if size > LARGEST_ARGUMENT:
             raise ValueError(
-                f"{self.name}: '{one.name}' has {size:,} characters, and may have {LARGEST_ARGUMENT:,}:"
-                " give a part of it."
+                f"{self.name}: '{name}' has {size:,} characters, and may have {LARGEST_ARGUMENT:,}: give a part of it."
             )
-        if wrong := next(schema.problems(self.input["properties"][one.name], value, one.name), None):
-            raise ValueError(f"{self.name}: {wrong}")
+        if problem := next(schema.problems(self.input["properties"][name], value, name), None):
+            raise ValueError(f"{self.name}: {problem}")
 
     def wanted(self, given: Given) -> Sequence[Step]:
         """Return the operations that a call asks for."""
@@ -217,13 +221,13 @@ class Tool:
     @cached_property
     def names_of_options(self) -> Mapping[str, str]:
         """The argument that stands for each option of the command line, so that an error can name it."""
-        named = {one.fills: one.name for one in self.arguments}
-        filled = {
-            (one.about.option or f"--{one.name.replace('_', '-')}"): named[one.name]
-            for one in self._request.values()
-            if one.name in named
+        names = {argument.fills: argument.name for argument in self.arguments}
+        bound_options = {
+            (field.about.option or f"--{field.name.replace('_', '-')}"): names[field.name]
+            for field in self._request.values()
+            if field.name in names
         }
-        return {**filled, **self.options}
+        return {**bound_options, **self.options}
 
     @cached_property
     def _request(self) -> Mapping[str, RequestField]:
@@ -255,7 +259,7 @@ class Tool:
 
 
 def tolerant(tools: Iterable[Tool]) -> tuple[Tool, ...]:
-    """Return tools as clients that were written for another server may call them."""
+    """Return the tools for clients that were written for another server."""
     return tuple(dataclasses.replace(tool, tolerant=True) for tool in tools)
 
 

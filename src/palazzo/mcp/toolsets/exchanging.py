@@ -8,9 +8,9 @@ from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, OBJECT, TEXT, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Hints, Tool
-from palazzo.mcp.toolsets.facts import counted
 from palazzo.operations.export import ExportResult
 from palazzo.operations.importing import ImportResult
+from palazzo.text.counts import agreeing, counted
 
 _MOST_NAMED = 20
 _AGAIN = Hints(idempotent=True)
@@ -79,7 +79,9 @@ def _imported(result: ImportResult, given: Given) -> Answer:
         lines.append(f"{counted(len(result.conflicts), 'conflict')} between facts: kg_conflicts shows them.")
     if result.variants:
         told["variants"] = [*result.variants[:_MOST_NAMED]]
-        lines.append(f"{counted(len(result.variants), 'item')} say something else there: those here are kept.")
+        number = len(result.variants)
+        verb = agreeing(number, "has", "have")
+        lines.append(f"{counted(number, 'item')} {verb} another text there; the palace keeps its own.")
     if result.change is not None:
         told["change"] = result.change
         lines.append("undo takes that back.")

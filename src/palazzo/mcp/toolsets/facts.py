@@ -15,6 +15,7 @@ from palazzo.operations.kg_query import KgQueryResult, QueriedFact
 from palazzo.operations.kg_stats import KgStatsResult
 from palazzo.operations.kg_supersede import KgSupersedeResult
 from palazzo.operations.kg_timeline import KgTimelineResult
+from palazzo.text.counts import counted
 
 _MOST_FACTS = 50
 _LONGEST = 500
@@ -66,11 +67,6 @@ def _beginning(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (of {len(text):,} characters)"
 
 
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def _short(iso: str) -> str:
     """A time as it was meant: a day where it is the beginning of one."""
     return iso[:10] if iso[10:19] == "T00:00:00" else f"{iso[:16]}Z"
@@ -83,10 +79,10 @@ def _several(notice: str, facts: Iterable[FactView]) -> Answer:
 _WHO = Argument("subject", "Who or what.")
 _HOW = Argument("predicate", "uses, listens on, is owned by.")
 _WHAT = Argument("object")
-_WING = Argument("wing", "Not this project's.")
-_EVERYWHERE = Argument("everywhere", "In all.")
+_WING = Argument("wing", "Another wing.")
+_EVERYWHERE = Argument("everywhere", "In all projects.")
 _ALL_WINGS = Argument("everywhere", "Of all projects.")
-_HELD_EVERYWHERE = Argument("everywhere", "The one that holds in all projects.")
+_HELD_EVERYWHERE = Argument("everywhere", "The fact that holds in all projects.")
 _FACTS = shape(notice=TEXT, facts=LIST)
 
 
@@ -97,16 +93,18 @@ def _by_host(given: Given) -> Mapping[str, Any]:
 # --- asking ------------------------------------------------------------------------------------------------
 
 
-def _asked(result: KgQueryResult, given: Given) -> Answer:
+def _answer_query(result: KgQueryResult, call: Given) -> Answer:
     if result.matched is None:
         return _several(f"Nothing is known of '{result.entity}'. Try another name of it, or search.", ())
-    what = (
-        "of all times" if given["all"] else "now" if given["as_of"] is None else f"as of {_short(result.as_of or '')}"
+    period = (
+        "of all times" if call["all"] else "now" if call["as_of"] is None else f"as of {_short(result.as_of or '')}"
     )
-    guess = f" '{given['entity']}' is not known itself; this is near." if result.matched == "near" else ""
+    guess = f" '{call['entity']}' is not known itself; this is near." if result.matched == "near" else ""
     more = " There are more." if result.truncated else ""
-    others = f" {counted(result.count_elsewhere, 'fact')} of other projects left out." if result.count_elsewhere else ""
-    notice = f"{NOTICE}: {counted(result.count, 'fact')} about {result.entity}, {what}.{guess}{more}{others}"
+    omission = (
+        f" {counted(result.count_elsewhere, 'fact')} of other projects left out." if result.count_elsewhere else ""
+    )
+    notice = f"{NOTICE}: {counted(result.count, 'fact')} about {result.entity}, {period}.{guess}{more}{omission}"
     return _several(notice, result.facts)
 
 
@@ -120,7 +118,7 @@ KG_QUERY = Tool(
         Argument("all", "Also what has ended."),
     ),
     fields=lambda given: {"limit": _MOST_FACTS} if "limit" not in given.arguments else {},
-    answer=_asked,
+    answer=_answer_query,
     output=_FACTS,
 )
 
@@ -128,7 +126,7 @@ KG_QUERY_IN_FULL = KG_QUERY.widened(
     Argument("known_at", "What was believed then."),
     Argument("direction"),
     _ALL_WINGS,
-    Argument("wing", "That one, and what holds everywhere."),
+    Argument("wing", "This wing, and facts that hold everywhere."),
     Argument("limit", schema={"minimum": 1, "maximum": 100}, default=_MOST_FACTS),
 )
 
@@ -153,7 +151,7 @@ KG_TIMELINE = Tool(
     arguments=(
         Argument("entity", "About this alone."),
         Argument("known_at", "As believed then."),
-        Argument("wing", "That one, and what holds everywhere."),
+        Argument("wing", "This wing, and facts that hold everywhere."),
         Argument("limit", schema={"minimum": 1, "maximum": 100}, default=_MOST_FACTS),
         Argument("offset", "How many to skip.", schema={"minimum": 0}),
         _ALL_WINGS,

@@ -8,12 +8,12 @@ from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, TEXT, minute, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
-from palazzo.mcp.toolsets.facts import counted
 from palazzo.mcp.toolsets.recalling import AGENT
 from palazzo.operations.checkpoint import CheckpointResult
 from palazzo.operations.diary_write import DiaryWriteResult
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.remember import RememberResult
+from palazzo.text.counts import counted
 
 _MOST_IDS = 100
 """Ids that an answer names: of what was forgotten all at once there may be thousands."""

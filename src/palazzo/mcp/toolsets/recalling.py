@@ -11,7 +11,7 @@ from palazzo.guard.fences import fenced
 from palazzo.mcp import telling
 from palazzo.mcp.telling import ENTRIES, LIST, NOTICE, TEXT, Entry, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Tool
-from palazzo.mcp.toolsets.facts import counted, fact_line, told_fact
+from palazzo.mcp.toolsets.facts import fact_line, told_fact
 from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
 from palazzo.operations.branches import shown_name
 from palazzo.operations.diary_read import DiaryReadResult
@@ -20,6 +20,7 @@ from palazzo.operations.proactive_context import ProactiveContextResult, ThreadV
 from palazzo.operations.search import SearchResult
 from palazzo.operations.show import ShowResult
 from palazzo.operations.wake_up import WakeUpResult
+from palazzo.text.counts import counted
 
 _NARROWING = ("wing", "room", "kind", "branch", "tags", "filed_as", "since", "until", "as_of")
 _TOKENS_OF_HIT, _FEWEST, _MOST = 300, 2000, 4500

@@ -1,4 +1,4 @@
-"""digest, why: what a session came to, and what hooks told its agent."""
+"""digest, why: the main lines of a session, and the text that hooks put before its agent."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 from palazzo.mcp.telling import LIST, NOTICE, TEXT, minute, rows, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Tool
-from palazzo.mcp.toolsets.facts import counted
 from palazzo.operations.digest import KINDS, DigestLineView, DigestResult
 from palazzo.operations.why import InjectionView, WhyResult
+from palazzo.text.counts import counted
 
 _LONGEST = 1000
-"""Characters of one line or injection that an answer shows."""
+"""Characters that an answer shows of one line or injection."""
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {line}" if line.strip() else "" for line in text.splitlines())
 
 
@@ -32,31 +32,34 @@ def _digest_line(view: DigestLineView) -> dict[str, str]:
         "kind": view.kind,
         "by": view.by,
         "when": view.said_at,
-        "text": _shortened(view.words.text),
+        "text": _shorten(view.words.text),
     }
 
 
-def _shown_line(line: Mapping[str, Any]) -> str:
-    return f"[{line['id']}] {line['kind']} · {line['when']} · {line['by']}:\n{_indented(line['text'])}"
+def _render_line(line: Mapping[str, Any]) -> str:
+    return f"[{line['id']}] {line['kind']} · {line['when']} · {line['by']}:\n{_indent(line['text'])}"
 
 
-def _digested(result: DigestResult, given: Given) -> Answer:
+def _answer_digest(result: DigestResult, call: Given) -> Answer:
     lines = [_digest_line(view) for view in result.lines]
     title = f", '{' '.join(result.title.split())[:80]}'" if result.title else ""
-    parts = [{"session": one.session, "title": one.title, "lines": one.lines} for one in result.sub_agents]
-    notice = f"{NOTICE}: {counted(len(lines), 'line')} of the session {result.session}{title}, found by rules."
-    return rows(notice, "lines", lines, _shown_line, sub_agents=parts)
+    sub_agents = [
+        {"session": sub_agent.session, "title": sub_agent.title, "lines": sub_agent.lines}
+        for sub_agent in result.sub_agents
+    ]
+    notice = f"{NOTICE}: {counted(len(lines), 'line')} of the session {result.session}{title}, chosen by rules."
+    return rows(notice, "lines", lines, _render_line, sub_agents=sub_agents)
 
 
 DIGEST = Tool(
     name="digest",
     operation="digest",
-    description="What a session came to, in its own words: asked, decided, changed, failed, fixed, left open.",
+    description="Show the main lines of a session: asked, decided, changed, failed, fixed, left open.",
     arguments=(
         Argument("session", "Its id, or the beginning of it."),
         Argument("kind", "Only lines of these kinds.", schema={"items": {"type": "string", "enum": list(KINDS)}}),
     ),
-    answer=_digested,
+    answer=_answer_digest,
     output=shape(notice=TEXT, lines=LIST),
 )
 
@@ -72,34 +75,36 @@ def _injection(view: InjectionView) -> dict[str, Any]:
         "reason": view.reason,
         "tokens": view.tokens,
         "agent": view.agent,
-        "text": "" if view.text is None else _shortened(view.text),
+        "text": "" if view.text is None else _shorten(view.text),
         "erased": view.erased,
         "parts": uses,
     }
     return {name: value for name, value in fields.items() if value not in ("", False, [])}
 
 
-def _shown_injection(row: Mapping[str, Any]) -> str:
+def _render_injection(row: Mapping[str, Any]) -> str:
     used = [f"{part['id']} was used ({', '.join(part['used'])})" for part in row.get("parts", ()) if part["used"]]
     words = "erased" if row.get("erased") else "its words are not kept"
     head = f"{row['when']} · {row['event']} · {row['reason']} · {row['tokens']} tokens"
-    return "\n".join([head, _indented(row.get("text", words)), *(f"  {use}" for use in used)])
+    return "\n".join([head, _indent(row.get("text", words)), *(f"  {use}" for use in used)])
 
 
-def _explained(result: WhyResult, given: Given) -> Answer:
+def _answer_why(result: WhyResult, call: Given) -> Answer:
     injections = [_injection(view) for view in result.injections]
-    notice = f"{NOTICE}: what hooks told {result.host} in the session {result.session}, {len(injections)} times."
-    return rows(notice, "injections", injections, _shown_injection)
+    notice = (
+        f"{NOTICE}: {counted(len(injections), 'injection')} by hooks of {result.host} in the session {result.session}."
+    )
+    return rows(notice, "injections", injections, _render_injection)
 
 
 WHY = Tool(
     name="why",
     operation="why",
-    description="What hooks told an agent in a session, when, by which rule, and what it used of it.",
+    description="Show what hooks put before an agent in a session: when, by which rule, and which parts it used.",
     arguments=(
         Argument("session", "Its id, or the beginning of it."),
-        Argument("host", "Where it ran, if two hosts have a session of that id."),
+        Argument("host", "Its host, if two hosts have a session with that id."),
     ),
-    answer=_explained,
+    answer=_answer_why,
     output=shape(notice=TEXT, injections=LIST),
 )

@@ -7,7 +7,6 @@ from typing import Any
 
 from palazzo.mcp.telling import LIST, NOTICE, NUMBER, OBJECT, TEXT, minute, rows, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
-from palazzo.mcp.toolsets.facts import counted
 from palazzo.operations.graph_stats import GraphStatsResult
 from palazzo.operations.structure import SharingView, TogetherView, TunnelView
 from palazzo.operations.taxonomy import TaxonomyResult
@@ -17,6 +16,7 @@ from palazzo.operations.tunnel_find import TunnelFindResult
 from palazzo.operations.tunnel_follow import TunnelFollowResult
 from palazzo.operations.tunnel_list import TunnelListResult
 from palazzo.operations.tunnel_remove import TunnelRemoveResult
+from palazzo.text.counts import counted
 
 _MOST_ROOMS, _MOST = 400, 100
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, TEXT, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Hints, Tool
-from palazzo.mcp.toolsets.facts import counted
 from palazzo.operations.sync_pull import PulledView, SyncPullResult
 from palazzo.operations.sync_push import PushedView, SyncPushResult
 from palazzo.operations.sync_status import SyncStatusResult
+from palazzo.text.counts import counted
 from palazzo.text.times import to_iso
 
 _OUTSIDE = Hints(idempotent=True, open_world=True)

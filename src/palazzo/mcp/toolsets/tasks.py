@@ -7,7 +7,6 @@ from typing import Any
 
 from palazzo.mcp.telling import LIST, NOTICE, OBJECT, TEXT, minute, rows, shape
 from palazzo.mcp.tools import ADDS, READS, Answer, Argument, Given, Tool
-from palazzo.mcp.toolsets.facts import counted
 from palazzo.model import Micros
 from palazzo.operations.list_agents import ListAgentsResult
 from palazzo.operations.remind import RemindResult
@@ -16,6 +15,7 @@ from palazzo.operations.tasks import ReminderView, TodoView
 from palazzo.operations.todo_add import TodoAddResult
 from palazzo.operations.todo_done import TodoDoneResult
 from palazzo.operations.todo_list import TodoListResult
+from palazzo.text.counts import counted
 
 _MOST = 100
 _WHICH = {"type": "string", "enum": ["due", "open", "all"]}

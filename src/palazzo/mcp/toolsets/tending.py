@@ -8,7 +8,6 @@ from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
 from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Hints, Tool
-from palazzo.mcp.toolsets.facts import counted
 from palazzo.operations.audit import AuditResult
 from palazzo.operations.mine import MineResult
 from palazzo.operations.settings import SettingsResult
@@ -16,7 +15,7 @@ from palazzo.operations.status import StatusResult
 from palazzo.operations.sync_sources import SyncSourcesResult
 from palazzo.operations.undo import Change, UndoResult
 from palazzo.operations.verify import VerifyResult
-from palazzo.text.counts import agreeing
+from palazzo.text.counts import agreeing, counted
 
 _MOST_WINGS, _MOST_NAMED = 40, 20
 _TAKES_IN = Hints(idempotent=True)

@@ -40,9 +40,9 @@ def _said(subject: str, predicate: str, thing: str) -> str:
 def _queried(result: KgQueryResult, given: Given) -> Answer:
     facts = [{"direction": _CALLED[one.direction], **_fact(one), "confidence": one.confidence} for one in result.facts]
     rows, left_out = fitted(facts, "object")
-    others = {"facts_of_other_projects": result.count_elsewhere} if result.count_elsewhere else {}
-    told = {"entity": result.entity, "as_of": given["as_of"], "facts": rows, "count": result.count}
-    return recorded({**told, **others, **rest(left_out)})
+    other_projects = {"facts_of_other_projects": result.count_elsewhere} if result.count_elsewhere else {}
+    fields = {"entity": result.entity, "as_of": given["as_of"], "facts": rows, "count": result.count}
+    return recorded({**fields, **other_projects, **rest(left_out)})
 
 
 def _asked(given: Given) -> Mapping[str, Any]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from palazzo.attention.tool_names import NAMES
 from palazzo.mcp.profile import Profile
 from palazzo.mcp.profiles.shodh import (
-    absent,
     exchanging,
     graph,
     memories,
+    recall,
+    remember,
     reminders,
     syncing,
     tending,
     todo_comments,
     todos,
+    unsupported_tools,
     upkeep,
 )
 from palazzo.mcp.tools import Tool, tolerant
@@ -31,6 +33,8 @@ recall again in other words, and say so when you find nothing.
 """
 TOOLS = tolerant(
     (
+        *remember.TOOLS,
+        *recall.TOOLS,
         *memories.TOOLS,
         *todos.TOOLS,
         *todo_comments.TOOLS,
@@ -40,7 +44,7 @@ TOOLS = tolerant(
         *upkeep.TOOLS,
         *exchanging.TOOLS,
         *syncing.TOOLS,
-        *absent.TOOLS,
+        *unsupported_tools.TOOLS,
     )
 )
 

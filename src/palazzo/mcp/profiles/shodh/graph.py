@@ -1,11 +1,11 @@
-"""Facts and the people and things that they are about."""
+"""Facts, and the people and things that they are about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from palazzo.mcp.profiles.shodh.shaping import fitted, reading
+from palazzo.mcp.profiles.shodh.shaping import answer_list, answer_records, reading, unbound_argument
 from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Step, Tool
 from palazzo.mcp.toolsets.facts import fact_line, told_fact
@@ -14,80 +14,78 @@ from palazzo.operations.kg_query import KgQueryResult
 from palazzo.operations.kg_timeline import KgTimelineResult
 from palazzo.operations.memory_stats import MemoryStatsResult
 
-_MOST = 1000
-"""Facts that are looked through for words."""
-_LARGEST = 100
+_MOST_SEARCHED = 1000
+"""Facts among which words are looked for."""
+_MOST_ANSWERED = 100
 """Facts that one answer may have."""
+_LIMIT = {"type": "integer", "minimum": 1, "maximum": _MOST_ANSWERED}
 
 
-def _fact(view: FactView) -> dict[str, Any]:
-    said = f"{view.subject} {view.predicate} {view.object}"
-    return {**told_fact(view), "fact": said, "content": said, "confidence": view.confidence}
+def _fact_row(view: FactView) -> dict[str, Any]:
+    sentence = f"{view.subject} {view.predicate} {view.object}"
+    return {**told_fact(view), "fact": sentence, "content": sentence, "confidence": view.confidence}
 
 
-def _facts(views: Sequence[FactView], **others: Any) -> Answer:
-    shown = fitted([_fact(view) for view in views])
-    fields = {**others, "facts": shown, "count": len(shown)}
-    if not shown:
-        return Answer({"notice": "No fact is known of this.", **fields}, "No fact is known of this.")
-    notice = f"{NOTICE}: {len(shown)} of {len(views)} facts."
-    return Answer({"notice": notice, **fields}, reading(notice, map(fact_line, shown)))
+def _answer_facts(views: Sequence[FactView], **fields: Any) -> Answer:
+    return answer_records(
+        "facts",
+        [_fact_row(view) for view in views],
+        fact_line,
+        lambda count: f"{count} of {len(views)} facts",
+        "No fact about this is known.",
+        **fields,
+    )
 
 
-def _asked(entity: str | None, limit: int) -> Sequence[Step]:
-    """Facts of an entity, or of all."""
+def _plan_facts(entity: str | None, limit: int) -> Sequence[Step]:
+    """Return the step that reads the facts of an entity, or all facts."""
     if entity:
         return [Step("kg_query", {"entity": entity, "all": True, "limit": limit})]
-    return [Step("kg_timeline", {"limit": _MOST})]
+    return [Step("kg_timeline", {"limit": _MOST_SEARCHED})]
 
 
-def _views(result: KgQueryResult | KgTimelineResult) -> Sequence[FactView]:
+def _newest_first(result: KgQueryResult | KgTimelineResult) -> Sequence[FactView]:
     return result.facts if isinstance(result, KgQueryResult) else result.timeline[::-1]
 
 
-def _searched(results: Sequence[KgQueryResult | KgTimelineResult], given: Given) -> Answer:
-    words = (given["query"] or "").casefold().split()
+def _answer_search(results: Sequence[KgQueryResult | KgTimelineResult], call: Given) -> Answer:
+    words = (call["query"] or "").casefold().split()
     views = [
         view
-        for view in _views(results[0])
+        for view in _newest_first(results[0])
         if all(word in f"{view.subject} {view.predicate} {view.object}".casefold() for word in words)
     ]
-    named = {name: given[name] for name in ("query", "entity") if given[name]}
-    return _facts(views[: given["limit"]], **named)
+    criteria = {name: call[name] for name in ("query", "entity") if call[name]}
+    return _answer_facts(views[: call["limit"]], **criteria)
 
-
-_LIMIT = {"type": "integer", "minimum": 1, "maximum": _LARGEST}
 
 SEARCH_FACTS = Tool(
     name="search_facts",
     operation="kg_query",
-    description="Facts of a person or a thing, or those that have all of some words; the newest first.",
+    description="Find facts about a person or a thing, or facts that contain all of some words; newest first.",
     arguments=(
-        Argument("query", "Words that a fact has.", None, TEXT),
-        Argument("entity", "Whom or what it is about.", None, TEXT),
-        Argument("limit", "", None, _LIMIT, 20),
+        unbound_argument("query", TEXT, "Words that a fact contains."),
+        unbound_argument("entity", TEXT, "The person or thing."),
+        unbound_argument("limit", _LIMIT, default=20),
     ),
-    steps=lambda given: _asked(given["entity"], _LARGEST),
-    answer=_searched,
+    steps=lambda call: _plan_facts(call["entity"], _MOST_ANSWERED),
+    answer=_answer_search,
     output=shape(notice=TEXT, facts=LIST, count=NUMBER),
 )
 
 FACT_NARRATIVES = Tool(
     name="fact_narratives",
     operation="kg_timeline",
-    description="Facts, of all or of one person or thing, since when and until when they hold.",
-    arguments=(
-        Argument("limit", "", None, _LIMIT, 20),
-        Argument("entity_filter", "", None, TEXT),
-    ),
-    steps=lambda given: _asked(given["entity_filter"], given["limit"]),
-    answer=lambda results, given: _facts(_views(results[0])[: given["limit"]]),
+    description="List facts, about one person or thing or about all, with the dates between which they hold.",
+    arguments=(unbound_argument("limit", _LIMIT, default=20), unbound_argument("entity_filter", TEXT)),
+    steps=lambda call: _plan_facts(call["entity_filter"], call["limit"]),
+    answer=lambda results, call: _answer_facts(_newest_first(results[0])[: call["limit"]]),
     output=shape(notice=TEXT, facts=LIST, count=NUMBER),
 )
 
 
-def _explored(result: KgQueryResult, given: Given) -> Answer:
-    facts = [_fact(view) for view in result.facts]
+def _answer_explore(result: KgQueryResult, call: Given) -> Answer:
+    facts = [_fact_row(view) for view in result.facts]
     entities = [{"name": name} for name in dict.fromkeys(row[end] for row in facts for end in ("subject", "object"))]
     relationships = [
         {
@@ -99,10 +97,8 @@ def _explored(result: KgQueryResult, given: Given) -> Answer:
         }
         for row in facts
     ]
-    notice = f"{NOTICE}: {len(facts)} of {result.count} facts around {result.entity}."
-    nothing = f"No fact is known of '{given['entity_name']}'."
     fields = {
-        "query": given["entity_name"],
+        "query": call["entity_name"],
         "found": bool(facts),
         "matched_entity": result.entity,
         "entities": entities,
@@ -111,30 +107,35 @@ def _explored(result: KgQueryResult, given: Given) -> Answer:
         "relationship_count": len(relationships),
     }
     if not facts:
+        nothing = f"No fact about '{call['entity_name']}' is known."
         return Answer({"notice": nothing, **fields}, nothing)
+    notice = f"{NOTICE}: {len(facts)} of {result.count} facts around {result.entity}."
     return Answer({"notice": notice, **fields}, reading(notice, map(fact_line, facts)))
 
 
 EXPLORE_ENTITY = Tool(
     name="explore_entity",
     operation="kg_query",
-    description="Facts of a person or a thing, and with max_depth 2 those of what they name.",
+    description="Facts about a person or a thing; max_depth 2 adds the facts about what those name.",
     arguments=(
         Argument("entity_name", "", "entity"),
         Argument("max_depth", "", "hops", {"minimum": 1, "maximum": 2}, 1),
     ),
-    fields=lambda given: {"limit": _LARGEST},
-    answer=_explored,
+    fields=lambda call: {"limit": _MOST_ANSWERED},
+    answer=_answer_explore,
     output=shape(query=TEXT, found=FLAG, entities=LIST, relationships=LIST),
 )
 
 
-def _named(result: MemoryStatsResult, given: Given) -> Answer:
-    rows: list[Mapping[str, Any]] = [
-        {"name": one.name, "entity_type": one.kind, "mention_count": one.drawers} for one in result.entities
+def _answer_entities(result: MemoryStatsResult, call: Given) -> Answer:
+    rows = [
+        {"name": entity.name, "entity_type": entity.kind, "mention_count": entity.drawers} for entity in result.entities
     ]
-    lines = [f"{row['name']} ({row['entity_type']}): {row['mention_count']}" for row in rows]
-    return Answer({"entities": rows, "count": len(rows)}, "\n".join(lines) or "Nobody and nothing is named yet.")
+    return answer_list("entities", rows, _render_entity, "No memory mentions a person or a thing yet.")
+
+
+def _render_entity(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} ({row['entity_type']}): {row['mention_count']}"
 
 
 LIST_ENTITIES = Tool(
@@ -142,7 +143,7 @@ LIST_ENTITIES = Tool(
     operation="memory_stats",
     description="The people and things that memories mention most.",
     arguments=(Argument("limit", schema={"minimum": 1, "maximum": 100}, default=30),),
-    answer=_named,
+    answer=_answer_entities,
     output=shape(entities=LIST, count=NUMBER),
 )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from palazzo.guard.fences import fenced
-from palazzo.mcp.telling import LIST, MOST, NOTICE, TEXT, shape
-from palazzo.mcp.tools import Answer
+from palazzo.mcp.schema import Schema
+from palazzo.mcp.telling import FLAG, LIST, MOST, NOTICE, TEXT, shape
+from palazzo.mcp.tools import Answer, Argument
 from palazzo.model import Micros
 from palazzo.operations.drawer_rows import DrawerRow
 from palazzo.operations.hits import HitView
@@ -26,9 +27,37 @@ DECIMAL = {"type": "number"}
 TEXTS = {"type": "array", "items": TEXT}
 MEMORIES = shape(notice=TEXT, memories=LIST)
 NO_DRAWERS = ListDrawersResult((), 0, 0, 0)
-"""What is listed of a tag that nothing has."""
+"""The listing of a tag that no drawer has."""
 _LEAST = 200
 """Characters of a memory that are worth showing where not all of it fits."""
+
+
+# --- arguments ---------------------------------------------------------------------------------------------
+
+
+def enum_schema(*values: str) -> Schema:
+    """Return the schema of a text that is one of `values`."""
+    return {"type": "string", "enum": list(values)}
+
+
+def unbound_argument(
+    name: str,
+    schema: Schema,
+    description: str = "",
+    default: Any = None,
+    *,
+    required: bool = False,
+    is_ignored: bool = False,
+) -> Argument:
+    """Return an argument that fills no field of the request by itself: the tool's own functions read it."""
+    return Argument(name, description, None, schema, default, required=required, is_ignored=is_ignored)
+
+
+TYPE = enum_schema(*TYPES)
+"""The schema of a memory's type."""
+
+
+# --- memories ----------------------------------------------------------------------------------------------
 
 
 def iso(moment: Micros | None) -> str | None:
@@ -36,27 +65,28 @@ def iso(moment: Micros | None) -> str | None:
     return to_iso(moment) if moment else None
 
 
-def memory(one: HitView | DrawerRow | MemoryView, score: float | None = None, label: str = "") -> dict[str, Any]:
-    """Return a drawer as a memory; what is no note goes by what it is: Exchange, Section, …
+def memory(drawer: HitView | DrawerRow | MemoryView, score: float | None = None, label: str = "") -> dict[str, Any]:
+    """Return a drawer as a memory; a drawer that is no note has its kind as its type: Exchange, Section, …
 
-    `label` is what is said of its branch, where the drawer does not say so itself.
+    `label` describes its branch; only a MemoryView needs it, since the others have their own.
     """
-    label = label if isinstance(one, MemoryView) else one.label
-    told = {
-        "id": one.id,
-        "content": one.text,
-        "type": type_name(one.filed_as or one.kind),
-        "tags": list(one.tags),
+    label = label if isinstance(drawer, MemoryView) else drawer.label
+    kind = type_name(drawer.filed_as or drawer.kind)
+    row = {
+        "id": drawer.id,
+        "content": drawer.text,
+        "type": kind,
+        "tags": list(drawer.tags),
         "score": score,
-        "created_at": iso(one.created_at),
-        "trust": one.trust,
+        "created_at": iso(drawer.created_at),
+        "trust": drawer.trust,
+        "memory_type": kind,
     }
-    told["memory_type"] = told["type"]
-    return told | ({"truncated": True} if one.truncated else {}) | ({"branch": label} if label else {})
+    return row | ({"truncated": True} if drawer.truncated else {}) | ({"branch": label} if label else {})
 
 
 def type_name(kind: str) -> str:
-    """Return a type as it is published; what is no type goes by its own name."""
+    """Return a type with the capitals that shodh gives it; any other kind is capitalized."""
     return _TYPE_NAMES.get(kind, kind.capitalize())
 
 
@@ -94,6 +124,50 @@ def memories(rows: Sequence[Mapping[str, Any]], nothing: str, **others: Any) -> 
     if len(shown) < len(rows):
         notice += f" {len(rows) - len(shown)} more did not fit: ask for fewer at a time."
     return Answer({"notice": notice, "memories": shown, **others}, reading(notice, map(line, shown)))
+
+
+# --- other answers -----------------------------------------------------------------------------------------
+
+
+def answer_records(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    render_row: Callable[[Mapping[str, Any]], str],
+    describe: Callable[[int], str],
+    nothing: str = "There are none.",
+    **fields: Any,
+) -> Answer:
+    """Return an answer of recorded rows under `name`, as many as fit, behind `fields`.
+
+    `describe` words how many are shown; `nothing` is the notice where there are none.
+    """
+    fitting_rows = fitted(rows)
+    count = len(fitting_rows)
+    fields = {**fields, name: fitting_rows, "count": count}
+    if not fitting_rows:
+        return Answer({"notice": nothing, **fields}, nothing)
+    notice = f"{NOTICE}: {describe(count)}."
+    return Answer({"notice": notice, **fields}, reading(notice, map(render_row, fitting_rows)))
+
+
+def answer_list(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    render_row: Callable[[Mapping[str, Any]], str],
+    nothing: str = "There are none.",
+) -> Answer:
+    """Return an answer of rows that hold no recorded words, a line for each."""
+    return Answer({name: rows, "count": len(rows)}, "\n".join(map(render_row, rows)) or nothing)
+
+
+def answer_closing(row: Mapping[str, Any], changed: bool, verb: str) -> Answer:
+    """Return the answer of a to-do or reminder that a call closed, or that was closed before the call."""
+    sentence = verb if changed else f"Nothing changed, because it was already {row['status']}"
+    return Answer({**row, "changed": changed}, f"{sentence}: {row['id']}.")
+
+
+CLOSING_OUTPUT = shape(id=TEXT, status=TEXT, changed=FLAG)
+"""The output of `answer_closing`."""
 
 
 def reading(notice: str, lines: Iterable[str]) -> str:

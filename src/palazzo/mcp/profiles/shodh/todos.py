@@ -1,4 +1,4 @@
-"""To-dos, and the projects that they are of."""
+"""To-dos, and the projects that they belong to."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palazzo.errors import UsageError
-from palazzo.mcp.profiles.shodh.shaping import TEXTS
+from palazzo.mcp.profiles.shodh.shaping import (
+    CLOSING_OUTPUT,
+    TEXTS,
+    answer_closing,
+    answer_list,
+    enum_schema,
+    unbound_argument,
+)
 from palazzo.mcp.profiles.shodh.todo_rows import (
     OPEN,
     PRIORITIES,
     STATUSES,
-    answer_of,
-    choice_of,
-    identifier,
-    row_of,
-    text_of,
+    answer_todos,
+    id_argument,
+    todo_row,
+    todo_text,
 )
-from palazzo.mcp.telling import FLAG, LIST, NUMBER, TEXT, shape
+from palazzo.mcp.schema import Schema
+from palazzo.mcp.telling import LIST, NUMBER, TEXT, shape
 from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Step, Tool
 from palazzo.operations.search import SearchResult
 from palazzo.operations.tasks import TodoView
@@ -31,196 +38,170 @@ from palazzo.operations.wing_list import WingListResult
 from palazzo.text.counts import counted
 
 _DAY, _WEEK = 86_400_000_000, 7 * 86_400_000_000
+_EVERY_TODO: Mapping[str, Any] = {"everywhere": True, "all": True}
+"""The request for the to-dos of all projects, closed ones too."""
 
 
 # --- adding, listing ---------------------------------------------------------------------------------------
 
 
-def _added(result: TodoAddResult, given: Given) -> Answer:
-    row = row_of(result.todo)
-    recurs = f" It does not come back {given['recurrence']} by itself." if given["recurrence"] else ""
-    return Answer(row, f"Added {row['id']} to {row['project']}.{recurs}")
+def _answer_add(result: TodoAddResult, call: Given) -> Answer:
+    row = todo_row(result.todo)
+    recurrence = f" It does not recur: '{call['recurrence']}' is only noted." if call["recurrence"] else ""
+    return Answer(row, f"Added {row['id']} to {row['project']}.{recurrence}")
 
 
 ADD_TODO = Tool(
     name="add_todo",
     operation="todo_add",
-    description="Leave something to be done; later sessions are told of it until it is done.",
+    description="Add a to-do; later sessions see it until it is done.",
     arguments=(
         Argument("content", "", "text"),
-        Argument("status", "", None, choice_of(*OPEN), "todo"),
-        Argument("priority", "", None, choice_of(*PRIORITIES, "none"), "medium"),
-        Argument("project", "The project's wing; this one's if left out.", "wing"),
-        Argument("contexts", "@computer, @phone, …", None, TEXTS),
+        unbound_argument("status", enum_schema(*OPEN), default="todo"),
+        unbound_argument("priority", enum_schema(*PRIORITIES, "none"), default="medium"),
+        Argument("project", "Defaults to this project's wing.", "wing"),
+        unbound_argument("contexts", TEXTS, "@computer, @phone, …"),
         Argument("due_date", "2026-03-04, friday, 'in 2 days'.", "due"),
-        Argument("tags", "", None, TEXTS),
-        Argument("blocked_on", "Who or what it waits for.", None, TEXT),
-        Argument("notes", "", None, TEXT),
-        Argument("recurrence", "Kept as a word; nothing recurs.", None, choice_of("daily", "weekly", "monthly")),
-        Argument("parent_id", "The to-do that it is a part of.", None, TEXT),
-        Argument("blocked_by", "To-dos that come first.", None, TEXTS),
-        Argument("related_memory_ids", "", None, TEXTS),
+        unbound_argument("tags", TEXTS),
+        unbound_argument("blocked_on", TEXT, "Who or what it waits for."),
+        unbound_argument("notes", TEXT),
+        unbound_argument("recurrence", enum_schema("daily", "weekly", "monthly"), "Only noted; nothing recurs."),
+        unbound_argument("parent_id", TEXT, "The to-do that this is part of."),
+        unbound_argument("blocked_by", TEXTS, "To-dos to finish first."),
+        unbound_argument("related_memory_ids", TEXTS),
     ),
     hints=ADDS,
-    fields=lambda given: {"text": text_of(given), "by": given.host},
-    answer=_added,
+    fields=lambda call: {"text": todo_text(call), "by": call.host},
+    answer=_answer_add,
     output=shape(id=TEXT, content=TEXT, status=TEXT),
-)  # fmt: skip
+)
 
 
-def _wanted(given: Given) -> Sequence[Step]:
-    project = given["project"]
+def _plan_list(call: Given) -> Sequence[Step]:
+    project, query = call["project"], call["query"]
     listing = Step("todo_list", {"wing": project, "everywhere": project is None, "all": True})
-    if given["query"] is None:
+    if query is None:
         return [listing]
-    found = {
-        "query": given["query"],
-        "kind": "todo",
-        "wing": project,
-        "limit": 100,
-        "external": False,
-        "budget": 100_000,
-    }
-    return [listing, Step("search", found)]
+    request = {"query": query, "kind": "todo", "wing": project, "limit": 100, "external": False, "budget": 100_000}
+    return [listing, Step("search", request)]
 
 
-def _listed(results: Sequence[Any], given: Given) -> Answer:
+def _answer_list(results: Sequence[Any], call: Given) -> Answer:
     listing: TodoListResult = results[0]
-    views = [view for view in listing.todos if _fits(view, given)]
+    views = [view for view in listing.todos if _matches(view, call)]
     if len(results) > 1:
-        found: SearchResult = results[1]
-        texts = [hit.text for hit in found.hits]  # of a long to-do, a part of its words
-        ranks = [next((n for n, text in enumerate(texts) if text in view.text), None) for view in views]
-        ranked = sorted((rank, n) for n, rank in enumerate(ranks) if rank is not None)
-        views = [views[n] for _, n in ranked]
-    page = views[given["offset"] :][: given["limit"]]
-    return answer_of([row_of(view) for view in page], len(views))
+        views = _rank(views, results[1])
+    page = views[call["offset"] :][: call["limit"]]
+    return answer_todos([todo_row(view) for view in page], len(views))
 
 
-def _fits(view: TodoView, given: Given) -> bool:
-    row = row_of(view)
-    statuses = given["status"] or OPEN
-    context, priority = given["context"], given["priority"]
+def _rank(views: Sequence[TodoView], search: SearchResult) -> list[TodoView]:
+    """Return the to-dos that a search found, best first. A hit holds only a part of a long to-do's text."""
+    return list({view.id: view for hit in search.hits for view in views if hit.text in view.text}.values())
+
+
+def _matches(view: TodoView, call: Given) -> bool:
+    row = todo_row(view)
+    context, priority = call["context"], call["priority"]
     return (
-        row["status"] in statuses
+        row["status"] in (call["status"] or OPEN)
         and (context is None or context in row.get("contexts", ()))
         and (priority is None or priority == row["priority"])
-        and _is_due(view, given["due"])
+        and _is_due(view, call["due"])
     )
 
 
-def _is_due(view: TodoView, when: str | None) -> bool:
-    if when in (None, "all"):
+def _is_due(view: TodoView, period: str | None) -> bool:
+    if period in (None, "all"):
         return True
     if view.due_at is None:
         return False
-    now = time.time_ns() // 1000
-    ends = {"overdue": now, "today": now - now % _DAY + _DAY, "this_week": now + _WEEK}
-    return view.due_at <= ends[str(when)]
+    moment = time.time_ns() // 1000
+    ends = {"overdue": moment, "today": moment - moment % _DAY + _DAY, "this_week": moment + _WEEK}
+    return view.due_at <= ends[str(period)]
 
 
 LIST_TODOS = Tool(
     name="list_todos",
     operation="todo_list",
-    description="To-dos of all projects or of one, what is due first; by default those that are open.",
+    description="List to-dos of all projects or of one, earliest due first; open ones by default.",
     arguments=(
-        Argument("query", "Only what this finds, best first.", None, TEXT),
-        Argument("status", "Open ones if left out.", None, {"type": "array", "items": choice_of(*STATUSES)}),
-        Argument("project", "Only of this one.", None, TEXT),
-        Argument("context", "", None, TEXT),
-        Argument("priority", "", None, choice_of(*PRIORITIES)),
-        Argument("due", "Until then.", None, choice_of("today", "overdue", "this_week", "all")),
-        Argument("limit", "", None, {"type": "integer", "minimum": 1, "maximum": 1000}, 50),
-        Argument("offset", "How many to skip.", None, {"type": "integer", "minimum": 0}, 0),
+        unbound_argument("query", TEXT, "Search query; the best match comes first."),
+        unbound_argument("status", {"type": "array", "items": enum_schema(*STATUSES)}, "Defaults to the open ones."),
+        unbound_argument("project", TEXT, "Only this project."),
+        unbound_argument("context", TEXT),
+        unbound_argument("priority", enum_schema(*PRIORITIES)),
+        unbound_argument("due", enum_schema("today", "overdue", "this_week", "all"), "Due by then."),
+        unbound_argument("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, default=50),
+        unbound_argument("offset", {"type": "integer", "minimum": 0}, "How many to skip.", 0),
     ),
-    steps=_wanted,
-    answer=_listed,
+    steps=_plan_list,
+    answer=_answer_list,
     output=shape(notice=TEXT, todos=LIST, count=NUMBER),
-    nowhere=lambda given: answer_of([], 0),
+    nowhere=lambda call: answer_todos([], 0),
 )
 
 
-def _parts(result: TodoListResult, given: Given) -> Answer:
-    rows = [row_of(view) for view in result.todos]
-    parts = [row for row in rows if str(row.get("parent_id", "")).startswith(given["parent_id"])]
-    return answer_of(parts, len(parts), "subtasks", parent_id=given["parent_id"])
+def _answer_subtasks(result: TodoListResult, call: Given) -> Answer:
+    rows = [todo_row(view) for view in result.todos]
+    subtasks = [row for row in rows if str(row.get("parent_id", "")).startswith(call["parent_id"])]
+    return answer_todos(subtasks, len(subtasks), "subtasks", parent_id=call["parent_id"])
 
 
 LIST_SUBTASKS = Tool(
     name="list_subtasks",
     operation="todo_list",
-    description="To-dos that were added as parts of another.",
-    arguments=(identifier("parent_id"),),
-    fields=lambda given: {"everywhere": True, "all": True},
-    answer=_parts,
+    description="List the to-dos that are parts of another.",
+    arguments=(id_argument("parent_id"),),
+    fields=lambda call: _EVERY_TODO,
+    answer=_answer_subtasks,
     output=shape(subtasks=LIST, count=NUMBER),
 )
 
 
-# --- changing ----------------------------------------------------------------------------------------------
+# --- closing -----------------------------------------------------------------------------------------------
 
 
-def _done(result: TodoDoneResult, given: Given) -> Answer:
-    return _closed(result.done, result.before, "Done")
+def _answer_done(result: TodoDoneResult, call: Given) -> Answer:
+    (view,) = (*result.done, *result.before)
+    return answer_closing(todo_row(view), bool(result.done), "Done")
 
 
-def _dropped(result: TodoDropResult, given: Given) -> Answer:
-    return _closed(result.dropped, result.before, "Dropped; the archive keeps its words")
+def _answer_drop(result: TodoDropResult, call: Given) -> Answer:
+    (view,) = (*result.dropped, *result.before)
+    return answer_closing(todo_row(view), bool(result.dropped), "Dropped; the archive keeps its text")
 
 
-def _closed(closed: Sequence[TodoView], before: Sequence[TodoView], verb: str) -> Answer:
-    (view,) = (*closed, *before)
-    row = row_of(view)
-    said = verb if closed else f"Nothing was done, since it was {row['status']} before"
-    return Answer({**row, "changed": bool(closed)}, f"{said}: {row['id']}.")
-
-
-def _which(given: Given) -> Mapping[str, Any]:
-    return {"ids": (given["todo_id"],)}
+def _request_close(call: Given) -> Mapping[str, Any]:
+    return {"ids": (call["todo_id"],)}
 
 
 COMPLETE_TODO = Tool(
     name="complete_todo",
     operation="todo_done",
-    description="Say that a to-do is done.",
-    arguments=(identifier(),),
+    description="Mark a to-do as done.",
+    arguments=(id_argument(),),
     hints=ADDS,
-    fields=_which,
-    answer=_done,
-    output=shape(id=TEXT, status=TEXT, changed=FLAG),
+    fields=_request_close,
+    answer=_answer_done,
+    output=CLOSING_OUTPUT,
 )
 
 DELETE_TODO = Tool(
     name="delete_todo",
     operation="todo_drop",
-    description="Drop a to-do that will not be done. Its words stay in the archive; 'palazzo undo' opens it again.",
-    arguments=(identifier(),),
+    description="Drop a to-do that will not be done. The archive keeps its text; 'palazzo undo' reopens it.",
+    arguments=(id_argument(),),
     hints=CHANGES,
-    fields=_which,
-    answer=_dropped,
-    output=shape(id=TEXT, status=TEXT, changed=FLAG),
+    fields=_request_close,
+    answer=_answer_drop,
+    output=CLOSING_OUTPUT,
 )
 
-_CLOSING = {"done": "todo_done", "cancelled": "todo_drop"}
-
-
-def _update(given: Given) -> Sequence[Step]:
-    others = [name for name in _CHANGES if given[name] is not None]
-    if given["status"] not in _CLOSING or others:
-        raise UsageError(
-            "A to-do is not edited here: it is closed, with status 'done' or 'cancelled' and nothing else. Cancel this"
-            " one, and add_todo the new words."
-        )
-    return [Step(_CLOSING[given["status"]], {"ids": (given["todo_id"],)})]
-
-
-def _updated(results: Sequence[Any], given: Given) -> Answer:
-    return (_done if given["status"] == "done" else _dropped)(results[0], given)
-
-
-_CHANGES: Mapping[str, Mapping[str, Any]] = {
+_CLOSING_TOOLS = {"done": COMPLETE_TODO, "cancelled": DELETE_TODO}
+_EDITS: Mapping[str, Schema] = {
     "content": TEXT,
-    "priority": choice_of(*PRIORITIES, "none"),
+    "priority": enum_schema(*PRIORITIES, "none"),
     "project": TEXT,
     "contexts": TEXTS,
     "due_date": TEXT,
@@ -231,76 +212,92 @@ _CHANGES: Mapping[str, Mapping[str, Any]] = {
     "blocked_by": TEXTS,
     "related_memory_ids": TEXTS,
 }
+"""Arguments that would edit a to-do, which is not possible."""
+
+
+def _plan_update(call: Given) -> Sequence[Step]:
+    if call["status"] not in _CLOSING_TOOLS or any(call[name] is not None for name in _EDITS):
+        raise UsageError(
+            "A to-do cannot be edited; it can only be closed, with status 'done' or 'cancelled' and no other argument."
+            " Cancel this to-do, and add the new text with add_todo."
+        )
+    return [Step(_CLOSING_TOOLS[call["status"]].operation, _request_close(call))]
+
+
+def _answer_update(results: Sequence[Any], call: Given) -> Answer:
+    return _CLOSING_TOOLS[call["status"]].answer(results[0], call)
+
+
 UPDATE_TODO = Tool(
     name="update_todo",
     operation="todo_done",
-    description="Close a to-do with status done or cancelled. Its words are not edited: add another instead.",
+    description="Close a to-do, with status done or cancelled. Its text cannot be edited: add a new to-do instead.",
     arguments=(
-        identifier(),
-        Argument("status", "", None, choice_of(*STATUSES)),
-        *(Argument(name, "", None, kind) for name, kind in _CHANGES.items()),
+        id_argument(),
+        unbound_argument("status", enum_schema(*STATUSES)),
+        *(unbound_argument(name, schema) for name, schema in _EDITS.items()),
     ),
     hints=CHANGES,
-    steps=_update,
-    answer=_updated,
-    output=shape(id=TEXT, status=TEXT, changed=FLAG),
+    steps=_plan_update,
+    answer=_answer_update,
+    output=CLOSING_OUTPUT,
 )
 
 
 # --- counting ----------------------------------------------------------------------------------------------
 
 
-def _count(views: Sequence[TodoView]) -> dict[str, int]:
-    counts = Counter(row_of(view)["status"] for view in views)
+def _count_statuses(views: Sequence[TodoView]) -> dict[str, int]:
+    counts = Counter(todo_row(view)["status"] for view in views)
     return {"total": len(views), **{name: counts[name] for name in STATUSES}}
 
 
-def _counted(result: TodoListResult, given: Given) -> Answer:
-    told = {
-        **_count(result.todos),
+def _answer_stats(result: TodoListResult, call: Given) -> Answer:
+    counts = {
+        **_count_statuses(result.todos),
         "overdue": sum(view.overdue and view.state == "open" for view in result.todos),
         "due_today": sum(view.state == "open" and not view.overdue and _is_due(view, "today") for view in result.todos),
         "projects": len({view.wing for view in result.todos}),
     }
-    return Answer(told, ", ".join(f"{name} {n}" for name, n in told.items()))
+    return Answer(counts, ", ".join(f"{name} {count}" for name, count in counts.items()))
 
 
 TODO_STATS = Tool(
     name="todo_stats",
     operation="todo_list",
-    description="How many to-dos there are, by status.",
-    fields=lambda given: {"everywhere": True, "all": True},
-    answer=_counted,
+    description="Count the to-dos by status.",
+    fields=lambda call: _EVERY_TODO,
+    answer=_answer_stats,
     output=shape(total=NUMBER),
 )
 
 
-def _projects(results: Sequence[Any], given: Given) -> Answer:
+def _answer_projects(results: Sequence[Any], call: Given) -> Answer:
     wings: WingListResult = results[0]
     listing: TodoListResult = results[1]
-    rows: list[dict[str, Any]] = [
+    rows = [
         {
             "id": wing.wing,
             "name": wing.wing,
             "status": "active",
             "memories": wing.drawers,
-            "stats": _count([view for view in listing.todos if view.wing == wing.wing]),
+            "stats": _count_statuses([view for view in listing.todos if view.wing == wing.wing]),
         }
         for wing in wings.wings[:100]
     ]
-    lines = [
-        f"{row['name']}: {counted(row['stats']['total'], 'to-do')}, {counted(row['memories'], 'memory')}"
-        for row in rows
-    ]
-    return Answer({"projects": rows, "count": len(rows)}, "\n".join(lines) or "There are none.")
+    return answer_list("projects", rows, _render_project)
+
+
+def _render_project(row: Mapping[str, Any]) -> str:
+    return f"{row['name']}: {counted(row['stats']['total'], 'to-do')}, {counted(row['memories'], 'memory')}"
 
 
 LIST_PROJECTS = Tool(
     name="list_projects",
     operation="wing_list",
-    description="The wings, one for each project, person or agent; with how many to-dos each has.",
-    steps=lambda given: [Step("wing_list", {}), Step("todo_list", {"everywhere": True, "all": True})],
-    answer=_projects,
+    description="List the wings, one for each project, person or agent, and count their to-dos.",
+    steps=lambda call: [Step("wing_list", {}), Step("todo_list", _EVERY_TODO)],
+    answer=_answer_projects,
     output=shape(projects=LIST, count=NUMBER),
 )
 

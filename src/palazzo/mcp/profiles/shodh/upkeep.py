@@ -1,4 +1,4 @@
-"""Indexes, backups, and what was learned in a time."""
+"""Checks of the index, backups, and reports on a period or a session."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palazzo.attention.waking import MORE
-from palazzo.mcp.profiles.shodh.shaping import iso, memories, memory, reading
+from palazzo.mcp.profiles.shodh.shaping import answer_list, iso, memories, memory, reading, unbound_argument
 from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
-from palazzo.mcp.tools import ADDS, Answer, Argument, Given, Hints, Step, Tool
+from palazzo.mcp.tools import ADDS, Answer, Given, Hints, Step, Tool
 from palazzo.operations.backup import BackupResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.repair import RepairResult
@@ -23,50 +23,50 @@ _MOST_NOTES = 50
 # --- the index ---------------------------------------------------------------------------------------------
 
 
-def _checks(result: VerifyResult | RepairResult) -> list[dict[str, Any]]:
-    return [{"name": one.name, "ok": one.ok, "detail": one.detail} for one in result.checks]
+def _check_rows(result: VerifyResult | RepairResult) -> list[dict[str, Any]]:
+    return [{"name": check.name, "ok": check.ok, "detail": check.detail} for check in result.checks]
 
 
-def _check_lines(result: VerifyResult | RepairResult) -> str:
-    return "\n".join(f"{'ok' if one.ok else 'not ok'}  {one.name}: {one.detail}" for one in result.checks)
+def _render_checks(result: VerifyResult | RepairResult) -> str:
+    return "\n".join(f"{'ok' if check.ok else 'not ok'}  {check.name}: {check.detail}" for check in result.checks)
 
 
-def _verified(results: Sequence[Any], given: Given) -> Answer:
-    checked: VerifyResult = results[0]
+def _answer_verify(results: Sequence[Any], call: Given) -> Answer:
+    verification: VerifyResult = results[0]
     status: StatusResult = results[1]
     fields = {
-        "is_healthy": checked.ok,
+        "is_healthy": verification.ok,
         "total_storage": status.drawers,
         "total_indexed": status.drawers - status.pending,
         "orphaned_count": status.pending,
-        "checks": _checks(checked),
+        "checks": _check_rows(verification),
     }
-    waiting = f"{status.pending:,} of {status.drawers:,} memories wait to be found by meaning; words find them already."
-    return Answer(fields, f"{_check_lines(checked)}\n{waiting}")
+    backlog = f"{status.pending:,} of {status.drawers:,} memories have no vectors yet; search finds them by keywords."
+    return Answer(fields, f"{_render_checks(verification)}\n{backlog}")
 
 
 VERIFY_INDEX = Tool(
     name="verify_index",
     operation="verify",
-    description="Check the palace from its file to its vectors.",
-    steps=lambda given: [Step("verify", {}), Step("status", {})],
-    answer=_verified,
+    description="Check the palace, from its file to its vectors.",
+    steps=lambda call: [Step("verify", {}), Step("status", {})],
+    answer=_answer_verify,
     output=shape(is_healthy=FLAG, total_storage=NUMBER, total_indexed=NUMBER, orphaned_count=NUMBER),
 )
 
 
-def _repaired(result: RepairResult, given: Given) -> Answer:
-    made = ", ".join(result.rebuilt) or "nothing had to be"
-    fields = {"is_healthy": result.ok, "rebuilt": list(result.rebuilt), "checks": _checks(result)}
-    return Answer(fields, f"Made anew: {made}.\n{_check_lines(result)}")
+def _answer_repair(result: RepairResult, call: Given) -> Answer:
+    rebuilt = ", ".join(result.rebuilt) or "nothing"
+    fields = {"is_healthy": result.ok, "rebuilt": list(result.rebuilt), "checks": _check_rows(result)}
+    return Answer(fields, f"Rebuilt: {rebuilt}.\n{_render_checks(result)}")
 
 
 REPAIR_INDEX = Tool(
     name="repair_index",
     operation="repair",
-    description="Check the palace, and make anew of drawers, the keyword index and vectors what is wrong.",
+    description="Check the palace, and rebuild drawers, the keyword index and vectors that are wrong.",
     hints=Hints(idempotent=True),
-    answer=_repaired,
+    answer=_answer_repair,
     output=shape(is_healthy=FLAG, rebuilt=LIST),
 )
 
@@ -74,21 +74,7 @@ REPAIR_INDEX = Tool(
 # --- backups -----------------------------------------------------------------------------------------------
 
 
-def _backup_rows(result: BackupResult) -> list[dict[str, Any]]:
-    return [
-        {
-            "backup_id": n,
-            "created_at": iso(one.at),
-            "backup_type": "full",
-            "size_bytes": one.size_bytes,
-            "file": one.file,
-            "there": one.there,
-        }
-        for n, one in enumerate(result.known, 1)
-    ]
-
-
-def _backed_up(result: BackupResult, given: Given) -> Answer:
+def _answer_backup(result: BackupResult, call: Given) -> Answer:
     fields = {"file": result.file, "size_bytes": result.size_bytes, "items": result.items}
     return Answer(fields, f"Wrote and checked {result.file} ({result.size_bytes:,} bytes).")
 
@@ -96,65 +82,76 @@ def _backed_up(result: BackupResult, given: Given) -> Answer:
 BACKUP_CREATE = Tool(
     name="backup_create",
     operation="backup",
-    description="Write the palace into one file beside it, and check that file.",
+    description="Back up the palace into one file beside it, and check that file.",
     hints=ADDS,
-    answer=_backed_up,
+    answer=_answer_backup,
     output=shape(file=TEXT, size_bytes=NUMBER),
 )
 
 
-def _backups(result: BackupResult, given: Given) -> Answer:
-    rows = _backup_rows(result)
-    lines = [
-        f"{row['backup_id']}. {row['created_at']} {row['file']}{'' if row['there'] else ' (cannot be seen now)'}"
-        for row in rows
+def _answer_backups(result: BackupResult, call: Given) -> Answer:
+    rows = [
+        {
+            "backup_id": number,
+            "created_at": iso(backup.at),
+            "backup_type": "full",
+            "size_bytes": backup.size_bytes,
+            "file": backup.file,
+            "there": backup.there,
+        }
+        for number, backup in enumerate(result.known, 1)
     ]
-    return Answer({"backups": rows, "count": len(rows)}, "\n".join(lines) or "No backup of this palace is known.")
+    return answer_list("backups", rows, _render_backup, "No backup of this palace is known.")
+
+
+def _render_backup(row: Mapping[str, Any]) -> str:
+    remark = "" if row["there"] else " (file not found)"
+    return f"{row['backup_id']}. {row['created_at']} {row['file']}{remark}"
 
 
 BACKUP_LIST = Tool(
     name="backup_list",
     operation="backup",
-    description="The backups that are known, the newest first.",
-    fields=lambda given: {"list": True},
-    answer=_backups,
+    description="List the known backups, newest first.",
+    fields=lambda call: {"list": True},
+    answer=_answer_backups,
     output=shape(backups=LIST, count=NUMBER),
 )
 
 
-# --- a time, a session -------------------------------------------------------------------------------------
+# --- a period, a session -----------------------------------------------------------------------------------
 
 
-def _learned(result: ListDrawersResult, given: Given) -> Answer:
-    rows = [memory(one) for one in result.drawers if one.trust != "external"]
-    return memories(rows, "Nothing was remembered in this time.", total=result.total)
-
-
-def _period(given: Given) -> Mapping[str, Any]:
+def _request_report(call: Given) -> Mapping[str, Any]:
     return {
         "kind": "note",
-        "since": given["since"] or _DEFAULT_PERIOD,
-        "before": given["until"],
+        "since": call["since"] or _DEFAULT_PERIOD,
+        "before": call["until"],
         "limit": _MOST_NOTES,
     }
+
+
+def _answer_report(result: ListDrawersResult, call: Given) -> Answer:
+    rows = [memory(drawer) for drawer in result.drawers if drawer.trust != "external"]
+    return memories(rows, "Nothing was remembered in this period.", total=result.total)
 
 
 CONSOLIDATION_REPORT = Tool(
     name="consolidation_report",
     operation="list_drawers",
-    description="What was remembered in a time, newest first. Nothing is consolidated: words stay as they are.",
+    description="List what was remembered in a period, newest first. Nothing is consolidated: texts stay unchanged.",
     arguments=(
-        Argument("since", "The last 24 hours if left out.", None, TEXT),
-        Argument("until", "", None, TEXT),
+        unbound_argument("since", TEXT, "Defaults to the last 24 hours."),
+        unbound_argument("until", TEXT),
     ),
-    fields=_period,
+    fields=_request_report,
     options={"--since": "since", "--before": "until"},
-    answer=_learned,
+    answer=_answer_report,
     output=shape(notice=TEXT, memories=LIST, total=NUMBER),
 )
 
 
-def _oriented(result: WakeUpResult, given: Given) -> Answer:
+def _answer_digest(result: WakeUpResult, call: Given) -> Answer:
     notice = f"{NOTICE}; a sample: recall more."
     text = result.text.removesuffix(MORE).rstrip()
     return Answer({"notice": notice, "text": text}, reading(notice, [text]))
@@ -163,9 +160,9 @@ def _oriented(result: WakeUpResult, given: Given) -> Answer:
 SESSION_DIGEST = Tool(
     name="session_digest",
     operation="wake_up",
-    description="What is open, due, decided and was done last in this project.",
-    fields=lambda given: {"agent": given.host or None},
-    answer=_oriented,
+    description="Show what is open, due, decided and was done last in this project.",
+    fields=lambda call: {"agent": call.host or None},
+    answer=_answer_digest,
     output=shape(notice=TEXT, text=TEXT),
 )
 
