@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from palazzo.cli.operating import size
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.backup import BackupResult
 from palazzo.operations.restore import Held, RestoreResult
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 _SHOWN = 20
@@ -16,7 +17,7 @@ def backup(screen: Screen, result: BackupResult) -> None:
     if result.file is None:
         _list(screen, result)
         return
-    screen.say(("wrote  ", "bold"), f"{result.file} ({size(result.size_bytes)}, {count(result.items, 'item')})")
+    screen.say(("wrote  ", "bold"), f"{result.file} ({size(result.size_bytes)}, {count_noun(result.items, 'item')})")
     for path in result.beside:
         screen.say(("wrote  ", "bold"), path)
     for path in result.deleted:
@@ -48,7 +49,7 @@ def restore(screen: Screen, result: RestoreResult) -> None:
     if result.kept is not None:
         screen.say(("kept  ", "bold"), result.kept)
     if result.erased:
-        screen.say((f"{count(result.erased, 'erasure')} made since then went through it, too.", "yellow"))
+        screen.say((f"{count_noun(result.erased, 'erasure')} made since then went through it, too.", "yellow"))
     if result.new_device:
         screen.say(
             ("This palace is a device of its own in sync from here on; ", "yellow"),
@@ -60,4 +61,4 @@ def restore(screen: Screen, result: RestoreResult) -> None:
 
 def _told(held: Held) -> str:
     until = "" if held.filed_at is None else f", the newest archived {to_iso(held.filed_at)}"
-    return f"{count(held.items, 'item')}, {count(held.drawers, 'drawer')}{until}"
+    return f"{count_noun(held.items, 'item')}, {count_noun(held.drawers, 'drawer')}{until}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from palazzo.bench.summaries import Means, Share
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.bench import BenchResult, GuardBench, OwnBench, RetrievalBench
+from palazzo.text.counts import count_noun
 
 _MB = 1_000_000
 _BRIEF = (("session", "recall@5"), ("session", "recall@10"), ("turn", "recall@10"), ("turn", "ndcg@10"))
@@ -40,7 +41,9 @@ def _guard(screen: Screen, result: GuardBench) -> None:
 def _retrieval(screen: Screen, result: RetrievalBench) -> None:
     where = "in one palace" if result.shared else "a palace for each"
     without = f", without {', '.join(result.without)}" if result.without else ""
-    screen.say((f"{result.dataset}: {count(result.questions, 'question')}, {where}{without}", "bold"), ", in percent")
+    screen.say(
+        (f"{result.dataset}: {count_noun(result.questions, 'question')}, {where}{without}", "bold"), ", in percent"
+    )
     ways = list(result.baselines)
     header = ("", "session", "±", *ways, "turn", "±", *ways)
     rows = [
@@ -99,8 +102,10 @@ def _facts(result: RetrievalBench) -> list[tuple[str, str]]:
 
 
 def _own(screen: Screen, result: OwnBench) -> None:
-    asked = f"{count(result.questions, 'question')} made from {count(result.drawers, 'drawer')} (seed {result.seed})"
-    screen.say((asked, "bold"), ": how often what a question was made from came back, in percent")
+    questions = f"{count_noun(result.questions, 'question')} made from {count_noun(result.drawers, 'drawer')}"
+    screen.say(
+        (f"{questions} (seed {result.seed})", "bold"), ": how often what a question was made from came back, in percent"
+    )
     names = list(result.found)
     rows = [
         (kind, f"{one.questions:,}", *(_percent(one.found[name]) for name in names))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.checkpoint import CheckpointResult
 from palazzo.operations.diaries import EntryView
 from palazzo.operations.diary_handoff import DiaryHandoffResult
 from palazzo.operations.diary_read import DiaryReadResult
 from palazzo.operations.diary_write import DiaryWriteResult
 from palazzo.operations.list_agents import ListAgentsResult
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 
@@ -26,7 +27,7 @@ def diary_read(screen: Screen, result: DiaryReadResult) -> None:
     for entry in result.entries:
         _entry(screen, entry)
     more = f" of {result.total:,}; raise --limit for more" if result.showing < result.total else ""
-    screen.say((f"{count(result.showing, 'entry')}{more}", "dim"))
+    screen.say((f"{count_noun(result.showing, 'entry')}{more}", "dim"))
 
 
 def _entry(screen: Screen, entry: EntryView) -> None:
@@ -44,7 +45,7 @@ def _entry(screen: Screen, entry: EntryView) -> None:
 def diary_handoff(screen: Screen, result: DiaryHandoffResult) -> None:
     """Show the hand-over as it is told to the other agent."""
     screen.read(result.text, indent="")
-    screen.say((count(result.tokens, "token"), "dim"))
+    screen.say((count_noun(result.tokens, "token"), "dim"))
 
 
 def list_agents(screen: Screen, result: ListAgentsResult) -> None:
@@ -57,16 +58,16 @@ def list_agents(screen: Screen, result: ListAgentsResult) -> None:
         for one in result.agents
     ]
     screen.table(("agent", "entries", "first", "last", "wing"), rows, right=(1,))
-    screen.say((f"{INDENT}{count(len(rows), 'agent')}", "dim"))
+    screen.say((f"{INDENT}{count_noun(len(rows), 'agent')}", "dim"))
 
 
 def checkpoint(screen: Screen, result: CheckpointResult) -> None:
     """Show what was saved, and what was there already."""
     items = sum(one.part == "item" for one in result.added)
     stated = sum(one.new or bool(one.changed) for one in result.facts)
-    told = [count(items, "note")] if items else []
+    told = [count_noun(items, "note")] if items else []
     told += ["a diary entry"] if len(result.added) > items else []
-    told += [count(stated, "fact")] if stated else []
+    told += [count_noun(stated, "fact")] if stated else []
     screen.say((f"Saved {', '.join(told)}" if told else "All of it was there already: nothing was saved", "bold"))
     for one in result.added:
         screen.say((f"{INDENT}{one.id}  ", "dim"), (f"{one.wing}/{one.room}", "cyan"))

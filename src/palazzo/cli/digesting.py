@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from palazzo.cli.screen import INDENT, count
+from palazzo.cli.screen import INDENT
+from palazzo.text.counts import count_noun
 
 if TYPE_CHECKING:
     from palazzo.cli.screen import Screen
@@ -36,10 +37,10 @@ def digest(screen: Screen, result: DigestResult) -> None:
         screen.gap()
         screen.say(("Sub-agents", "bold"))
     for one in result.sub_agents:
-        screen.say(f"{INDENT}{one.title or 'untitled'}", (f"  {count(one.lines, 'line')}  {one.session}", "dim"))
+        screen.say(f"{INDENT}{one.title or 'untitled'}", (f"  {count_noun(one.lines, 'line')}  {one.session}", "dim"))
     screen.gap()
     if result.lines:
-        said = f"{count(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."
+        said = f"{count_noun(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."
         screen.say((said, "dim"))
     else:
         screen.say(("Nothing was found to digest in it.", "dim"))

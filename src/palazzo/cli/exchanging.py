@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.export import ExportResult
 from palazzo.operations.importing import Came, ImportResult
+from palazzo.text.counts import count_noun
 
 _SHOWN = 20
 
@@ -16,12 +17,12 @@ def export(screen: Screen, result: ExportResult) -> None:
     if result.path == "-":
         return
     if result.format == "markdown":
-        told = [count(result.counts[name], name.removesuffix("s")) for name in ("drawers", "facts", "tasks")]
-        pages = count(result.counts["pages"], "page")
+        told = [count_noun(result.counts[name], name.removesuffix("s")) for name in ("drawers", "facts", "tasks")]
+        pages = count_noun(result.counts["pages"], "page")
         screen.say(("Wrote ", "bold"), f"{pages} with {', '.join(told)} into {result.path}.")
         return
     records = sum(result.counts.values())
-    screen.say(("Wrote ", "bold"), f"{count(records, 'record')} ({result.size:,} bytes) to {result.path}.")
+    screen.say(("Wrote ", "bold"), f"{count_noun(records, 'record')} ({result.size:,} bytes) to {result.path}.")
     _kinds(screen, result.counts)
 
 
@@ -48,7 +49,7 @@ def import_(screen: Screen, result: ImportResult) -> None:
     _more(screen, len(result.left_out), "reasons")
     if result.conflicts:
         screen.say(
-            (f"{count(len(result.conflicts), 'conflict')} between facts: ", "yellow"),
+            (f"{count_noun(len(result.conflicts), 'conflict')} between facts: ", "yellow"),
             "palazzo kg conflicts shows them.",
         )
     if result.forked:
@@ -72,7 +73,7 @@ def show_variants(screen: Screen, variants: Sequence[str]) -> None:
     if not variants:
         return
     screen.say(
-        (f"{count(len(variants), 'item')} came with another text than here, and yours was kept. ", "yellow"),
+        (f"{count_noun(len(variants), 'item')} came with another text than here, and yours was kept. ", "yellow"),
         "'palazzo show ID' shows the text here:",
     )
     for item in variants[:_SHOWN]:
@@ -85,7 +86,7 @@ def _numbers(one: Came) -> tuple[int, int, int, int]:
 
 
 def _kinds(screen: Screen, counts: dict[str, int]) -> None:
-    told = [count(number, kind.replace("_", " ")) for kind, number in counts.items() if kind != "header"]
+    told = [count_noun(number, kind.replace("_", " ")) for kind, number in counts.items() if kind != "header"]
     screen.say((", ".join(told), "dim"))
 
 

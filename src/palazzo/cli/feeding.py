@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from palazzo.cli.filing import left_out, when_found
-from palazzo.cli.screen import Part, Screen, count
+from palazzo.cli.screen import Part, Screen
 from palazzo.model import Micros
 from palazzo.operations.feed import FeedResult, HistoryFed
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 
@@ -21,16 +22,17 @@ def feed(screen: Screen, result: FeedResult) -> None:
         screen.say(("Nothing was read: this was a dry run.", "yellow"))
         changed = result.new + result.grown
         if changed:
-            screen.say(f"Reading the {count(changed, 'session')} would take about {_long(result.estimate_s)}.")
+            screen.say(f"Reading the {count_noun(changed, 'session')} would take about {_long(result.estimate_s)}.")
     elif not result.new and not result.grown:
         screen.say("All of it was read before.")
     else:
-        noise = f" (and {count(result.noise, 'row')} kept but not searched)" if result.noise else ""
+        noise = f" (and {count_noun(result.noise, 'row')} kept but not searched)" if result.noise else ""
         screen.say(
-            (f"{count(result.items, 'item')} archived", "bold"), f", {count(result.drawers, 'drawer')} to find{noise}."
+            (f"{count_noun(result.items, 'item')} archived", "bold"),
+            f", {count_noun(result.drawers, 'drawer')} to find{noise}.",
         )
         if result.wings:
-            screen.say((f"in {count(len(result.wings), 'wing')}: {', '.join(result.wings)}", "dim"))
+            screen.say((f"in {count_noun(len(result.wings), 'wing')}: {', '.join(result.wings)}", "dim"))
     left_out(screen, result)
     when_found(screen, result)
 

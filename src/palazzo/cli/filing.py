@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from palazzo.cli.screen import INDENT, Screen, count, place
+from palazzo.cli.screen import INDENT, Screen, place
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.init import InitResult
 from palazzo.operations.mine import MineResult
 from palazzo.operations.remember import RememberResult
 from palazzo.operations.tag import TagResult
 from palazzo.operations.undo import Change, UndoResult
-from palazzo.text.counts import agreeing
+from palazzo.text.counts import agree, count_noun
 
 _MOST_LISTED = 10
 
@@ -36,13 +36,15 @@ def mine(screen: Screen, result: MineResult) -> None:
     """Show what was read, what was left out and why."""
     told = [("new", result.new), ("grown", result.grown), ("unchanged", result.unchanged)]
     parts = ", ".join(f"{number:,} {name}" for name, number in told if number) or "none new"
-    screen.say((f"{count(result.sources, 'source')}: ", "bold"), parts)
+    screen.say((f"{count_noun(result.sources, 'source')}: ", "bold"), parts)
     if result.dry_run:
         screen.say(("Nothing was read: this was a dry run.", "yellow"))
     elif result.items:
         into = f" in {', '.join(result.wings)}" if result.wings else ""
-        noise = f" (and {count(result.noise, 'row')} kept but not searched)" if result.noise else ""
-        screen.say(f"{count(result.items, 'item')} archived{into}, {count(result.drawers, 'drawer')} to find{noise}.")
+        noise = f" (and {count_noun(result.noise, 'row')} kept but not searched)" if result.noise else ""
+        screen.say(
+            f"{count_noun(result.items, 'item')} archived{into}, {count_noun(result.drawers, 'drawer')} to find{noise}."
+        )
     left_out(screen, result)
     by_rule(screen, result)
     when_found(screen, result)
@@ -53,12 +55,12 @@ def by_rule(screen: Screen, result: MineResult) -> None:
     if result.left_out:
         number = result.left_out
         them, archive = ("it", "It is kept.") if number == 1 else ("them", "They are kept.")
-        verb = "would be" if result.dry_run else agreeing(number)
-        documents = f"{count(number, 'document')} {verb} found no longer"
+        verb = "would be" if result.dry_run else agree(number)
+        documents = f"{count_noun(number, 'document')} {verb} found no longer"
         screen.say(("left out  ", "yellow"), f"{documents}: a rule leaves {them} out now. {archive}")
     if result.taken_back:
-        verb = "would be" if result.dry_run else agreeing(result.taken_back)
-        screen.say(("taken back  ", "green"), f"{count(result.taken_back, 'document')} {verb} found again.")
+        verb = "would be" if result.dry_run else agree(result.taken_back)
+        screen.say(("taken back  ", "green"), f"{count_noun(result.taken_back, 'document')} {verb} found again.")
 
 
 def when_found(screen: Screen, result: MineResult) -> None:
@@ -68,7 +70,7 @@ def when_found(screen: Screen, result: MineResult) -> None:
         screen.say((result.note, "yellow"))
     elif result.pending:
         screen.say(
-            (f"Found by their words now; {count(result.pending, 'passage')} will be found by meaning soon.", "dim")
+            (f"Found by their words now; {count_noun(result.pending, 'passage')} will be found by meaning soon.", "dim")
         )
 
 
@@ -93,8 +95,8 @@ def remember(screen: Screen, result: RememberResult) -> None:
 def forget(screen: Screen, result: ForgetResult) -> None:
     """Show what was forgotten, or would be."""
     verb = "would be forgotten" if result.dry_run else "forgotten"
-    facts = f" and {count(len(result.facts), 'fact')}" if result.facts else ""
-    screen.say((f"{count(len(result.forgotten), 'drawer')}{facts} {verb}", "bold"))
+    facts = f" and {count_noun(len(result.facts), 'fact')}" if result.facts else ""
+    screen.say((f"{count_noun(len(result.forgotten), 'drawer')}{facts} {verb}", "bold"))
     for drawer, text in result.sample:
         screen.say((f"{INDENT}{drawer}  ", "dim"), text)
     if len(result.forgotten) > len(result.sample):
@@ -128,4 +130,4 @@ def tag(screen: Screen, result: TagResult) -> None:
         screen.table(("tag", "drawers", ""), rows, right=(1,))
         return
     verb = "tagged" if result.action == "add" else "lost the tag"
-    screen.say((f"{count(len(result.drawers), 'drawer')} {verb}", "bold"))
+    screen.say((f"{count_noun(len(result.drawers), 'drawer')} {verb}", "bold"))

@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 from palazzo.cli.hits import write_hit, write_reasons
-from palazzo.cli.screen import Screen, count
+from palazzo.cli.screen import Screen
 from palazzo.model import Micros
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 from palazzo.text.words import terms
 
@@ -40,10 +41,10 @@ def search(screen: Screen, result: SearchResult) -> None:
 
 
 def _summary(result: SearchResult) -> str:
-    shown = count(len(result.hits), "hit") if result.hits else "Nothing found"
+    shown = count_noun(len(result.hits), "hit") if result.hits else "Nothing found"
     where = f" in {result.scope.wing}" if result.scope.wing else ""
     where += f" as of {to_iso(result.scope.as_of)}" if result.scope.as_of is not None else ""
-    return f"{shown}{where}, {count(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
+    return f"{shown}{where}, {count_noun(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
 
 
 def show(screen: Screen, result: ShowResult) -> None:
@@ -98,7 +99,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
     screen.gap()
     screen.exact(entry.text, indent="")
     if entry.later:
-        screen.say((f"… and {count(entry.later, 'character')} said later; palazzo show {entry.id}", "dim"))
+        screen.say((f"… and {count_noun(entry.later, 'character')} said later; palazzo show {entry.id}", "dim"))
     screen.gap()
 
 
@@ -116,7 +117,7 @@ def _session(screen: Screen, result: ShowResult) -> None:
         screen.say((f"{entry.role}  {moment(entry.created_at)}  {entry.id}", "cyan"))
         screen.exact(entry.text)
         screen.gap()
-    screen.say((count(len(result.entries), "message"), "dim"))
+    screen.say((count_noun(len(result.entries), "message"), "dim"))
 
 
 def wake_up(screen: Screen, result: WakeUpResult) -> None:

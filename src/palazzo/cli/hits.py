@@ -8,7 +8,7 @@ from typing import get_args
 from palazzo.cli.screen import INDENT, Part, Screen
 from palazzo.model import Micros, Trust
 from palazzo.operations.hits import HitView, NeighbourView, ReasonView, SupersededView, TurnView
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 MOST_LINES, MOST_CHARACTERS = 12, 1200
@@ -38,7 +38,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         hit.trust == "external" and "external",
         hit.state,
         hit.filed_as,
-        hit.copies and counted(hit.copies, "near-copy"),
+        hit.copies and count_noun(hit.copies, "near-copy"),
     ]
     facts = "".join(f"  {fact}" for fact in (hit.role, hit.source.locator) if fact)
     screen.say(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from palazzo.cli.hits import day
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.quarantine_approve import QuarantineApproveResult
 from palazzo.operations.quarantine_drop import QuarantineDropResult
 from palazzo.operations.quarantine_list import QuarantinedView, QuarantineListResult
-from palazzo.text.counts import agreeing
+from palazzo.text.counts import agree, count_noun
 
 _LONGEST = 300
 _CAUSES = 3
@@ -18,7 +18,7 @@ def quarantine_list(screen: Screen, result: QuarantineListResult) -> None:
     for one in result.entries:
         _entry(screen, one)
     if result.notes or result.facts:
-        told = f"{count(result.notes, 'drawer')} and {count(result.facts, 'fact')} in quarantine. "
+        told = f"{count_noun(result.notes, 'drawer')} and {count_noun(result.facts, 'fact')} in quarantine. "
         screen.say((told, "bold"), "'palazzo quarantine approve ID' or 'palazzo quarantine drop ID' judges one.")
     else:
         screen.say("Nothing is in quarantine.")
@@ -51,11 +51,11 @@ def quarantine_drop(screen: Screen, result: QuarantineDropResult) -> None:
     screen.say((f"{_told(len(result.drawers), len(result.facts))} dropped.", "bold"), " 'palazzo undo' takes it back.")
     if result.restored:
         screen.say(
-            f"{count(len(result.restored), 'fact')} that had been superseded so"
-            f" {agreeing(len(result.restored), 'holds', 'hold')} again."
+            f"{count_noun(len(result.restored), 'fact')} that had been superseded so"
+            f" {agree(len(result.restored), 'holds', 'hold')} again."
         )
 
 
 def _told(drawers: int, facts: int) -> str:
-    parts = [count(number, what) for number, what in ((drawers, "drawer"), (facts, "fact")) if number]
+    parts = [count_noun(number, what) for number, what in ((drawers, "drawer"), (facts, "fact")) if number]
     return " and ".join(parts) or "Nothing was"

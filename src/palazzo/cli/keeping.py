@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 
-from palazzo.cli.screen import INDENT, Screen, count, place
+from palazzo.cli.screen import INDENT, Screen, place
 from palazzo.model import Certificate
 from palazzo.operations.erase import LARGE_SHARE, EraseResult
 from palazzo.operations.restore_session import RestoreSessionResult
 from palazzo.operations.watch import WatchResult
 from palazzo.operations.watching import WatchEvent
+from palazzo.text.counts import count_noun
 
 _MOST_NAMED = 6
 _STANDINGS = {"written": "wrote", "there": "is there already", "would": "would write"}
@@ -32,7 +33,7 @@ def erase(screen: Screen, result: EraseResult) -> None:
     if result.left:
         screen.say(
             (
-                f"{count(result.left, 'text')} at these places stand in many other sources too, and stay there; ",
+                f"{count_noun(result.left, 'text')} at these places stand in many other sources too, and stay there; ",
                 "yellow",
             ),
             "palazzo erase --match takes them everywhere.",
@@ -48,11 +49,9 @@ def erase(screen: Screen, result: EraseResult) -> None:
 
 
 def _would_erase(screen: Screen, result: EraseResult) -> None:
-    names = f", and {count(result.names, 'name')}" if result.names else ""
-    screen.say(
-        (f"{count(result.characters, 'character')} in {count(result.items, 'item')}{names} would be erased", "bold"),
-        ", for good.",
-    )
+    names = f", and {count_noun(result.names, 'name')}" if result.names else ""
+    words = f"{count_noun(result.characters, 'character')} in {count_noun(result.items, 'item')}{names}"
+    screen.say((f"{words} would be erased", "bold"), ", for good.")
     if result.share > LARGE_SHARE:
         screen.say((f"That is {result.share:.0%} of all that the palace holds.", "red"))
     for item, around in result.sample:
@@ -65,10 +64,10 @@ def _certificate(screen: Screen, certificate: Certificate) -> None:
     names = sum(certificate.names.values())
     screen.say(
         ("Erased", "bold"),
-        f"  {count(spans, 'place')} in {count(len(certificate.items), 'item')}, {count(names, 'name')}",
+        f"  {count_noun(spans, 'place')} in {count_noun(len(certificate.items), 'item')}, {count_noun(names, 'name')}",
     )
     screen.say(("certificate  ", "dim"), f"{certificate.erasure}, palace {certificate.palace}, {at}")
-    looked = ", ".join(count(number, what.removesuffix("s")) for what, number in certificate.looked.items())
+    looked = ", ".join(count_noun(number, what.removesuffix("s")) for what, number in certificate.looked.items())
     screen.say(("looked at    ", "dim"), looked)
     screen.say(("tombstones   ", "dim"), f"{len(certificate.tombstones):,}")
     screen.say(("chain        ", "dim"), f"{certificate.chain_seq:,} {certificate.chain_head}")
@@ -78,7 +77,7 @@ def _certificate(screen: Screen, certificate: Certificate) -> None:
 
 def watch(screen: Screen, result: WatchResult) -> None:
     """Show what was taken in."""
-    screen.say(f"{count(result.items, 'item')} archived, {count(result.drawers, 'drawer')} to find.")
+    screen.say(f"{count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} to find.")
 
 
 def watch_event(screen: Screen, event: WatchEvent) -> None:
@@ -91,7 +90,7 @@ def _told(event: WatchEvent) -> tuple[str | tuple[str, str], ...]:
     places = ", ".join(place(uri) for uri in event.uris[:_MOST_NAMED])
     if len(event.uris) > _MOST_NAMED:
         places += f" and {len(event.uris) - _MOST_NAMED:,} more"
-    taken = f"{count(event.items, 'item')}, {count(event.drawers, 'drawer')}"
+    taken = f"{count_noun(event.items, 'item')}, {count_noun(event.drawers, 'drawer')}"
     match event.event:
         case "watching":
             return (("watching  ", "bold"), places or "nothing yet: no agent's history, no project that was read")

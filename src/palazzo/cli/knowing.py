@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from palazzo.cli.screen import INDENT, Part, Screen, count
+from palazzo.cli.screen import INDENT, Part, Screen
 from palazzo.operations.facts import FactView, ProvenanceView
 from palazzo.operations.kg_add import KgAddResult
 from palazzo.operations.kg_add_many import KgAddManyResult
@@ -19,6 +19,7 @@ from palazzo.operations.kg_stats import KgStatsResult
 from palazzo.operations.kg_supersede import KgSupersedeResult
 from palazzo.operations.kg_timeline import KgTimelineResult
 from palazzo.operations.kg_unmerge import KgUnmergeResult
+from palazzo.text.counts import count_noun
 
 _MIDNIGHT = "T00:00:00Z"
 _BETTER = {"valid_from": "an earlier start", "confidence": "more confidence", "provenance": "one more who says so"}
@@ -42,7 +43,7 @@ def kg_add(screen: Screen, result: KgAddResult) -> None:
 def kg_add_many(screen: Screen, result: KgAddManyResult) -> None:
     """Show how many facts are new, and which lines failed."""
     screen.say(
-        (f"{count(len(result.ids), 'fact')}: ", "bold"),
+        (f"{count_noun(len(result.ids), 'fact')}: ", "bold"),
         f"{result.new:,} new, {result.changed:,} known better, {result.unchanged:,} known",
     )
     for failed in result.failed[:_MOST_LISTED]:
@@ -74,19 +75,19 @@ def kg_query(screen: Screen, result: KgQueryResult) -> None:
         screen.gap()
         screen.say(("and of its neighbours", "dim"))
         facts(screen, [fact for fact in result.facts if fact.hop > 1])
-    parts = [count(result.count, "fact") if result.count else "Nothing is known"]
+    parts = [count_noun(result.count, "fact") if result.count else "Nothing is known"]
     parts += [f"as of {result.as_of}"] if result.as_of else []
     parts += [f"as it was known at {result.known_at}"] if result.known_at else []
     screen.say((", ".join(parts), "dim"))
     if result.count_elsewhere:
-        screen.say((f"{count(result.count_elsewhere, 'fact')} of other projects: --everywhere shows them.", "dim"))
+        screen.say((f"{count_noun(result.count_elsewhere, 'fact')} of other projects: --everywhere shows them.", "dim"))
     if result.truncated:
         screen.say(("There are more; raise --limit.", "yellow"))
     if result.mentioned is not None and result.mentioned.drawers:
         told = result.mentioned
         most = ", ".join(f"{room} {drawers:,}" for room, drawers in told.most.items())
         more = f", and {told.rooms - len(told.most):,} more" if told.rooms > len(told.most) else ""
-        screen.say((f"Mentioned in {count(told.drawers, 'drawer')}: {most}{more}", "dim"))
+        screen.say((f"Mentioned in {count_noun(told.drawers, 'drawer')}: {most}{more}", "dim"))
 
 
 def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:
@@ -95,7 +96,7 @@ def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:
         found_as(screen, result.entity, result.matched)
     facts(screen, result.timeline)
     shown = len(result.timeline)
-    screen.say((count(shown, "fact") if shown == result.count else f"{shown:,} of {result.count:,} facts", "dim"))
+    screen.say((count_noun(shown, "fact") if shown == result.count else f"{shown:,} of {result.count:,} facts", "dim"))
 
 
 def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
@@ -112,13 +113,13 @@ def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
         screen.gap()
     if result.note:
         screen.say((result.note, "yellow"))
-    screen.say((f"{count(result.count, 'conflict')}", "dim"))
+    screen.say((f"{count_noun(result.count, 'conflict')}", "dim"))
 
 
 def kg_dismiss(screen: Screen, result: KgDismissResult) -> None:
     """Show how many were dismissed."""
     told = [
-        count(len(found), what)
+        count_noun(len(found), what)
         for found, what in ((result.dismissed, "conflict"), (result.rejected, "suggestion"))
         if found
     ]
@@ -129,7 +130,7 @@ def kg_stats(screen: Screen, result: KgStatsResult) -> None:
     """Show counts, then predicates."""
     rows = [
         ("facts", f"{result.facts:,}: {result.current:,} hold, {result.ended:,} ended, {result.planned:,} to come"),
-        ("about", f"{count(result.entities, 'name')}, {result.aliases:,} other names, {result.merges:,} merged"),
+        ("about", f"{count_noun(result.entities, 'name')}, {result.aliases:,} other names, {result.merges:,} merged"),
         ("conflicts", f"{result.conflicts:,}"),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in rows])
@@ -269,7 +270,7 @@ def _aside(fact: FactView) -> str:
         f"wing {fact.scope}" if fact.scope else "",
         f"confidence {fact.confidence:g}" if fact.confidence < 1 else "",
         f"by {', '.join(speakers)}",
-        count(cited, "source") if cited else "",
+        count_noun(cited, "source") if cited else "",
         "superseded" if fact.superseded_by else "",
         "external" if fact.trust == "external" else "",
         fact.cited if isinstance(fact, QueriedFact) else "",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palazzo.cli.hits import day
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.check_duplicate import CheckDuplicateResult
 from palazzo.operations.drawer_rows import DrawerRow
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.update_drawer import UpdateDrawerResult
+from palazzo.text.counts import count_noun
 
 
 def list_drawers(screen: Screen, result: ListDrawersResult) -> None:
@@ -21,7 +22,7 @@ def list_drawers(screen: Screen, result: ListDrawersResult) -> None:
     elif shown < result.total:
         screen.say((f"{shown:,} of {result.total:,}; --offset {shown} shows the next", "dim"))
     else:
-        screen.say((count(result.total, "drawer"), "dim"))
+        screen.say((count_noun(result.total, "drawer"), "dim"))
 
 
 def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:

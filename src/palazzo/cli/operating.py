@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from palazzo.cli.screen import Part, Screen, count
+from palazzo.cli.screen import Part, Screen
 from palazzo.operations.doctor import DoctorResult
 from palazzo.operations.repair import RepairResult
 from palazzo.operations.settings import SettingsResult
 from palazzo.operations.status import InjectedStatus, StatusResult
 from palazzo.operations.verify import IMPORTS, CheckView, VerifyResult
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 _OK: Part = ("ok", "green")
@@ -25,9 +26,10 @@ def status(screen: Screen, result: StatusResult) -> None:
         ("palace", f"{result.palace}, {size(result.size_bytes)}, schema {result.schema}"),
         (
             "holds",
-            f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')} in {count(len(result.wings), 'wing')}"
-            + (f", {count(result.open_todos, 'open to-do')}" if result.open_todos else "")
-            + (f", {count(result.tunnels, 'tunnel')}" if result.tunnels else ""),
+            f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}"
+            + f" in {count_noun(len(result.wings), 'wing')}"
+            + (f", {count_noun(result.open_todos, 'open to-do')}" if result.open_todos else "")
+            + (f", {count_noun(result.tunnels, 'tunnel')}" if result.tunnels else ""),
         ),
         *([("knows", ", ".join(known))] if (known := list(_known(result))) else []),
         ("filed last", _filed(result)),
@@ -56,7 +58,9 @@ def status(screen: Screen, result: StatusResult) -> None:
     for name, why in result.sync_failed.items():
         screen.say((f"Syncing with '{name}' came to nothing: {why}", "yellow"))
     if result.set_aside:
-        failures = f"{count(result.set_aside, 'text')} could not be processed completely: 'palazzo verify' lists them."
+        failures = (
+            f"{count_noun(result.set_aside, 'text')} could not be processed completely: 'palazzo verify' lists them."
+        )
         screen.say((failures, "yellow"))
     if result.wings:
         screen.gap()
@@ -66,16 +70,16 @@ def status(screen: Screen, result: StatusResult) -> None:
 
 def _known(result: StatusResult) -> Iterator[str]:
     if result.facts:
-        yield f"{count(result.facts, 'fact')} about {count(result.entities, 'entity')}"
+        yield f"{count_noun(result.facts, 'fact')} about {count_noun(result.entities, 'entity')}"
     if result.connections:
-        yield count(result.connections, "connection")
+        yield count_noun(result.connections, "connection")
     if result.mentions:
-        yield f"{count(result.mentions, 'mention')} of names"
+        yield f"{count_noun(result.mentions, 'mention')} of names"
 
 
 def _filed(result: StatusResult) -> str:
     filed = result.filed
-    return f"{count(filed.items, 'item')} by {to_iso(filed.at)}" if filed else "nothing yet"
+    return f"{count_noun(filed.items, 'item')} by {to_iso(filed.at)}" if filed else "nothing yet"
 
 
 def _vectors(result: StatusResult) -> str:
@@ -95,7 +99,7 @@ def _vectors(result: StatusResult) -> str:
 def _injected(injected: InjectedStatus) -> str:
     used = "" if injected.used_share is None else f", {injected.used_share:.0%} of {injected.given:,} used"
     took = f"p50 {injected.p50_ms:,.0f} ms, p95 {injected.p95_ms:,.0f} ms"
-    return f"{count(injected.tokens, 'token')} in {count(injected.injections, 'injection')}{used}, {took}"
+    return f"{count_noun(injected.tokens, 'token')} in {count_noun(injected.injections, 'injection')}{used}, {took}"
 
 
 def _rooms(rooms: dict[str, int]) -> str:
@@ -123,7 +127,7 @@ def doctor(screen: Screen, result: DoctorResult) -> None:
         screen.say(("All is in order.", "green"))
         return
     fixable = len({one.mend for one in wrong if one.fixable})
-    screen.say((f"{len(wrong)} of {count(len(result.findings), 'finding')} not in order.", "bold"))
+    screen.say((f"{len(wrong)} of {count_noun(len(result.findings), 'finding')} not in order.", "bold"))
     if fixable and not result.fixed:
         screen.say("Mend what needs no decision with: ", ("palazzo doctor --fix", "bold"))
 
@@ -148,7 +152,7 @@ def repair(screen: Screen, result: RepairResult) -> None:
     made = ", ".join(result.rebuilt) or "nothing"
     screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
     if result.retried_texts:
-        retried_texts = count(result.retried_texts, "text")
+        retried_texts = count_noun(result.retried_texts, "text")
         screen.say(f"Retried {retried_texts} that had been set aside; still set aside: {result.set_aside:,}.")
     _checks(screen, result.checks)
 

@@ -11,7 +11,6 @@ from urllib.parse import unquote
 from rich.console import Console
 from rich.text import Text
 
-from palazzo.text.counts import counted
 from palazzo.text.visible import visible
 
 INDENT = "    "
@@ -21,8 +20,6 @@ _NARROWEST, _DEEPEST = 20, 16
 """Columns that words get at least, and that a broken line's own indentation is repeated at most."""
 
 Part = str | tuple[str, str]
-
-count = counted
 
 
 def place(uri: str) -> str:

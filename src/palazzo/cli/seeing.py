@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from palazzo.cli.screen import Screen, count
+from palazzo.cli.screen import Screen
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
@@ -22,12 +23,16 @@ def why(screen: Screen, result: WhyResult) -> None:
     tokens = sum(one.tokens for one in result.injections)
     given = [part for one in result.injections for part in one.parts]
     used = sum(bool(part.used) for part in given)
-    told = f"{count(len(result.injections), 'injection')}, {count(tokens, 'token')}" if result.injections else "Nothing"
+    told = (
+        f"{count_noun(len(result.injections), 'injection')}, {count_noun(tokens, 'token')}"
+        if result.injections
+        else "Nothing"
+    )
     screen.say((f"{told} given{f'; {used:,} of {len(given):,} used' if given else ''}", "dim"))
 
 
 def _injection(screen: Screen, injection: InjectionView) -> None:
-    facts = f"{count(injection.tokens, 'token')}, {injection.took_ms:,.1f} ms, epoch {injection.epoch}"
+    facts = f"{count_noun(injection.tokens, 'token')}, {injection.took_ms:,.1f} ms, epoch {injection.epoch}"
     event = f"{injection.event} (sub-agent {injection.agent})" if injection.agent else injection.event
     screen.say((f"{to_iso(injection.at)}  {event}", "cyan"), f"  {injection.reason}  ", (facts, "dim"))
     if injection.text is None and not injection.erased:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from palazzo.cli.screen import Screen, count
+from palazzo.cli.screen import Screen
 from palazzo.operations.service_start import ServiceStartResult
 from palazzo.operations.service_state import ServiceState
 from palazzo.operations.service_status import ServiceStatusResult
 from palazzo.operations.service_stop import ServiceStopResult
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 
@@ -57,4 +58,4 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
 
 
 def _calls(state: ServiceState) -> str:
-    return f"{state.calls:,} carried out, {state.busy:,} under way, {count(state.clients, 'client')} connected"
+    return f"{state.calls:,} carried out, {state.busy:,} under way, {count_noun(state.clients, 'client')} connected"

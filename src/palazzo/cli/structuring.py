@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from palazzo.cli.screen import INDENT, Part, Screen, count
+from palazzo.cli.screen import INDENT, Part, Screen
 from palazzo.model import Micros
 from palazzo.operations.graph_stats import GraphStatsResult
 from palazzo.operations.room_list import RoomListResult
@@ -22,7 +22,7 @@ from palazzo.operations.tunnel_remove import TunnelRemoveResult
 from palazzo.operations.wing_list import WingListResult
 from palazzo.operations.wing_merge import WingMergeResult
 from palazzo.operations.wing_rename import WingRenameResult
-from palazzo.text.counts import agreeing
+from palazzo.text.counts import agree, count_noun
 from palazzo.text.times import to_iso
 
 _BACK = "'palazzo undo' takes it back."
@@ -55,7 +55,9 @@ def wing_merge(screen: Screen, result: WingMergeResult) -> None:
     if result.rooms:
         more = len(result.rooms) - _MOST_LISTED
         listed = f"{', '.join(result.rooms[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
-        screen.say(f"{count(len(result.rooms), 'room')} that both had {agreeing(len(result.rooms))} one now: {listed}")
+        screen.say(
+            f"{count_noun(len(result.rooms), 'room')} that both had {agree(len(result.rooms))} one now: {listed}"
+        )
     if result.private:
         be = "is" if len(result.private) == 1 else "are"
         screen.say(
@@ -114,7 +116,11 @@ def taxonomy(screen: Screen, result: TaxonomyResult) -> None:
         ]
     if rows:
         screen.table(("", "drawers", "halls"), rows, right=(1,))
-    parts = [count(len(result.taxonomy), "wing"), count(result.drawers, "drawer"), count(result.tunnels, "tunnel")]
+    parts = [
+        count_noun(len(result.taxonomy), "wing"),
+        count_noun(result.drawers, "drawer"),
+        count_noun(result.tunnels, "tunnel"),
+    ]
     screen.say((", ".join(parts), "dim"))
 
 
@@ -211,7 +217,7 @@ def _tunnels(screen: Screen, tunnels: Sequence[TunnelView]) -> None:
 
 
 def _end(end: EndView) -> str:
-    drawers = f" ({count(len(end.drawers), 'drawer')})" if end.drawers else ""
+    drawers = f" ({count_noun(len(end.drawers), 'drawer')})" if end.drawers else ""
     return f"{end.wing}/{end.room}{drawers}"
 
 
@@ -232,7 +238,7 @@ def _sharing(screen: Screen, found: Sequence[SharingView]) -> None:
 
 
 def _of_all(screen: Screen, shown: int, total: int, what: str = "room") -> None:
-    told = count(total, what)
+    told = count_noun(total, what)
     if shown < total:
         told = f"{shown:,} of {told}; raise --limit for more"
     screen.say((told, "dim"))

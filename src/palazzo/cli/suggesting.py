@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from palazzo.cli.knowing import conflicts_found, facts
-from palazzo.cli.screen import INDENT, count
+from palazzo.cli.screen import INDENT
+from palazzo.text.counts import count_noun
 
 if TYPE_CHECKING:
     from palazzo.cli.screen import Screen
@@ -30,7 +31,7 @@ def kg_suggest(screen: Screen, result: KgSuggestResult) -> None:
         return
     more = result.total - len(result.suggestions)
     screen.say(
-        (f"{count(result.total, 'suggestion')}{f', {more:,} not shown (--limit)' if more else ''}. ", "dim"),
+        (f"{count_noun(result.total, 'suggestion')}{f', {more:,} not shown (--limit)' if more else ''}. ", "dim"),
         ("palazzo kg accept ID makes a fact of one, palazzo kg dismiss ID rejects it.", "dim"),
     )
 

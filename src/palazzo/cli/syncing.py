@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from palazzo.cli.exchanging import show_variants
-from palazzo.cli.screen import Screen, count
+from palazzo.cli.screen import Screen
 from palazzo.operations.sync_init import SyncInitResult
 from palazzo.operations.sync_key import SyncKeyResult
 from palazzo.operations.sync_now import SyncNowResult
@@ -14,7 +14,7 @@ from palazzo.operations.sync_pull import PulledView, SyncPullResult
 from palazzo.operations.sync_push import PushedView, SyncPushResult
 from palazzo.operations.sync_remove import SyncRemoveResult
 from palazzo.operations.sync_status import RemoteStatus, SyncStatusResult
-from palazzo.text.counts import agreeing
+from palazzo.text.counts import agree, count_noun
 from palazzo.text.times import to_iso
 
 _WHY = {"private": "private", "filtered": "of other wings", "secret": "with a secret in it", "large": "too large"}
@@ -55,7 +55,7 @@ def _pushed(screen: Screen, one: PushedView, dry_run: bool) -> None:
         screen.say((one.remote, "bold"), ": nothing new to bring")
     else:
         would = "would bring" if dry_run else "brought"
-        size = "" if dry_run else f" ({count(one.segments, 'segment')}, {one.bytes / 1000:,.0f} kB)"
+        size = "" if dry_run else f" ({count_noun(one.segments, 'segment')}, {one.bytes / 1000:,.0f} kB)"
         screen.say((one.remote, "bold"), f": {would} {_records(one.records)}{size}")
     if one.anew:
         told = (
@@ -88,19 +88,22 @@ def _pulled(screen: Screen, one: PulledView, dry_run: bool) -> None:
         screen.say((one.remote, "bold"), ": nothing new")
     else:
         would = "would take in" if dry_run else "took in"
-        devices = count(len(one.devices), "device")
+        devices = count_noun(len(one.devices), "device")
         screen.say((one.remote, "bold"), f": {would} {_records(one.added) or 'nothing new'} of {devices}")
     if one.changed:
         screen.say((f"Known already, and more now: {_records(one.changed)}", "dim"))
     if one.erased:
-        screen.say(f"Carried out {count(one.erased, 'erasure')} of other devices.")
+        screen.say(f"Carried out {count_noun(one.erased, 'erasure')} of other devices.")
     if one.conflicts:
         screen.say(
-            (f"{count(len(one.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold", "yellow")
+            (
+                f"{count_noun(len(one.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold",
+                "yellow",
+            )
         )
     show_variants(screen, one.variants)
     if one.missing:
-        records = f"{count(one.missing, 'record')} {agreeing(one.missing, 'waits', 'wait')}"
+        records = f"{count_noun(one.missing, 'record')} {agree(one.missing, 'waits', 'wait')}"
         screen.say((f"{records} for records that another device has not pushed yet.", "dim"))
     for note in one.notes:
         screen.say((note, "yellow"))
@@ -118,7 +121,10 @@ def sync_status(screen: Screen, result: SyncStatusResult) -> None:
     _merged(screen, result.merged_private)
     if result.conflicts:
         screen.say(
-            (f"{count(result.conflicts, 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold", "yellow")
+            (
+                f"{count_noun(result.conflicts, 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold",
+                "yellow",
+            )
         )
 
 
@@ -129,11 +135,15 @@ def _remote(screen: Screen, one: RemoteStatus) -> None:
     screen.say((one.name, "bold"), f"  {one.address}", (f"  {'; '.join(notes)}", "dim"))
     pushed = f"pushed {to_iso(one.pushed_at)}" if one.pushed_at else "never pushed"
     pulled = f"pulled {to_iso(one.pulled_at)}" if one.pulled_at else "never pulled"
-    there = "" if one.to_pull is None else f"; {count(one.to_pull, 'segment')} to pull"
+    there = "" if one.to_pull is None else f"; {count_noun(one.to_pull, 'segment')} to pull"
     screen.say(f"  {pushed}, {pulled}")
-    parts = [count(one.waiting, "item")] if one.waiting or not one.other_news else []
+    parts = [count_noun(one.waiting, "item")] if one.waiting or not one.other_news else []
     parts += (
-        ["other news"] if one.other_news is None else [count(one.other_news, "other record")] if one.other_news else []
+        ["other news"]
+        if one.other_news is None
+        else [count_noun(one.other_news, "other record")]
+        if one.other_news
+        else []
     )
     screen.say(f"  {' and '.join(parts)} to push{there}")
     for device in one.devices:
@@ -180,4 +190,4 @@ def sync_remove(screen: Screen, result: SyncRemoveResult) -> None:
 
 def _records(counts: Mapping[str, int]) -> str:
     named = {kind: n for kind, n in counts.items() if kind != "link"} or counts
-    return ", ".join(count(n, kind.replace("_", " ")) for kind, n in named.items())
+    return ", ".join(count_noun(n, kind.replace("_", " ")) for kind, n in named.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.cli.screen import INDENT, Part, Screen, count
+from palazzo.cli.screen import INDENT, Part, Screen
 from palazzo.operations.remind import RemindResult
 from palazzo.operations.reminders import RemindersResult
 from palazzo.operations.tasks import ReminderView, TodoView
@@ -12,6 +12,7 @@ from palazzo.operations.todo_add import TodoAddResult
 from palazzo.operations.todo_done import TodoDoneResult
 from palazzo.operations.todo_drop import TodoDropResult
 from palazzo.operations.todo_list import TodoListResult
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 _STYLES = {"open": "", "due": "bold yellow", "waiting": "", "done": "green", "dropped": "dim"}
@@ -32,7 +33,7 @@ def todo_list(screen: Screen, result: TodoListResult) -> None:
         _todo(screen, todo, everywhere=result.wing is None)
     where = f" in {result.wing}" if result.wing else ""
     screen.say(
-        (f"{count(result.open, 'to-do')} open{where}" if result.open else f"Nothing is to be done{where}.", "dim")
+        (f"{count_noun(result.open, 'to-do')} open{where}" if result.open else f"Nothing is to be done{where}.", "dim")
     )
 
 
@@ -94,11 +95,11 @@ def reminders(screen: Screen, result: RemindersResult) -> None:
         occasions = _occasions(one, [f"at {to_iso(one.at)}"] if one.at else [])
         screen.say((f"{INDENT}{one.id}  {occasions}", "dim"), (f"  {one.wing}", "cyan"))
     due = sum(one.state == "due" for one in result.reminders)
-    screen.say((f"{count(due, 'reminder')} due, {result.waiting:,} waiting" if due else _none(result), "dim"))
+    screen.say((f"{count_noun(due, 'reminder')} due, {result.waiting:,} waiting" if due else _none(result), "dim"))
 
 
 def _none(result: RemindersResult) -> str:
-    waiting = f"; {count(result.waiting, 'reminder')} waiting: palazzo reminders open" if result.waiting else ""
+    waiting = f"; {count_noun(result.waiting, 'reminder')} waiting: palazzo reminders open" if result.waiting else ""
     return f"No reminder is due{waiting}."
 
 

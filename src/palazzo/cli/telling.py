@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from palazzo.cli.hits import day
 from palazzo.cli.listing import rows
-from palazzo.cli.screen import INDENT, Screen, count
+from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.context_summary import ContextSummaryResult
 from palazzo.operations.instructions import InstructionsResult
 from palazzo.operations.memory_stats import MemoryStatsResult
 from palazzo.operations.proactive_context import ProactiveContextResult
+from palazzo.text.counts import count_noun
 
 
 def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
@@ -57,8 +58,8 @@ def context_summary(screen: Screen, result: ContextSummaryResult) -> None:
 def memory_stats(screen: Screen, result: MemoryStatsResult) -> None:
     """Show the counts, a line for each way of counting."""
     where = f" in {result.wing}" if result.wing else ""
-    held = f"{count(result.items, 'item')}, {count(result.drawers, 'drawer')}{where}"
-    screen.say((held, "bold"), f"; {result.retired:,} found no more; {count(result.facts, 'fact')}")
+    held = f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}{where}"
+    screen.say((held, "bold"), f"; {result.retired:,} found no more; {count_noun(result.facts, 'fact')}")
     names = {one.name: one.drawers for one in result.entities}
     told = (
         ("kinds", result.by_kind),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from palazzo.cli.hits import day
-from palazzo.cli.screen import INDENT, Screen, count, place
+from palazzo.cli.screen import INDENT, Screen, place
 from palazzo.operations.audit import AuditResult
 from palazzo.operations.cleanup import CleanupResult
 from palazzo.operations.dedup import DedupResult
 from palazzo.operations.sync_sources import DocumentState, SyncSourcesResult
-from palazzo.text.counts import agreeing
+from palazzo.text.counts import agree, count_noun
 
 _SHOWN = 20
 _STATES = {"missing": "red", "ignored": "yellow", "unreachable": "cyan"}
@@ -23,17 +23,19 @@ def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
     if len(result.documents) > _SHOWN:
         more = Counter(document.state for document in result.documents[_SHOWN:])
         screen.say((f"{INDENT}and {', '.join(f'{number:,} {state}' for state, number in more.items())} more", "dim"))
-    screen.say((f"{count(result.scanned, 'document')} of {', '.join(result.tops)}: ", "bold"), f"{result.kept:,} kept")
+    screen.say(
+        (f"{count_noun(result.scanned, 'document')} of {', '.join(result.tops)}: ", "bold"), f"{result.kept:,} kept"
+    )
     if result.change is not None:
         screen.say(
-            f"{count(result.drawers, 'drawer')} {agreeing(result.drawers)} found no longer."
+            f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} found no longer."
             " 'palazzo undo' takes that back."
         )
     elif result.ignored or result.missing:
-        told = f"{count(result.ignored + result.missing, 'document')} ({count(result.drawers, 'drawer')})"
+        told = f"{count_noun(result.ignored + result.missing, 'document')} ({count_noun(result.drawers, 'drawer')})"
         screen.say(f"With --apply {told} would be found no longer.")
     if result.unreachable:
-        screen.say((f"{count(result.unreachable, 'document')} may only be out of reach, and stay.", "dim"))
+        screen.say((f"{count_noun(result.unreachable, 'document')} may only be out of reach, and stay.", "dim"))
 
 
 def _document(screen: Screen, document: DocumentState) -> None:
@@ -50,7 +52,7 @@ def cleanup(screen: Screen, result: CleanupResult) -> None:
         screen.say((f"{INDENT}{one.id}  {day(one.created_at)}  ", "dim"), (where, "cyan"), (importance, "dim"))
     _more(screen, len(result.candidates))
     verb = "would be forgotten" if result.dry_run else "forgotten"
-    screen.say((f"{count(len(result.forgotten), 'drawer')} {verb}", "bold"))
+    screen.say((f"{count_noun(len(result.forgotten), 'drawer')} {verb}", "bold"))
 
 
 def dedup(screen: Screen, result: DedupResult) -> None:
@@ -63,7 +65,7 @@ def dedup(screen: Screen, result: DedupResult) -> None:
             screen.say(INDENT, mark, (f"{origin.id}{facts}  ", "dim"), (f"{one.wing}/{origin.room}", "cyan"))
     _more(screen, len(result.clusters))
     verb = "would be folded" if result.dry_run else "folded"
-    screen.say((f"{count(len(result.folded), 'drawer')} {verb} into {len(result.clusters):,}", "bold"))
+    screen.say((f"{count_noun(len(result.folded), 'drawer')} {verb} into {len(result.clusters):,}", "bold"))
 
 
 def audit(screen: Screen, result: AuditResult) -> None:

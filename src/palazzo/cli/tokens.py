@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from palazzo.cli.screen import Part, Screen, count
+from palazzo.cli.screen import Part, Screen
 from palazzo.operations.token_add import TokenAddResult
 from palazzo.operations.token_list import TokenListResult
 from palazzo.operations.token_revoke import TokenRevokeResult
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 _ID = 13
@@ -34,8 +35,8 @@ def token_list(screen: Screen, result: TokenListResult) -> None:
     if rows:
         screen.table(("name", "scope", "made", "", "id"), rows)
     good = sum(one.revoked_at is None for one in result.tokens)
-    revoked = f", {count(result.revoked, 'revoked one')}" if result.revoked else ""
-    screen.say((f"{count(good, 'token')}{revoked}" if good or revoked else "No token was ever made.", "dim"))
+    revoked = f", {count_noun(result.revoked, 'revoked one')}" if result.revoked else ""
+    screen.say((f"{count_noun(good, 'token')}{revoked}" if good or revoked else "No token was ever made.", "dim"))
 
 
 def token_revoke(screen: Screen, result: TokenRevokeResult) -> None:

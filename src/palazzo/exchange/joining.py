@@ -112,7 +112,7 @@ def adopt(database: Database, what: Shared) -> bool:
                 )
             redaction.adopt_fingerprint_key(connection, what.key)
         connection.execute("UPDATE meta SET value = ? WHERE key = 'palace'", (what.palace,))
-        has_words = any(True for _ in connection.execute("SELECT 1 FROM item LIMIT 1"))
+        has_words = items.has_items(connection)
     if own.key != what.key and has_words:
         rebuild.rebuild(database, "drawers")  # what came from outside is known by keyed hashes of names
         lagging.make_anew(database, MENDING)

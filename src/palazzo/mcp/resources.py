@@ -15,7 +15,7 @@ from palazzo.mcp.answering import Context, Refused, answer, page, whole
 from palazzo.mcp.tools import Answer, Tool
 from palazzo.mcp.toolsets.filed import LIST_DRAWERS
 from palazzo.mcp.toolsets.recalling import DIARY_READ, READ
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _ADDRESS = re.compile(r"palazzo://(?P<kind>[a-z]+)/(?P<name>[^?#]+)")
 _SHOWN = 60
@@ -71,8 +71,8 @@ async def templates(context: Context, params: types.PaginatedRequestParams | Non
 async def show(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     """List the wings and the diaries that there are; drawers are found by search."""
     found = [
-        *(_resource("wing", name, counted(number, "drawer")) for name, number in await _named(context, _WINGS)),
-        *(_resource("diary", name, counted(number, "entry")) for name, number in await _named(context, _AGENTS)),
+        *(_resource("wing", name, count_noun(number, "drawer")) for name, number in await _named(context, _WINGS)),
+        *(_resource("diary", name, count_noun(number, "entry")) for name, number in await _named(context, _AGENTS)),
     ]
     shown, cursor = page(found, params)
     return types.ListResourcesResult(resources=list(shown), next_cursor=cursor)

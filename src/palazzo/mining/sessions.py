@@ -25,7 +25,7 @@ from palazzo.scope.identity import ProjectIdentity
 from palazzo.store import sources
 from palazzo.store.database import Connection, Database
 from palazzo.store.sources import FileState
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 BATCH_ROWS, BATCH_BYTES = 64, 512 * 1024
 """Rows and raw bytes that are archived in one transaction: some 20 ms of holding the write lock."""
@@ -216,7 +216,7 @@ class _Preview:
 
     def refusal(self, wanted: Wanted) -> str:
         if self.is_short:
-            return f"fewer than {counted(wanted.least_messages, 'message')}"
+            return f"fewer than {count_noun(wanted.least_messages, 'message')}"
         return "" if wanted.by_directory(self.directory) else "its project is excluded"
 
 

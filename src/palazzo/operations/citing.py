@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from palazzo.errors import NotFound, UsageError
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +108,7 @@ def _words(context: Context, path: Path, named: str, first: int, last: int) -> t
     lines = lines_of(data)
     if last > len(lines):
         raise UsageError(
-            f"--anchor: {named} has {counted(len(lines), 'line')}, so there is no line {last:,};"
+            f"--anchor: {named} has {count_noun(len(lines), 'line')}, so there is no line {last:,};"
             " name lines that it has."
         )
     cited = lines[first - 1 : last] if first else lines

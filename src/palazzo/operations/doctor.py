@@ -20,7 +20,7 @@ from palazzo.operations import doctor_fixes, doctor_processing
 from palazzo.operations.doctor_fixes import Fixed
 from palazzo.operations.finding import Finding
 from palazzo.operations.operation import About, Operation
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -106,7 +106,7 @@ def _palace(context: Context) -> Iterator[Finding]:
                 detail = f"{waiting:,} of what agents wrote under words from outside nobody has judged"
                 yield Finding("quarantine", True, f"{detail}: palazzo quarantine list")
             if variants := foreign_rows.variants(connection):
-                detail = f"{counted(len(variants), 'item')} came from another palace with other text; yours was kept"
+                detail = f"{count_noun(len(variants), 'item')} came from another palace with other text; yours was kept"
                 yield Finding("variants", True, f"{detail}: palazzo show {variants[0].item} shows the last one")
             if tombstones.unfinished(connection):
                 detail = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"

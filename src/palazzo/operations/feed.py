@@ -22,7 +22,7 @@ from palazzo.operations.mine import (
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.settings import load
-from palazzo.text.counts import agreeing, counted
+from palazzo.text.counts import agree, count_noun
 
 if TYPE_CHECKING:
     from palazzo.mining.histories import History
@@ -173,13 +173,13 @@ def _tell(context: Context, previews: Collection[MineReport], waiting: int) -> N
     if seconds >= _WORTH_TELLING:
         changed = sum(preview.new + preview.grown for preview in previews)
         long = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-        extent = f"{counted(changed, 'session')} {agreeing(changed, 'is new or has', 'are new or have')} grown"
+        extent = f"{count_noun(changed, 'session')} {agree(changed, 'is new or has', 'are new or have')} grown"
         context.notice(f"{extent}, {waiting / 1e6:,.0f} MB: about {long}.")
 
 
 def _relay(context: Context, history: History) -> OnProgress:
     def on_progress(progress: MineProgress) -> None:
-        context.report(history.host, progress.done, progress.total, counted(progress.items, "item"))
+        context.report(history.host, progress.done, progress.total, count_noun(progress.items, "item"))
 
     return on_progress
 

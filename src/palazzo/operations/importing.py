@@ -279,10 +279,12 @@ def _origin(context: Context, export: Checked, request: ImportRequest) -> Origin
 
 
 def _is_empty(context: Context) -> bool:
+    from palazzo.store import items
+
     if not context.has_palace:
         return True
     with context.reading().database.snapshot() as connection:
-        return not any(True for _ in connection.execute("SELECT 1 FROM item LIMIT 1"))
+        return not items.has_items(connection)
 
 
 def _imported(path: Path, request: ImportRequest) -> Import:

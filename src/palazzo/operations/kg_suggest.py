@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.operations.operation import About, Operation
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 if TYPE_CHECKING:
     from palazzo.graph.suggesting import Citation, Suggestion
@@ -97,7 +97,7 @@ def follow_claims(context: Context) -> str:
         left_out = dead_letters.count(connection, Claiming.name, FACTS)
     if not left_out:
         return ""
-    return f"{counted(left_out, 'text')} could not be read for claims: 'palazzo verify' names them."
+    return f"{count_noun(left_out, 'text')} could not be read for claims: 'palazzo verify' names them."
 
 
 def _session(connection: Connection, prefix: str) -> str:

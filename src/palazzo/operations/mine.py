@@ -10,7 +10,7 @@ from palazzo.errors import EmbedderUnavailable
 from palazzo.operations.background import EMBEDDING_ACTIVITY, note_success, start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.settings import Settings, load
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 if TYPE_CHECKING:
     from palazzo.mining.report import MineProgress, MineReport, MineRequest, OnProgress
@@ -171,7 +171,7 @@ def relay(context: Context) -> OnProgress:
     """Return what tells whoever watches how far mining is."""
 
     def on_progress(progress: MineProgress) -> None:
-        context.report("reading", progress.done, progress.total, counted(progress.items, "item"))
+        context.report("reading", progress.done, progress.total, count_noun(progress.items, "item"))
 
     return on_progress
 

@@ -35,7 +35,7 @@ from palazzo.operations.narrowing import (
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import task_states
-from palazzo.text.counts import agreeing, counted
+from palazzo.text.counts import agree, count_noun
 
 if TYPE_CHECKING:
     from palazzo.graph.whereabouts import Room, Wing
@@ -298,7 +298,7 @@ def _answer(palace: Palace, asked: Query, checkout: Checkout) -> tuple[Answer, i
 def _unshown(left_out: int) -> str:
     if not left_out:
         return ""
-    hits = f"{counted(left_out, 'hit')} {agreeing(left_out)}"
+    hits = f"{count_noun(left_out, 'hit')} {agree(left_out)}"
     return f"{hits} left out, of branches that are not merged into what is checked out (setting branch_policy)."
 
 

@@ -294,6 +294,11 @@ def items_of_sources(connection: Connection, sources: Iterable[int]) -> list[int
     return sorted(found)
 
 
+def has_items(connection: Connection) -> bool:
+    """Whether anything was archived."""
+    return any(True for _ in connection.execute("SELECT 1 FROM item LIMIT 1"))
+
+
 def characters(connection: Connection) -> int:
     """Return how many code points all texts have together."""
     rows = connection.execute("SELECT text, text_codec FROM item")

@@ -10,7 +10,7 @@ from palazzo.mcp.telling import FLAG, LIST, OBJECT, TEXT, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Hints, Tool
 from palazzo.operations.export import ExportResult
 from palazzo.operations.importing import ImportResult
-from palazzo.text.counts import agreeing, counted
+from palazzo.text.counts import agree, count_noun
 
 _MOST_NAMED = 20
 _AGAIN = Hints(idempotent=True)
@@ -76,12 +76,12 @@ def _imported(result: ImportResult, given: Given) -> Answer:
         lines += [f"{one.what} {one.was} is called {one.now} here" for one in result.renamed[:_MOST_NAMED]]
     if result.conflicts:
         told["conflicts"] = len(result.conflicts)
-        lines.append(f"{counted(len(result.conflicts), 'conflict')} between facts: kg_conflicts shows them.")
+        lines.append(f"{count_noun(len(result.conflicts), 'conflict')} between facts: kg_conflicts shows them.")
     if result.variants:
         told["variants"] = [*result.variants[:_MOST_NAMED]]
         number = len(result.variants)
-        verb = agreeing(number, "has", "have")
-        lines.append(f"{counted(number, 'item')} {verb} another text there; the palace keeps its own.")
+        verb = agree(number, "has", "have")
+        lines.append(f"{count_noun(number, 'item')} {verb} another text there; the palace keeps its own.")
     if result.change is not None:
         told["change"] = result.change
         lines.append("undo takes that back.")

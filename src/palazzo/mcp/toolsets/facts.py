@@ -15,7 +15,7 @@ from palazzo.operations.kg_query import KgQueryResult, QueriedFact
 from palazzo.operations.kg_stats import KgStatsResult
 from palazzo.operations.kg_supersede import KgSupersedeResult
 from palazzo.operations.kg_timeline import KgTimelineResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _MOST_FACTS = 50
 _LONGEST = 500
@@ -102,9 +102,9 @@ def _answer_query(result: KgQueryResult, call: Given) -> Answer:
     guess = f" '{call['entity']}' is not known itself; this is near." if result.matched == "near" else ""
     more = " There are more." if result.truncated else ""
     omission = (
-        f" {counted(result.count_elsewhere, 'fact')} of other projects left out." if result.count_elsewhere else ""
+        f" {count_noun(result.count_elsewhere, 'fact')} of other projects left out." if result.count_elsewhere else ""
     )
-    notice = f"{NOTICE}: {counted(result.count, 'fact')} about {result.entity}, {period}.{guess}{more}{omission}"
+    notice = f"{NOTICE}: {count_noun(result.count, 'fact')} about {result.entity}, {period}.{guess}{more}{omission}"
     return _several(notice, result.facts)
 
 
@@ -279,7 +279,9 @@ def _conflicting(result: KgConflictsResult, given: Given) -> Answer:
         }
         for one in result.conflicts
     ]
-    notice = f"{NOTICE}: {counted(result.count, 'conflict')}. One is settled when kg_end or kg_supersede ends a side."
+    notice = (
+        f"{NOTICE}: {count_noun(result.count, 'conflict')}. One is settled when kg_end or kg_supersede ends a side."
+    )
     notice += f" {result.note}" if result.note else ""
     return rows(notice, "conflicts", told, _conflict_lines)
 

@@ -13,7 +13,7 @@ from palazzo.operations.check_duplicate import CheckDuplicateResult
 from palazzo.operations.dedup import DedupResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.update_drawer import UpdateDrawerResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _MOST = 50
 
@@ -126,7 +126,7 @@ CHECK_DUPLICATE = Tool(
 
 
 def _folded(result: DedupResult, given: Given) -> Answer:
-    n = counted(len(result.folded), "drawer")
+    n = count_noun(len(result.folded), "drawer")
     did = f"{n} would be folded" if result.dry_run else f"{n} folded; undo brings all of them back"
     notice = f"{NOTICE}: {did}." if result.clusters else "No notes say the same."
     clusters = [

@@ -13,7 +13,7 @@ from palazzo.operations.checkpoint import CheckpointResult
 from palazzo.operations.diary_write import DiaryWriteResult
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.remember import RememberResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _MOST_IDS = 100
 """Ids that an answer names: of what was forgotten all at once there may be thousands."""
@@ -61,7 +61,7 @@ REMEMBER = Tool(
 def _forgotten(result: ForgetResult, given: Given) -> Answer:
     count = len(result.forgotten)
     begins = [f"{uid}: {text}" for uid, text in result.sample]
-    what = counted(count, "drawer")
+    what = count_noun(count, "drawer")
     if result.dry_run:
         said = f"Nothing is forgotten yet. dry_run=false would make search leave out {what}:"
     else:
@@ -127,7 +127,7 @@ def _saved(result: CheckpointResult, given: Given) -> Answer:
         {"part": one.part, "number": one.number, "id": one.id, "filed": one.filed, "text": one.text}
         for one in result.duplicates
     ]
-    lines = [f"Saved: {counted(len(added), 'note')}, {counted(len(facts), 'fact')}."]
+    lines = [f"Saved: {count_noun(len(added), 'note')}, {count_noun(len(facts), 'fact')}."]
     lines += [f"{one['part']} {one['id']} in {one['where']}" for one in added]
     lines += [f"fact {one['id']}{'' if one['new'] else ' (known)'}" for one in facts]
     for one in like:

@@ -20,7 +20,7 @@ from palazzo.operations.proactive_context import ProactiveContextResult, ThreadV
 from palazzo.operations.search import SearchResult
 from palazzo.operations.show import ShowResult
 from palazzo.operations.wake_up import WakeUpResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _NARROWING = ("wing", "room", "kind", "branch", "tags", "filed_as", "since", "until", "as_of")
 _TOKENS_OF_HIT, _FEWEST, _MOST = 300, 2000, 4500
@@ -62,7 +62,7 @@ def _found(result: SearchResult, given: Given) -> Answer:
 def _nothing(result: SearchResult, given: Given) -> str:
     narrowed = [name for name in _NARROWING if given.arguments.get(name)]
     wider = f"leave out {' and '.join(narrowed)}" if narrowed else "try a name, a path or an error as it was written"
-    looked = f" ({counted(result.total_candidates, 'candidate')})" if result.total_candidates else ""
+    looked = f" ({count_noun(result.total_candidates, 'candidate')})" if result.total_candidates else ""
     return f"Nothing recorded is likely to answer this{looked}: {wider}. {result.note}".strip()
 
 

@@ -9,7 +9,7 @@ from palazzo.mcp.telling import LIST, NOTICE, TEXT, minute, rows, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Tool
 from palazzo.operations.digest import KINDS, DigestLineView, DigestResult
 from palazzo.operations.why import InjectionView, WhyResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _LONGEST = 1000
 """Characters that an answer shows of one line or injection."""
@@ -47,7 +47,7 @@ def _answer_digest(result: DigestResult, call: Given) -> Answer:
         {"session": sub_agent.session, "title": sub_agent.title, "lines": sub_agent.lines}
         for sub_agent in result.sub_agents
     ]
-    notice = f"{NOTICE}: {counted(len(lines), 'line')} of the session {result.session}{title}, chosen by rules."
+    notice = f"{NOTICE}: {count_noun(len(lines), 'line')} of the session {result.session}{title}, chosen by rules."
     return rows(notice, "lines", lines, _render_line, sub_agents=sub_agents)
 
 
@@ -91,9 +91,8 @@ def _render_injection(row: Mapping[str, Any]) -> str:
 
 def _answer_why(result: WhyResult, call: Given) -> Answer:
     injections = [_injection(view) for view in result.injections]
-    notice = (
-        f"{NOTICE}: {counted(len(injections), 'injection')} by hooks of {result.host} in the session {result.session}."
-    )
+    number = count_noun(len(injections), "injection")
+    notice = f"{NOTICE}: {number} by hooks of {result.host} in the session {result.session}."
     return rows(notice, "injections", injections, _render_injection)
 
 

@@ -16,7 +16,7 @@ from palazzo.operations.tunnel_find import TunnelFindResult
 from palazzo.operations.tunnel_follow import TunnelFollowResult
 from palazzo.operations.tunnel_list import TunnelListResult
 from palazzo.operations.tunnel_remove import TunnelRemoveResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _MOST_ROOMS, _MOST = 400, 100
 
@@ -103,7 +103,7 @@ TUNNEL_ADD = Tool(
 
 def _tunnels(result: TunnelListResult, given: Given) -> Answer:
     told = [_told_tunnel(one) for one in result.tunnels[:_MOST]]
-    lines = [f"{counted(len(result.tunnels), 'tunnel')}.", *map(_tunnel_line, told)]
+    lines = [f"{count_noun(len(result.tunnels), 'tunnel')}.", *map(_tunnel_line, told)]
     return Answer({"tunnels": told, "total": len(result.tunnels)}, "\n".join(lines))
 
 
@@ -128,7 +128,7 @@ def _sharing(one: SharingView) -> dict[str, Any]:
 
 def _shared_lines(rooms: Sequence[dict[str, Any]], sharing: Sequence[dict[str, Any]]) -> list[str]:
     return [
-        *(f"{one['room']}: in {', '.join(one['wings'])} ({counted(one['drawers'], 'drawer')})" for one in rooms),
+        *(f"{one['room']}: in {', '.join(one['wings'])} ({count_noun(one['drawers'], 'drawer')})" for one in rooms),
         *(f"{' and '.join(one['rooms'])}: both mention {', '.join(one['names'])}" for one in sharing),
     ]
 
@@ -136,7 +136,9 @@ def _shared_lines(rooms: Sequence[dict[str, Any]], sharing: Sequence[dict[str, A
 def _tunnels_found(result: TunnelFindResult, given: Given) -> Answer:
     rooms = [_together(one) for one in result.rooms]
     sharing = [_sharing(one) for one in result.sharing]
-    head = f"{counted(result.total, 'room')} in several wings; {counted(result.total_sharing, 'pair')} share names."
+    head = (
+        f"{count_noun(result.total, 'room')} in several wings; {count_noun(result.total_sharing, 'pair')} share names."
+    )
     told = {"rooms": rooms, "sharing": sharing, "total": result.total, "total_sharing": result.total_sharing}
     return Answer(told, "\n".join([head, *_shared_lines(rooms, sharing)]))
 
@@ -156,7 +158,7 @@ TUNNEL_FIND = Tool(
 
 
 def _followed(result: TunnelFollowResult, given: Given) -> Answer:
-    notice = f"{NOTICE}: {counted(len(result.tunnels), 'tunnel')} of {result.wing}/{result.room}."
+    notice = f"{NOTICE}: {count_noun(len(result.tunnels), 'tunnel')} of {result.wing}/{result.room}."
     told = [
         {
             "id": one.tunnel_id,
@@ -210,10 +212,10 @@ def _traversed(result: TraverseResult, given: Given) -> Answer:
         for one in result.rooms
     ]
     lines = [
-        f"{one.hop}  {one.room} (in {', '.join(one.wings)}; {counted(one.count, 'drawer')}) {one.via}".rstrip()
+        f"{one.hop}  {one.room} (in {', '.join(one.wings)}; {count_noun(one.count, 'drawer')}) {one.via}".rstrip()
         for one in result.rooms
     ]
-    return Answer({"rooms": told, "total": result.total}, "\n".join([f"{counted(result.total, 'room')}:", *lines]))
+    return Answer({"rooms": told, "total": result.total}, "\n".join([f"{count_noun(result.total, 'room')}:", *lines]))
 
 
 TRAVERSE = Tool(
@@ -236,8 +238,8 @@ def _counted_graph(result: GraphStatsResult, given: Given) -> Answer:
         {"name": one.name, "kind": one.kind, "drawers": one.drawers, "rooms": one.rooms} for one in result.top_names
     ]
     head = (
-        f"{counted(result.total_rooms, 'room')}, {result.tunnel_rooms} of them with a tunnel;"
-        f" {counted(result.total_edges, 'tunnel')} made and found."
+        f"{count_noun(result.total_rooms, 'room')}, {result.tunnel_rooms} of them with a tunnel;"
+        f" {count_noun(result.total_edges, 'tunnel')} made and found."
     )
     told = {
         "total_rooms": result.total_rooms,

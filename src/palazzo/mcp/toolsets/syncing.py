@@ -9,7 +9,7 @@ from palazzo.mcp.tools import Answer, Argument, Given, Hints, Tool
 from palazzo.operations.sync_pull import PulledView, SyncPullResult
 from palazzo.operations.sync_push import PushedView, SyncPushResult
 from palazzo.operations.sync_status import SyncStatusResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 _OUTSIDE = Hints(idempotent=True, open_world=True)
@@ -34,16 +34,16 @@ def pulled(one: PulledView) -> dict[str, Any]:
 
 def pushed_line(one: PushedView, dry_run: bool = False) -> str:
     """Return what went to a remote, or would, as a line."""
-    stays = f"; {counted(sum(one.withheld.values()), 'item')} withheld" if one.withheld else ""
+    stays = f"; {count_noun(sum(one.withheld.values()), 'item')} withheld" if one.withheld else ""
     done = "would be pushed" if dry_run else "pushed"
-    return f"{one.remote}: {counted(sum(one.records.values()), 'record')} {done}{stays}"
+    return f"{one.remote}: {count_noun(sum(one.records.values()), 'record')} {done}{stays}"
 
 
 def pulled_line(one: PulledView, dry_run: bool = False) -> str:
     """Return what came from a remote, or would, as lines."""
-    found = f"; {counted(len(one.conflicts), 'new conflict')}, see kg_conflicts" if one.conflicts else ""
+    found = f"; {count_noun(len(one.conflicts), 'new conflict')}, see kg_conflicts" if one.conflicts else ""
     done = "would be pulled" if dry_run else "pulled"
-    return "\n".join([f"{one.remote}: {counted(sum(one.added.values()), 'record')} {done}{found}", *one.notes])
+    return "\n".join([f"{one.remote}: {count_noun(sum(one.added.values()), 'record')} {done}{found}", *one.notes])
 
 
 def _push(result: SyncPushResult, given: Given) -> Answer:

@@ -15,7 +15,7 @@ from palazzo.operations.tasks import ReminderView, TodoView
 from palazzo.operations.todo_add import TodoAddResult
 from palazzo.operations.todo_done import TodoDoneResult
 from palazzo.operations.todo_list import TodoListResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _MOST = 100
 _WHICH = {"type": "string", "enum": ["due", "open", "all"]}
@@ -162,7 +162,7 @@ REMIND = Tool(
 
 def _reminders(result: RemindersResult, given: Given) -> Answer:
     told = [told_reminder(one) for one in (*result.reminders, *result.before)]
-    notice = f"{NOTICE}: {counted(len(told), 'reminder')} to show; {result.waiting} not due yet."
+    notice = f"{NOTICE}: {count_noun(len(told), 'reminder')} to show; {result.waiting} not due yet."
     return _tasks(notice, "reminders", told)
 
 

@@ -15,7 +15,7 @@ from palazzo.operations.status import StatusResult
 from palazzo.operations.sync_sources import SyncSourcesResult
 from palazzo.operations.undo import Change, UndoResult
 from palazzo.operations.verify import VerifyResult
-from palazzo.text.counts import agreeing, counted
+from palazzo.text.counts import agree, count_noun
 
 _MOST_WINGS, _MOST_NAMED = 40, 20
 _TAKES_IN = Hints(idempotent=True)
@@ -31,7 +31,7 @@ def _status(result: StatusResult, given: Given) -> Answer:
     wings = {name: held.drawers for name, held in largest[:_MOST_WINGS]}
     index = _INDEX.get(result.embedder.state, "of another embedder than the settings name: palazzo repair mends it")
     if result.pending:
-        index += f", {counted(result.pending, 'passage')} to go"
+        index += f", {count_noun(result.pending, 'passage')} to go"
     told: dict[str, Any] = {
         "palace": result.palace,
         "version": result.version,
@@ -47,8 +47,9 @@ def _status(result: StatusResult, given: Given) -> Answer:
         told["more_wings"] = len(largest) - _MOST_WINGS
         named += f", and {told['more_wings']} more"
     text = (
-        f"{result.palace}: {counted(result.drawers, 'drawer')} of {counted(result.items, 'item')},"
-        f" {counted(result.facts, 'fact')}, {counted(result.open_todos, 'open to-do')}; index {index}.\nWings: {named}"
+        f"{result.palace}: {count_noun(result.drawers, 'drawer')} of {count_noun(result.items, 'item')},"
+        f" {count_noun(result.facts, 'fact')}, {count_noun(result.open_todos, 'open to-do')};"
+        f" index {index}.\nWings: {named}"
     )
     return Answer(told, text)
 
@@ -71,9 +72,9 @@ def _taken_in(result: MineResult, given: Given) -> Answer:
         for name in ("dry_run", "sources", "new", "grown", "unchanged", "items", "drawers", "took_s")
     }
     lines = [
-        f"{'Would read' if result.dry_run else 'Read'} {counted(result.sources, 'source')}: {result.new:,} new,"
+        f"{'Would read' if result.dry_run else 'Read'} {count_noun(result.sources, 'source')}: {result.new:,} new,"
         f" {result.grown:,} grown, {result.unchanged:,} unchanged;"
-        f" {counted(result.items, 'item')} archived, {counted(result.drawers, 'drawer')} to find."
+        f" {count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} to find."
     ]
     for name, left in (("failed", [f"{one.uri}: {one.error}" for one in result.failed]), ("skipped", _reasons(result))):
         if left:
@@ -92,7 +93,7 @@ def _reasons(result: MineResult) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for one in result.skipped:
         reasons.setdefault(one.reason, []).append(one.uri)
-    return [f"{reason}: {counted(len(uris), 'file')}, such as {uris[0]}" for reason, uris in reasons.items()]
+    return [f"{reason}: {count_noun(len(uris), 'file')}, such as {uris[0]}" for reason, uris in reasons.items()]
 
 
 def _paths(given: Given) -> Mapping[str, Any]:
@@ -246,12 +247,12 @@ def _synced(result: SyncSourcesResult, given: Given) -> Answer:
     ]
     left = result.ignored + result.missing
     lines = [
-        f"{counted(result.scanned, 'document')}: {result.kept:,} as they were, {result.ignored:,} left out by rules,"
+        f"{count_noun(result.scanned, 'document')}: {result.kept:,} as they were, {result.ignored:,} left out by rules,"
         f" {result.missing:,} gone, {result.unreachable:,} out of reach (those are never touched).",
-        f"apply=true would make search leave out {counted(result.drawers, 'drawer')} of {left:,}."
+        f"apply=true would make search leave out {count_noun(result.drawers, 'drawer')} of {left:,}."
         if result.dry_run and left
         else "",
-        f"{counted(result.drawers, 'drawer')} {agreeing(result.drawers)} found no more; undo brings them back."
+        f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} found no more; undo brings them back."
         if result.change
         else "",
         *(f"{one.state} {one.uri}: {one.reason}" for one in result.documents[:_MOST_NAMED]),

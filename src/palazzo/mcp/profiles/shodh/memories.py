@@ -22,7 +22,7 @@ from palazzo.operations.context_summary import ContextSummaryResult
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.show import ShowResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 # --- forget ------------------------------------------------------------------------------------------------
 
@@ -34,9 +34,9 @@ def _answer_forget(result: ForgetResult, call: Given) -> Answer:
     ids = list(result.forgotten[:_MOST_IDS])
     sample = "".join(f"\n{uid}: {text}" for uid, text in result.sample)
     if result.dry_run:
-        text = f"Nothing is forgotten yet. dry_run=false would forget {counted(count, 'memory')}:{sample}"
+        text = f"Nothing is forgotten yet. dry_run=false would forget {count_noun(count, 'memory')}:{sample}"
         return Answer({"forgotten": 0, "ids": ids, "dry_run": True}, text)
-    return Answer({"forgotten": count, "ids": ids}, f"Forgotten: {counted(count, 'memory')}.{sample}")
+    return Answer({"forgotten": count, "ids": ids}, f"Forgotten: {count_noun(count, 'memory')}.{sample}")
 
 
 FORGET = Tool(
@@ -151,7 +151,7 @@ def _answer_summary(result: ContextSummaryResult, call: Given) -> Answer:
         nothing = "Nothing was remembered here yet: remember keeps decisions, learnings and context."
         return Answer({"notice": nothing, **sections}, nothing)
     sections = {name: fitted(rows, MOST // len(sections)) for name, rows in sections.items()}
-    notice = f"{NOTICE}: {counted(sum(map(len, sections.values())), 'note')}, newest first."
+    notice = f"{NOTICE}: {count_noun(sum(map(len, sections.values())), 'note')}, newest first."
     lines = [f"{name}:\n" + "\n".join(map(line, rows)) for name, rows in sections.items() if rows]
     return Answer({"notice": notice, **sections}, reading(notice, lines))
 

@@ -20,7 +20,7 @@ from palazzo.mcp.tools import ADDS, Answer, Given, Step, Tool
 from palazzo.operations.remind import RemindResult
 from palazzo.operations.reminders import RemindersResult
 from palazzo.operations.tasks import ReminderView
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _LONGEST_DELAY = 10 * 365 * 86_400
 """Seconds that a reminder may wait: ten years."""
@@ -108,7 +108,7 @@ def _answer_list(result: RemindersResult, call: Given) -> Answer:
         "reminders",
         [row for row in rows if status in ("all", "pending", row["status"])],
         _render_reminder,
-        lambda count: counted(count, "reminder"),
+        lambda count: count_noun(count, "reminder"),
         status_filter=status,
     )
 

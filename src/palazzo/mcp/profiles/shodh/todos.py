@@ -35,7 +35,7 @@ from palazzo.operations.todo_done import TodoDoneResult
 from palazzo.operations.todo_drop import TodoDropResult
 from palazzo.operations.todo_list import TodoListResult
 from palazzo.operations.wing_list import WingListResult
-from palazzo.text.counts import counted
+from palazzo.text.counts import count_noun
 
 _DAY, _WEEK = 86_400_000_000, 7 * 86_400_000_000
 _EVERY_TODO: Mapping[str, Any] = {"everywhere": True, "all": True}
@@ -289,7 +289,7 @@ def _answer_projects(results: Sequence[Any], call: Given) -> Answer:
 
 
 def _render_project(row: Mapping[str, Any]) -> str:
-    return f"{row['name']}: {counted(row['stats']['total'], 'to-do')}, {counted(row['memories'], 'memory')}"
+    return f"{row['name']}: {count_noun(row['stats']['total'], 'to-do')}, {count_noun(row['memories'], 'memory')}"
 
 
 LIST_PROJECTS = Tool(
