@@ -26,10 +26,10 @@ for name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[name]
 """A child of a test runs as on a machine where nobody set these: PYTHONUNBUFFERED hides that it does not flush."""
 
-UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NO_DEADLINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """How long an example takes says how busy the machine is."""
-settings.register_profile("palazzo", UNTIMED, derandomize=True)
-settings.register_profile("new-examples", UNTIMED, derandomize=False)
+settings.register_profile("palazzo", NO_DEADLINE, derandomize=True)
+settings.register_profile("new-examples", NO_DEADLINE, derandomize=False)
 settings.load_profile("palazzo")
 """The same examples at each run, so that what fails is what a change did; others with `--hypothesis-profile`."""
 
@@ -48,11 +48,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Remove the locks and sockets of services that tests have started; one that still runs keeps its own."""
     if hasattr(session.config, "workerinput"):  # the others may still be at work
         return
-    before = session.stash[AT_START]
-    for lock in set(RENDEZVOUS.glob("*.lock")) - before:
-        held = locks.try_lock(lock)
-        if held is not None:
-            with held:
+    locks_at_start = session.stash[AT_START]
+    for lock in set(RENDEZVOUS.glob("*.lock")) - locks_at_start:
+        file_lock = locks.try_lock(lock)
+        if file_lock is not None:
+            with file_lock:
                 lock.with_suffix(".sock").unlink(missing_ok=True)
                 lock.unlink()
 
@@ -108,9 +108,9 @@ def a_persons_shell(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def interruptible_children() -> Iterator[None]:
     """Start children that SIGINT interrupts: they inherit that it is ignored where the tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    earlier_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, earlier_handler)
 
 
 @pytest.fixture

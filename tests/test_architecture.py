@@ -184,30 +184,34 @@ def test_a_library_of_faces_lives_in_its_face_alone(library: str, rooms: set[str
     assert elsewhere == []
 
 
-BEHIND = {"onnxruntime": "src/palazzo/embed/onnx_runtime.py", "markitdown": "src/palazzo/feeders/converting.py"}
+SOLE_IMPORTERS = {"onnxruntime": "src/palazzo/embed/onnx_runtime.py", "markitdown": "src/palazzo/feeders/converting.py"}
 """Libraries that send telemetry unless it is switched off first, or import one that does; and where that is done."""
 
 
 def libraries_named(path: Path) -> set[str]:
     """The libraries that a file imports by a statement, or by `import_module` and its like."""
-    named: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            named.update(alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            named.add(node.module)
+            names.add(node.module)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
-            named.update(one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str))
-    return {name.split(".")[0] for name in named}
+            names.update(
+                argument.value
+                for argument in node.args
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            )
+    return {name.split(".")[0] for name in names}
 
 
-@pytest.mark.parametrize(("library", "module"), BEHIND.items())
+@pytest.mark.parametrize(("library", "module"), SOLE_IMPORTERS.items())
 def test_what_sends_telemetry_is_imported_by_one_module_that_switches_it_off(library: str, module: str) -> None:
     top = ROOT.parents[1]
     sources = [path for room in ("src", "tests", "tools", "benchmarks") for path in sorted((top / room).rglob("*.py"))]
-    naming = [path for path in sources if library.encode() in path.read_bytes()]  # few are worth parsing
-    importing = [path.relative_to(top).as_posix() for path in naming if library in libraries_named(path)]
-    assert importing == [module]
+    candidate_paths = [path for path in sources if library.encode() in path.read_bytes()]  # few are worth parsing
+    importers = [path.relative_to(top).as_posix() for path in candidate_paths if library in libraries_named(path)]
+    assert importers == [module]
 
 
 def test_sqlite_is_spoken_to_by_the_store_alone() -> None:

@@ -32,10 +32,10 @@ def test_pages_count_the_tools_that_there_are() -> None:
     for (page, sentence), (profile, toolset) in counts.items():
         (count,) = re.findall(sentence, (ROOT / page).read_text(encoding="utf-8"))
         assert int(count) == len(profile_called(profile).tools(toolset)), (page, sentence)
-    counted = [
+    page_counts = [
         (page.name, count)
         for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
         for count in re.findall(r"\b(\d+) tools\b", page.read_text(encoding="utf-8"))
         if page.parent.name != "reference"
     ]
-    assert len(counted) == len(counts), f"a count that is not looked at: {counted}"
+    assert len(page_counts) == len(counts), f"a count that is not looked at: {page_counts}"

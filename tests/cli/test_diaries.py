@@ -50,8 +50,8 @@ def test_a_diary_that_a_hosts_agent_wrote_under_a_former_name_is_its_diary(palaz
             palace.execute(statement)
     assert palazzo.json("diary", "write", "pi", "two")["wing"] == "wing_pi"
     for name in ("pi", "palazzo-pi"):
-        found = palazzo.json("diary", "read", name)
-        assert (found["agent"], contents(found)) == ("pi", ["two", "one"])
+        diary = palazzo.json("diary", "read", name)
+        assert (diary["agent"], contents(diary)) == ("pi", ["two", "one"])
     (agent,) = palazzo.json("list-agents")["agents"]
     assert (agent["name"], agent["entries"]) == ("pi", 2)
     wings = palazzo.json("proactive-context", "What is one?", "--agent", "pi")["wings"]

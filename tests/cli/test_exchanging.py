@@ -27,9 +27,9 @@ def test_a_palace_goes_into_another_through_a_file_and_through_a_pipe(home: Path
     told = program(home, "export", "-")
     assert told == path.read_bytes()
     program(home, "import", "-", "--palace", other, "--trust", "user", given=gzip.compress(told))
-    again = palazzo("import", str(path), "--palace", other, "--trust", "user")
-    assert again.code == 0
-    assert "here already" in again.out
+    second_import = palazzo("import", str(path), "--palace", other, "--trust", "user")
+    assert second_import.code == 0
+    assert "here already" in second_import.out
     hits = palazzo.json("search", "we chose SQLite", "--palace", other)["hits"]
     assert hits[0]["text"] == "We chose SQLite because it needs no server."
 

@@ -90,7 +90,7 @@ def test_short_sessions_are_left_out_by_the_setting_and_taken_when_asked(palazzo
     palazzo("settings", "set", "min_messages", "1000")
     left = palazzo.json("feed", "claude-code")
     assert left["new"] == 0
-    assert {one["reason"] for one in left["skipped"]} == {"fewer than 1,000 messages"}
+    assert {skip["reason"] for skip in left["skipped"]} == {"fewer than 1,000 messages"}
     assert palazzo.json("feed", "claude-code", "--min-messages", "0")["new"] == 1
 
 

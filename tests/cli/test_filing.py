@@ -248,41 +248,43 @@ def test_a_path_that_is_named_and_not_read_is_reported_with_the_reason(
     (path if name.endswith("/") else path.parent).mkdir(parents=True)
     if not name.endswith("/"):
         path.write_bytes(content)
-    named = home / "given" / name.split("/")[0]
+    named_path = home / "given" / name.split("/")[0]
     for dry in ((), ("--dry-run",)):
-        told = palazzo.json("mine", str(named), *options, *dry)
-        assert [(one["uri"], reason in one["reason"]) for one in told["skipped"]] == [(named.as_uri(), True)], told
-    shown = palazzo("mine", str(named), *options)
-    assert shown.code == 0
-    assert reason in shown.out.replace("\n", " ")
-    assert str(named) in shown.out.replace("\n", "")
+        result = palazzo.json("mine", str(named_path), *options, *dry)
+        assert [(skip["uri"], reason in skip["reason"]) for skip in result["skipped"]] == [
+            (named_path.as_uri(), True)
+        ], result
+    answer = palazzo("mine", str(named_path), *options)
+    assert answer.code == 0
+    assert reason in answer.out.replace("\n", " ")
+    assert str(named_path) in answer.out.replace("\n", "")
 
 
 def test_what_is_named_beside_what_is_read_is_reported_too(palazzo: Command, home: Path) -> None:
     (home / "shop" / ".gitignore").write_text("notes.md\n")
     for name in ("notes.md", "docs/a.md", "empty.txt"):
         (home / "shop" / name).write_text("# A\n\nwords\n" if name.endswith(".md") else "")
-    told = palazzo.json("mine", ".", "notes.md", "empty.txt")
-    assert told["new"] == 2
-    assert [(one["uri"], one["reason"]) for one in told["skipped"]] == [
+    result = palazzo.json("mine", ".", "notes.md", "empty.txt")
+    assert result["new"] == 2
+    assert [(skip["uri"], skip["reason"]) for skip in result["skipped"]] == [
         ((home / "shop" / "empty.txt").as_uri(), "empty")
     ]
 
 
 # --- conversations in files that may be anything ------------------------------------------------------------
 
-ASKED = "> Which port?\n8443.\n\n> Why?\nIt was free.\n"
+QUOTED_QUESTIONS = "> Which port?\n8443.\n\n> Why?\nIt was free.\n"
 PAIR = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "8443."}]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "in_auto"),
     [
-        ("chat.txt", ASKED, ["document"]),
+        ("chat.txt", QUOTED_QUESTIONS, ["document"]),
         ("chat.md", "## USER\n\nWhich port?\n\n## ASSISTANT\n\n8443.\n", ["document"]),
         ("bold.md", "**User:** Which port?\n\n**Assistant:** 8443.\n", ["document"]),
         ("chat.json", json.dumps(PAIR), ["chat-messages"]),
-        ("rows.jsonl", "".join(f"{json.dumps(one)}\n" for one in PAIR), ["chat-messages"]),
+        ("rows.jsonl", "".join(f"{json.dumps(message)}\n" for message in PAIR), ["chat-messages"]),
         ("wrapped.json", json.dumps({"messages": PAIR}), ["chat-messages"]),
     ],
 )
@@ -296,20 +298,20 @@ def test_a_conversation_is_read_as_one_where_somebody_says_that_it_is(
     assert palazzo.json("mine", str(path.parent), "--dry-run")["new"] == (in_auto == ["document"])
     assert palazzo.json("mine", str(path))["new"] == 1
     assert {hit["source"]["kind"] for hit in palazzo.json("search", "port 8443")["hits"]} == set(in_auto)
-    other = home / "chats" / f"other-{name}"
-    path.rename(other)
-    assert palazzo.json("mine", str(other.parent), "--mode", "convos")["new"] == 1
+    renamed_path = home / "chats" / f"other-{name}"
+    path.rename(renamed_path)
+    assert palazzo.json("mine", str(renamed_path.parent), "--mode", "convos")["new"] == 1
     hits = palazzo.json("search", "port 8443")["hits"]
     assert "document" not in {hit["source"]["kind"] for hit in hits if "other-" in hit["source"]["uri"]}
     assert any(hit["kind"] == "exchange" and "user" in hit["role"] for hit in hits)
-    again = palazzo.json("mine", str(other.parent), "--mode", "convos")
-    assert (again["new"], again["unchanged"]) == (0, 1)
+    second_result = palazzo.json("mine", str(renamed_path.parent), "--mode", "convos")
+    assert (second_result["new"], second_result["unchanged"]) == (0, 1)
 
 
 def test_what_was_read_as_a_document_is_a_conversation_once_somebody_says_so(palazzo: Command, home: Path) -> None:
     path = home / "chats" / "chat.txt"
     path.parent.mkdir()
-    path.write_text(ASKED)
+    path.write_text(QUOTED_QUESTIONS)
     palazzo("mine", str(path))
     assert palazzo.json("mine", str(path), "--mode", "convos")["new"] == 1
     assert "quoted-turns" in {hit["source"]["kind"] for hit in palazzo.json("search", "port 8443")["hits"]}
@@ -319,8 +321,8 @@ def test_a_document_that_was_read_is_no_conversation_in_a_run_that_reads_those(p
     path = home / "shop" / "plain.md"
     path.write_text("# Ports\n\nThe gateway has 8443.\n")
     palazzo("mine", str(path))
-    told = palazzo.json("mine", str(path), "--mode", "convos")
-    assert (told["sources"], [one["reason"] for one in told["skipped"]]) == (0, ["not a transcript"])
+    result = palazzo.json("mine", str(path), "--mode", "convos")
+    assert (result["sources"], [skip["reason"] for skip in result["skipped"]]) == (0, ["not a transcript"])
 
 
 def test_a_conversation_that_somebody_stated_stays_one_as_it_grows_and_drops_no_document(
@@ -330,20 +332,20 @@ def test_a_conversation_that_somebody_stated_stays_one_as_it_grows_and_drops_no_
     chats.mkdir()
     (chats / "a.md").write_text("# Notes\n\nThe zebra is shy.\n")
     for name in ("chat.txt", "other.txt"):
-        (chats / name).write_text(ASKED)
+        (chats / name).write_text(QUOTED_QUESTIONS)
         palazzo("mine", str(chats / name), "--mode", "convos")
     with (chats / "chat.txt").open("a") as stream:
         stream.write("\n> Since when?\nMarch.\n")
-    told = palazzo.json("mine", str(chats))
-    assert (told["new"], told["grown"], told["unchanged"], told["skipped"]) == (1, 1, 1, [])
-    assert {one["kind"] for one in palazzo.json("list-drawers")["drawers"]} == {"exchange", "section"}
-    assert len([one for one in palazzo.json("list-drawers")["drawers"] if one["kind"] == "section"]) == 1
+    result = palazzo.json("mine", str(chats))
+    assert (result["new"], result["grown"], result["unchanged"], result["skipped"]) == (1, 1, 1, [])
+    assert {drawer["kind"] for drawer in palazzo.json("list-drawers")["drawers"]} == {"exchange", "section"}
+    assert len([drawer for drawer in palazzo.json("list-drawers")["drawers"] if drawer["kind"] == "section"]) == 1
 
 
 def test_files_of_quotations_in_an_agent_s_history_are_no_conversations(palazzo: Command, home: Path) -> None:
     path = home / ".claude" / "projects" / "-home-shop" / "s1" / "tool-results" / "out.txt"
     path.parent.mkdir(parents=True)
-    path.write_text(ASKED)
+    path.write_text(QUOTED_QUESTIONS)
     assert palazzo.json("feed")["new"] == 0
 
 

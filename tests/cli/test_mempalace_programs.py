@@ -175,8 +175,8 @@ def test_help_fits_a_terminal_and_the_version_is_told_after_other_options(capsys
     for verb in ("", *shim._USAGE):
         assert shim.main([*filter(None, [verb]), "--help"]) == 0
         assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, verb
-    for before in (["--read-only"], ["--palace", "x"]):
-        assert shim.main([*before, "--version"]) == 0
+    for options_before in (["--read-only"], ["--palace", "x"]):
+        assert shim.main([*options_before, "--version"]) == 0
         assert capsys.readouterr().out == f"MemPalace {shim.VERSION}\n"
 
 
@@ -204,7 +204,7 @@ def test_a_hook_is_answered_and_an_unknown_verb_is_not(shop: Path, programs: Pro
 
 
 @pytest.mark.parametrize(
-    ("words", "printed", "sentence"),
+    ("words", "expected_output", "sentence"),
     [
         (["search", "--wing", "zoo", "port"], 'No results found for: "port"', "There is no wing 'zoo'"),
         (["search", "--room", "zoo", "port"], 'No results found for: "port"', "There is no room 'zoo'"),
@@ -212,12 +212,12 @@ def test_a_hook_is_answered_and_an_unknown_verb_is_not(shop: Path, programs: Pro
     ],
 )
 def test_an_unknown_place_is_named_on_standard_error(
-    shop: Path, capsys: pytest.CaptureFixture[str], words: list[str], printed: str, sentence: str
+    shop: Path, capsys: pytest.CaptureFixture[str], words: list[str], expected_output: str, sentence: str
 ) -> None:
     capsys.readouterr()
     assert mempalace_layout.main(words) == 0
     output = capsys.readouterr()
-    assert printed in output.out
+    assert expected_output in output.out
     assert output.err.startswith(f"mempalace: {sentence}")
     assert output.err.count("\n") == 1
 

@@ -71,9 +71,9 @@ def test_what_is_no_palace_is_refused_and_left_as_it_is(
     if kind == "text":
         file.write_text("Dear diary, this is not a database at all. " * 50)
     elif kind == "other database":
-        with contextlib.closing(sqlite3.connect(file)) as other, other:
-            other.execute("CREATE TABLE cats(name)")
-        other.close()
+        with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("CREATE TABLE cats(name)")
+        connection.close()
     else:
         file.write_bytes(shop.read_bytes()[: shop.stat().st_size // 2])
     before = file.read_bytes()

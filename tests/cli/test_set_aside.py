@@ -47,8 +47,8 @@ def test_a_text_that_cannot_be_processed_is_named_until_repair_succeeds(palazzo_
     assert "reading claims failed (ValueError)" in " ".join(palazzo("verify").out.split())
     assert "reading claims failed (ValueError)" in " ".join(palazzo("doctor", "--no-canaries").out.split())
     assert "1 text could not be processed completely" in palazzo("status").out
-    repaired = "Retried 1 text that had been set aside; still set aside: 0."
-    assert repaired in " ".join(palazzo("repair").out.split())
+    repair_message = "Retried 1 text that had been set aside; still set aside: 0."
+    assert repair_message in " ".join(palazzo("repair").out.split())
     assert palazzo.json("kg", "conflicts")["note"] == ""
     assert "set aside" not in palazzo("doctor", "--no-canaries").out
     assert palazzo("verify").code == 0

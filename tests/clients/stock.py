@@ -142,13 +142,13 @@ class Stock:
             "note": lambda: self._do("remember", text=f"Made {number}: crane {number} creaks.", wing="acme").drawers[0],
             "session": self._session,
             "todo": lambda: self._do("todo_add", text=f"Oil crane {number}.", wing="acme").todo.id,
-            "remarked": lambda: self._remarked(number),
+            "remarked": lambda: self._todo_with_comment(number),
             "remark": lambda: self._remark,
             "reminder": lambda: self._do("remind", text=f"Oil crane {number}.", topic="cranes").reminder.id,
             "tunnel": lambda: self._do("tunnel_add", source="acme/notes", target="web/login").tunnel.id,
         }
 
-    def _remarked(self, number: int) -> str:
+    def _todo_with_comment(self, number: int) -> str:
         """A to-do with a comment, as the profile shodh keeps it, whose id is `_remark` from now on."""
         todo = self._do("todo_add", text=f"Grease crane {number}.", wing="acme").todo.id
         comment = self._do(
@@ -160,9 +160,9 @@ class Stock:
     def _session(self) -> str:
         """A session that is recorded, and began with a hook."""
         self._do("remember", text="We decided to oil cranes on Mondays.", kind="decision")
-        asked = HookRequest("codex", "session-start", SESSION.session_id)
+        request = HookRequest("codex", "session-start", SESSION.session_id)
         with Context(self.palace, self.project, {"HOME": str(self.project), "PALAZZO_SERVICE": "off"}) as context:
-            hook(context, asked)
+            hook(context, request)
         return SESSION.session_id
 
     def _do(self, name: str, **fields: Any) -> Any:

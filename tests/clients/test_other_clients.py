@@ -39,8 +39,8 @@ SEARCHES = {"palazzo": "search", "mempalace": "mempalace_search", "shodh": "reca
 
 
 @contextmanager
-def over_lines(start: Start, profile: str, alone: bool) -> Iterator[Ask]:
-    host = start("--profile", profile, alone=alone)
+def over_lines(start: Start, profile: str, without_service: bool) -> Iterator[Ask]:
+    host = start("--profile", profile, alone=without_service)
 
     def ask(method: str, params: Any) -> dict[str, Any]:
         if method.startswith("notifications/"):
@@ -85,7 +85,7 @@ def over_http(someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
 
 
 @contextmanager
-def connected(transport: str, start: Start, someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
+def connect_client(transport: str, start: Start, someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
     connection = (
         over_http(someone, stock, profile) if transport == "http" else over_lines(start, profile, transport == "alone")
     )
@@ -102,11 +102,13 @@ SLOW = [
 ]
 
 
-@pytest.mark.parametrize(("how", "profile"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)])
+@pytest.mark.parametrize(
+    ("transport", "profile"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)]
+)
 def test_a_client_that_says_little_of_itself_is_served(
-    start: Start, someone: User, stock: Stock, profile: str, how: str
+    start: Start, someone: User, stock: Stock, profile: str, transport: str
 ) -> None:
-    with connected(how, start, someone, stock, profile) as ask:
+    with connect_client(transport, start, someone, stock, profile) as ask:
         for params, version in OPENINGS:
             greeting_answer = ask("initialize", params)
             assert greeting_answer.get("result", greeting_answer).get("protocolVersion") == version, (

@@ -53,8 +53,8 @@ class User:
 
     def address(self, palace: Path | None = None) -> Address:
         """Where the service of a palace listens."""
-        where = client.address(str(palace or self.palace), self.variables)
-        return self.addresses.setdefault(where.socket, where)
+        address = client.address(str(palace or self.palace), self.variables)
+        return self.addresses.setdefault(address.socket, address)
 
     def caller(self, palace: Path | None = None) -> Caller:
         """A connected client that starts a service when there is none."""
@@ -79,9 +79,9 @@ class User:
         """End every service that this user may have."""
         for palace in (self.palace, *self.home.rglob("*.db")):  # hosts start services of palaces by themselves
             self.address(palace)
-        for where in self.addresses.values():
+        for address in self.addresses.values():
             try:
-                stream, answer = client.greet(where, {"want": "stop"})
+                stream, answer = client.greet(address, {"want": "stop"})
             except ServiceUnavailable:
                 continue
             self.started.add(int(answer["pid"]))
@@ -120,14 +120,14 @@ def made_user(home: Path) -> Iterator[User]:
             patch.setattr(client, "build", lambda: "0.0")
             yield user
             user.end()
-        assert [where.socket for where in user.addresses.values() if Path(where.socket).exists()] == []
+        assert [address.socket for address in user.addresses.values() if Path(address.socket).exists()] == []
     finally:
         for pid in user.started:
             if is_alive(pid):
                 os.kill(pid, signal.SIGKILL)
         shutil.rmtree(runtime)
-        for where in user.addresses.values():
-            Path(where.lock).unlink(missing_ok=True)
+        for address in user.addresses.values():
+            Path(address.lock).unlink(missing_ok=True)
 
 
 @pytest.fixture

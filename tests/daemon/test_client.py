@@ -66,9 +66,9 @@ def test_the_status_tells_a_service_that_does_not_answer_from_none(user: User) -
     with Context(user.palace, user.home, user.variables) as context:
         assert service_status(context, ServiceStatusRequest()).trouble == ""
         client.make_directory(user.address())
-        held = locks.try_lock(Path(user.address().lock))
-        assert held is not None
-        with held:
+        file_lock = locks.try_lock(Path(user.address().lock))
+        assert file_lock is not None
+        with file_lock:
             assert user.address().lock in service_status(context, ServiceStatusRequest()).trouble
 
 

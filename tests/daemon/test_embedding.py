@@ -227,8 +227,10 @@ def test_a_consumer_that_fails_is_told_as_its_own_and_keeps_no_vector_waiting(co
     assert pending(context) == 0
     assert [activity for activity, _ in failures(context.variables)] == ["mention", "claim"]
     doctor = operation("doctor")
-    told = [one.detail for one in doctor.run(context, doctor.request()).findings if one.name == "background"]
-    assert told == ["finding names failed last time: SQLError", "reading claims failed last time: SQLError"]
+    details = [
+        finding.detail for finding in doctor.run(context, doctor.request()).findings if finding.name == "background"
+    ]
+    assert details == ["finding names failed last time: SQLError", "reading claims failed last time: SQLError"]
 
 
 def test_wrong_usage(context: Context) -> None:

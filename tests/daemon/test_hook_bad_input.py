@@ -139,7 +139,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 
 
 @pytest.fixture
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+def lone_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """One on which no service is wanted."""
     yield from made(tmp_path_factory, start=False)
 
@@ -177,11 +177,11 @@ def test_with_a_service(served: Installed, case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_without_a_service(alone: Installed, case: Case) -> None:
-    answered, complaint, code = alone.run(case.host, case.event, case.sent)
-    assert (answered, code) == (NOTHING, 0)
+def test_without_a_service(lone_machine: Installed, case: Case) -> None:
+    answer, complaint, code = lone_machine.run(case.host, case.event, case.sent)
+    assert (answer, code) == (NOTHING, 0)
     assert is_complaint_of(case, complaint)
-    log = alone.log()
+    log = lone_machine.log()
     assert log.count("\n") <= 1
     assert "words" not in log
 
@@ -200,33 +200,38 @@ STOP = json.dumps(told(transcript_path="/tmp/none.jsonl", last_assistant_message
 PROMPT = json.dumps(told(prompt="what did we decide about the retry budget?")).encode()
 
 
-@pytest.mark.parametrize(("event", "sent"), [("Stop", STOP), ("UserPromptSubmit", PROMPT), ("SessionEnd", STOP)])
+@pytest.mark.parametrize(("event", "payload"), [("Stop", STOP), ("UserPromptSubmit", PROMPT), ("SessionEnd", STOP)])
 @pytest.mark.parametrize("service", ["on", "off"])
 class TestSurroundings:
     """What is wrong is not the input but where the hook finds itself: nothing is said, and it ends as ever."""
 
-    def test_a_directory_that_is_gone(self, alone: Installed, service: str, event: str, sent: bytes) -> None:
-        gone = alone.home / "gone"
-        before = f"mkdir -p '{gone}' && cd '{gone}' && rmdir '{gone}'"
-        variables = {**alone.variables, "PALAZZO_SERVICE": service}
-        assert is_valid(alone.run("claude-code", event, sent, variables, before))
+    def test_a_directory_that_is_gone(self, lone_machine: Installed, service: str, event: str, payload: bytes) -> None:
+        directory = lone_machine.home / "gone"
+        setup_command = f"mkdir -p '{directory}' && cd '{directory}' && rmdir '{directory}'"
+        variables = {**lone_machine.variables, "PALAZZO_SERVICE": service}
+        assert is_valid(lone_machine.run("claude-code", event, payload, variables, setup_command))
 
-    def test_no_home(self, alone: Installed, service: str, event: str, sent: bytes) -> None:
-        variables = {**alone.variables, "PALAZZO_SERVICE": service, "PALAZZO_PALACE": str(alone.palace)}
+    def test_no_home(self, lone_machine: Installed, service: str, event: str, payload: bytes) -> None:
+        variables = {**lone_machine.variables, "PALAZZO_SERVICE": service, "PALAZZO_PALACE": str(lone_machine.palace)}
         del variables["HOME"]
-        variables |= {"XDG_STATE_HOME": str(alone.home / "state"), "XDG_CONFIG_HOME": str(alone.home / "config")}
-        assert is_valid(alone.run("claude-code", event, sent, variables))
+        variables |= {
+            "XDG_STATE_HOME": str(lone_machine.home / "state"),
+            "XDG_CONFIG_HOME": str(lone_machine.home / "config"),
+        }
+        assert is_valid(lone_machine.run("claude-code", event, payload, variables))
 
     @pytest.mark.parametrize("home", ["/proc/nowhere", "/dev/null", "relative", ""])
     def test_a_home_that_cannot_be_written(
-        self, alone: Installed, service: str, event: str, sent: bytes, home: str
+        self, lone_machine: Installed, service: str, event: str, payload: bytes, home: str
     ) -> None:
-        variables = {**alone.variables, "PALAZZO_SERVICE": service, "HOME": home}
-        assert is_valid(alone.run("claude-code", event, sent, variables))
+        variables = {**lone_machine.variables, "PALAZZO_SERVICE": service, "HOME": home}
+        assert is_valid(lone_machine.run("claude-code", event, payload, variables))
 
-    def test_a_disk_without_room(self, alone: Installed, service: str, event: str, sent: bytes, full: Path) -> None:
-        variables = {**alone.variables, "PALAZZO_SERVICE": service, "HOME": str(full)}
-        assert is_valid(alone.run("claude-code", event, sent, variables))
+    def test_a_disk_without_room(
+        self, lone_machine: Installed, service: str, event: str, payload: bytes, full: Path
+    ) -> None:
+        variables = {**lone_machine.variables, "PALAZZO_SERVICE": service, "HOME": str(full)}
+        assert is_valid(lone_machine.run("claude-code", event, payload, variables))
 
 
 def is_valid(ended: tuple[bytes, bytes, int]) -> bool:
@@ -264,19 +269,19 @@ def full(tmp_path: Path) -> Iterator[Path]:
 # --- what is asked of it by hand ---------------------------------------------------------------------------
 
 
-def test_help_names_the_hosts_and_the_events(alone: Installed) -> None:
+def test_help_names_the_hosts_and_the_events(lone_machine: Installed) -> None:
     for words in (("--help", ""), ("claude-code", "--help")):
-        printed, complaint, code = alone.run(*words, b"")
+        output, complaint, code = lone_machine.run(*words, b"")
         assert (complaint, code) == (b"", 0)
-        assert all(name.encode() in printed for name in ("usage: palazzo hook", "claude-code", "pre-compact"))
+        assert all(name.encode() in output for name in ("usage: palazzo hook", "claude-code", "pre-compact"))
 
 
-def test_doctor_shows_hooks_with_names_that_are_not_known(alone: Installed) -> None:
+def test_doctor_shows_hooks_with_names_that_are_not_known(lone_machine: Installed) -> None:
     for host, event in (("claud-code", "Stop"), ("claude-code", "Stopped"), ("claude-code", "Stop")):
-        alone.run(host, event, STOP)
-    with alone.alone() as context:
+        lone_machine.run(host, event, STOP)
+    with lone_machine.alone() as context:
         findings = doctor(context, DoctorRequest()).findings
-    shown = [one.detail for one in findings if one.name == "hooks" and not one.ok]
-    assert len(shown) == 2
-    assert "'claud-code' 'Stop'" in shown[0]
-    assert "'claude-code' 'Stopped'" in shown[1]
+    details = [finding.detail for finding in findings if finding.name == "hooks" and not finding.ok]
+    assert len(details) == 2
+    assert "'claud-code' 'Stop'" in details[0]
+    assert "'claude-code' 'Stopped'" in details[1]

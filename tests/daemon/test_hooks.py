@@ -170,10 +170,10 @@ def test_a_home_that_cannot_be_written_is_in_nobody_s_way(machine: Machine, tmp_
         variables = {"HOME": str(tmp_path / "closed")}
         (tmp_path / "closed").mkdir(mode=0o500)
     payload = machine.payload(session_id=tmp_path.name + str(time.time_ns()), transcript_path="/tmp/x.jsonl")
-    answered = machine.hook("Stop", payload, **variables, PALAZZO_SERVICE="off")
-    printed, code = answered
+    answer = machine.hook("Stop", payload, **variables, PALAZZO_SERVICE="off")
+    output, code = answer
     assert code == 0
-    assert "cannot be" in json.loads(printed)["systemMessage"]  # there is nowhere to keep the words, which is said
+    assert "cannot be" in json.loads(output)["systemMessage"]  # there is nowhere to keep the words, which is said
 
 
 @pytest.mark.slow

@@ -406,8 +406,8 @@ def kill_while_called(user: User, kills: int, writers: int) -> None:
         writing = [together.submit(write, n) for n in range(writers)]
         try:
             for _ in range(kills):
-                before = len(acknowledged)
-                wait_until(lambda before=before: len(acknowledged) > before + rng.randrange(1, 8))  # type: ignore[misc]
+                count_before = len(acknowledged)
+                wait_until(lambda count_before=count_before: len(acknowledged) > count_before + rng.randrange(1, 8))  # type: ignore[misc]
                 os.kill(serving_pid(user), signal.SIGKILL)
             wait_until(lambda: len(acknowledged) > 20)
         finally:

@@ -183,7 +183,7 @@ def test_what_is_put_off_is_open(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("session", "has_forgotten", "told"),
+    ("session", "has_forgotten", "expected_sections"),
     [
         ("s2", False, {"open", "decision", "session"}),
         ("s1", False, set()),
@@ -192,11 +192,11 @@ def test_what_is_put_off_is_open(answer: str) -> None:
     ],
 )
 def test_a_session_that_wakes_up_is_told_of_its_own_only_what_a_compaction_took(
-    palace: Palace, session: str, has_forgotten: bool, told: set[str]
+    palace: Palace, session: str, has_forgotten: bool, expected_sections: set[str]
 ) -> None:
     file_rows(palace, ROWS)
     palace.follow_digests()
     trusts = frozenset(["user", "agent"])
-    asked = Asked(PLACE.wing, None, Micros(2**60), None, trusts, str, session=session, has_forgotten=has_forgotten)
+    request = Asked(PLACE.wing, None, Micros(2**60), None, trusts, str, session=session, has_forgotten=has_forgotten)
     with palace.database.snapshot() as connection:
-        assert {known.section for known in gather(connection, asked)} == told
+        assert {line.section for line in gather(connection, request)} == expected_sections

@@ -399,8 +399,8 @@ def outcome(palace: Palace, *later: list[Filing], command: str = TESTS) -> str:
     """What is known of a failure of the tests after more calls: it passed, it did not, or that is not known."""
     failed = ran(1, command, f"Exit code 1\n{ERROR}\n1 failed in 0.31s", failed=True)
     file_rows(palace, [*failed, *(row for rows in later for row in rows)])
-    (found,) = known(palace, error=ERROR)
-    return "passed" if found.passed_at is not None else "never" if found.is_known else "unknown"
+    (failure,) = known(palace, error=ERROR)
+    return "passed" if failure.passed_at is not None else "never" if failure.is_known else "unknown"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ class Small(Naming):
 
 
 @pytest.fixture
-def filled(palace: Palace) -> Palace:
+def filled_palace(palace: Palace) -> Palace:
     for n in range(10):
         palace.remember(f"Number {n}: Priya owns `retry_budget_{n}`.", Place("api", "notes"))
     return palace
@@ -55,63 +55,65 @@ def stopped_after(palace: Palace, size: int) -> Small:
     return small
 
 
-def test_what_was_stopped_goes_on_where_it_was(filled: Palace) -> None:
-    first = stopped_after(filled, 6)
-    assert (len(first.read), named(filled)) == (6, 6)
-    assert behind(filled) > 0
+def test_what_was_stopped_goes_on_where_it_was(filled_palace: Palace) -> None:
+    first = stopped_after(filled_palace, 6)
+    assert (len(first.read), named(filled_palace)) == (6, 6)
+    assert behind(filled_palace) > 0
     second = Small()
-    lagging.follow(filled.database, second)
-    assert (len(second.read), set(first.read) & set(second.read), named(filled)) == (4, set(), 10)
-    assert behind(filled) == 0
+    lagging.follow(filled_palace.database, second)
+    assert (len(second.read), set(first.read) & set(second.read), named(filled_palace)) == (4, set(), 10)
+    assert behind(filled_palace) == 0
     third = Small()
-    lagging.follow(filled.database, third)
+    lagging.follow(filled_palace.database, third)
     assert third.read == []
 
 
-def test_what_is_filed_and_forgotten_while_it_is_stopped_is_taken_in(filled: Palace) -> None:
-    stopped_after(filled, 6)
-    filled.remember("Number 10: Priya.", Place("api", "notes"))
-    later = filled.remember("Number 11: ask Priya first.", Place("api", "notes")).drawers
-    with filled.database.snapshot() as connection:
+def test_what_is_filed_and_forgotten_while_it_is_stopped_is_taken_in(filled_palace: Palace) -> None:
+    stopped_after(filled_palace, 6)
+    filled_palace.remember("Number 10: Priya.", Place("api", "notes"))
+    later = filled_palace.remember("Number 11: ask Priya first.", Place("api", "notes")).drawers
+    with filled_palace.database.snapshot() as connection:
         (oldest,) = next(connection.execute("SELECT uid FROM drawer ORDER BY id LIMIT 1"))
-    filled.forget([bytes(oldest).hex(), *later])
-    lagging.follow(filled.database, Small())
-    assert (named(filled), behind(filled)) == (10, 0)
+    filled_palace.forget([bytes(oldest).hex(), *later])
+    lagging.follow(filled_palace.database, Small())
+    assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
-def test_making_everything_anew_begins_at_the_beginning_also_in_the_midst_of_the_first_time(filled: Palace) -> None:
-    stopped_after(filled, 6)
-    with filled.database.transaction() as connection:
+def test_making_everything_anew_begins_at_the_beginning_also_in_the_midst_of_the_first_time(
+    filled_palace: Palace,
+) -> None:
+    stopped_after(filled_palace, 6)
+    with filled_palace.database.transaction() as connection:
         connection.execute("UPDATE mention SET name = 'other'")
-    lagging.make_anew(filled.database, Small())
-    assert (named(filled), behind(filled)) == (10, 0)
-    stopped_after(filled, 6)
-    with filled.database.transaction() as connection:
+    lagging.make_anew(filled_palace.database, Small())
+    assert (named(filled_palace), behind(filled_palace)) == (10, 0)
+    stopped_after(filled_palace, 6)
+    with filled_palace.database.transaction() as connection:
         connection.execute("UPDATE mention SET name = 'other'")
         changes.append(connection, "reset", [0])
-    lagging.follow(filled.database, Small())
-    assert (named(filled), behind(filled)) == (10, 0)
+    lagging.follow(filled_palace.database, Small())
+    assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
-def test_two_that_run_side_by_side_share_the_work(filled: Palace) -> None:
+def test_two_that_run_side_by_side_share_the_work(filled_palace: Palace) -> None:
     other = Small()
 
     def once() -> None:
         if not other.read:
-            with_own = Database(filled.database.path)
+            with_own = Database(filled_palace.database.path)
             lagging.follow(with_own, other, stop=lambda: len(other.read) >= 9)
             with_own.close()
 
     one = Small(once)
-    lagging.follow(filled.database, one)
+    lagging.follow(filled_palace.database, one)
     assert (len(other.read), len(one.read)) == (9, 4)  # the first three were read by both
-    assert (named(filled), behind(filled)) == (10, 0)
+    assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
 # --- what cannot be processed ------------------------------------------------------------------------------
 
 
-class Choking(Naming):
+class FailingMentions(Naming):
     """Mentions; fails on each drawer that holds the word, wherever it stands in a batch."""
 
     at_once = 4
@@ -137,91 +139,91 @@ def drawer_of(palace: Palace, number: int) -> str:
         return bytes(next(rows)[0]).hex()
 
 
-def test_a_text_that_cannot_be_processed_is_set_aside_and_the_rest_goes_on(filled: Palace) -> None:
-    lagging.follow(filled.database, Choking("budget_5"))
-    assert (named(filled), behind(filled)) == (9, 0)
-    assert set_aside(filled) == [(f"drawer {drawer_of(filled, 5)}", "ValueError")]
-    filled.remember("Number 10: Priya.", Place("api", "notes"))
-    lagging.follow(filled.database, Choking("budget_5"))
-    assert (named(filled), len(set_aside(filled))) == (10, 1)
+def test_a_text_that_cannot_be_processed_is_set_aside_and_the_rest_goes_on(filled_palace: Palace) -> None:
+    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    assert (named(filled_palace), behind(filled_palace)) == (9, 0)
+    assert set_aside(filled_palace) == [(f"drawer {drawer_of(filled_palace, 5)}", "ValueError")]
+    filled_palace.remember("Number 10: Priya.", Place("api", "notes"))
+    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    assert (named(filled_palace), len(set_aside(filled_palace))) == (10, 1)
 
 
-def test_its_traceback_is_in_the_log_without_a_word_of_the_text(filled: Palace) -> None:
+def test_its_traceback_is_in_the_log_without_a_word_of_the_text(filled_palace: Palace) -> None:
     log: list[str] = []
     write_log_by(log.append)
-    lagging.follow(filled.database, Choking("budget_5"))
-    (written,) = log
-    assert f"mention: drawer {drawer_of(filled, 5)} is set aside (ValueError)" in written
-    assert "raise self.error" in written
-    assert "budget_5" not in written
+    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    (log_entry,) = log
+    assert f"mention: drawer {drawer_of(filled_palace, 5)} is set aside (ValueError)" in log_entry
+    assert "raise self.error" in log_entry
+    assert "budget_5" not in log_entry
 
 
-def test_what_was_set_aside_is_processed_when_it_is_tried_again(filled: Palace) -> None:
-    lagging.follow(filled.database, Choking("budget_5"))
-    lagging.retry(filled.database, Choking("budget_5"))
-    assert (named(filled), len(set_aside(filled))) == (9, 1)
-    lagging.retry(filled.database, Choking())
-    assert (named(filled), set_aside(filled)) == (10, [])
+def test_what_was_set_aside_is_processed_when_it_is_tried_again(filled_palace: Palace) -> None:
+    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    lagging.retry(filled_palace.database, FailingMentions("budget_5"))
+    assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
+    lagging.retry(filled_palace.database, FailingMentions())
+    assert (named(filled_palace), set_aside(filled_palace)) == (10, [])
 
 
-def test_another_release_and_other_rules_try_it_again(filled: Palace) -> None:
-    lagging.follow(filled.database, Choking("budget_5"))
-    lagging.follow(filled.database, Choking())
-    assert (named(filled), len(set_aside(filled))) == (9, 1)
-    with filled.database.transaction() as connection:
+def test_another_release_and_other_rules_try_it_again(filled_palace: Palace) -> None:
+    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    lagging.follow(filled_palace.database, FailingMentions())
+    assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
+    with filled_palace.database.transaction() as connection:
         connection.execute("UPDATE dead_letter SET release = '0.0.1'")
-    lagging.follow(filled.database, Choking())
-    assert (named(filled), set_aside(filled)) == (10, [])
-    lagging.make_anew(filled.database, Choking("budget_7"))
-    assert (named(filled), len(set_aside(filled))) == (9, 1)
-    later = Choking()
+    lagging.follow(filled_palace.database, FailingMentions())
+    assert (named(filled_palace), set_aside(filled_palace)) == (10, [])
+    lagging.make_anew(filled_palace.database, FailingMentions("budget_7"))
+    assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
+    later = FailingMentions()
     later.version += 1
-    lagging.follow(filled.database, later)
-    assert (named(filled), set_aside(filled)) == (10, [])
+    lagging.follow(filled_palace.database, later)
+    assert (named(filled_palace), set_aside(filled_palace)) == (10, [])
 
 
-def test_what_is_forgotten_is_set_aside_no_longer(filled: Palace) -> None:
-    lagging.follow(filled.database, Choking("budget_5"))
-    filled.forget([drawer_of(filled, 5)])
-    lagging.follow(filled.database, Choking("budget_6"))
-    assert (named(filled), set_aside(filled)) == (9, [])
+def test_what_is_forgotten_is_set_aside_no_longer(filled_palace: Palace) -> None:
+    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    filled_palace.forget([drawer_of(filled_palace, 5)])
+    lagging.follow(filled_palace.database, FailingMentions("budget_6"))
+    assert (named(filled_palace), set_aside(filled_palace)) == (9, [])
 
 
-def test_a_session_that_fails_once_it_has_grown_keeps_nothing_of_what_it_was(filled: Palace) -> None:
-    lagging.follow(filled.database, Choking())
-    with filled.database.transaction() as connection:
+def test_a_session_that_fails_once_it_has_grown_keeps_nothing_of_what_it_was(filled_palace: Palace) -> None:
+    lagging.follow(filled_palace.database, FailingMentions())
+    with filled_palace.database.transaction() as connection:
         changes.append(connection, "drawer~", [3])
-    lagging.follow(filled.database, Choking("budget_2"))
-    assert (named(filled), len(set_aside(filled))) == (9, 1)
+    lagging.follow(filled_palace.database, FailingMentions("budget_2"))
+    assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
 
 
 @pytest.mark.parametrize("error", [ImportError, MemoryError, OSError, PalaceUnusable])
-def test_no_text_is_set_aside_for_what_is_wrong_around_it(filled: Palace, error: type[Exception]) -> None:
+def test_no_text_is_set_aside_for_what_is_wrong_around_it(filled_palace: Palace, error: type[Exception]) -> None:
     with pytest.raises(error):
-        lagging.follow(filled.database, Choking("budget_5", error))
-    assert set_aside(filled) == []
-    lagging.follow(filled.database, Choking())
-    assert (named(filled), behind(filled)) == (10, 0)
+        lagging.follow(filled_palace.database, FailingMentions("budget_5", error))
+    assert set_aside(filled_palace) == []
+    lagging.follow(filled_palace.database, FailingMentions())
+    assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
-class Broken(Naming):
+class BrokenMentions(Naming):
     """Mentions as a program makes them of which half was replaced."""
 
     def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:
         return self.mentions_in(connection)  # type: ignore[attr-defined, no-any-return]
 
 
-def test_a_consumer_that_fails_on_every_text_stops_and_sets_nothing_aside(filled: Palace) -> None:
+def test_a_consumer_that_fails_on_every_text_stops_and_sets_nothing_aside(filled_palace: Palace) -> None:
     with pytest.raises(ConsumerStopped, match=r"'mention' fails on every text \(AttributeError\)"):
-        lagging.follow(filled.database, Broken())
-    assert (set_aside(filled), behind(filled) > 0) == ([], True)
-    lagging.follow(filled.database, Choking())
-    assert (named(filled), behind(filled)) == (10, 0)
+        lagging.follow(filled_palace.database, BrokenMentions())
+    assert (set_aside(filled_palace), behind(filled_palace) > 0) == ([], True)
+    lagging.follow(filled_palace.database, FailingMentions())
+    assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
 def test_no_number_of_texts_that_cannot_be_processed_stops_a_consumer(palace: Palace) -> None:
     for n in range(50):
         palace.remember(f"Number {n}: a poison, by Priya.", Place("api", "notes"))
     palace.remember("Priya owns the cure.", Place("api", "notes"))
-    lagging.follow(palace.database, Choking("poison"))
+    lagging.follow(palace.database, FailingMentions("poison"))
     assert (named(palace), len(set_aside(palace)), behind(palace)) == (1, 50, 0)

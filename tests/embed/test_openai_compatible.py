@@ -210,6 +210,6 @@ def test_what_may_be_due_to_the_text_is_told_from_what_is_not(
     server: EmbeddingServer, answer: Answer, is_of_a_text: bool
 ) -> None:
     server.scripted.append(answer)
-    with pytest.raises(EmbedderUnavailable) as raised:
+    with pytest.raises(EmbedderUnavailable) as error_info:
         client(server).embed(["one"])
-    assert isinstance(raised.value, TextRefused) == is_of_a_text
+    assert isinstance(error_info.value, TextRefused) == is_of_a_text

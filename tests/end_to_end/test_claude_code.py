@@ -317,11 +317,11 @@ def test_a_locked_palace_holds_a_compaction_back_once_and_the_person_is_told(tmp
             session.turn(says)
             with home.locked_palace() as palace:
                 session.turn(decides)
-                before = len(home.model.requests)
+                request_count = len(home.model.requests)
                 session.turn("/compact")
-                assert home.model.since(before) == []
-                printed = json.dumps(session.told)
+                assert home.model.since(request_count) == []
+                output = json.dumps(session.told)
                 session.turn("/compact")
-                assert any(SUMMARISE in request.words for request in home.model.since(before))
-        assert "Palazzo could not keep this session before it is compacted" in printed
-        assert str(palace) in printed
+                assert any(SUMMARISE in request.words for request in home.model.since(request_count))
+        assert "Palazzo could not keep this session before it is compacted" in output
+        assert str(palace) in output

@@ -39,9 +39,9 @@ class Home:
     def bytes(self) -> bytes:
         """Return the export of all, without the keyed hash at its end, which is another in each palace."""
         whole = self.export().read_bytes()
-        before, mark, _ = whole.rpartition(b',"mac":"')
-        assert (mark, whole.count(b"\n", len(before))) == (b',"mac":"', 1)
-        return before + b"}\n"
+        content, mark, _ = whole.rpartition(b',"mac":"')
+        assert (mark, whole.count(b"\n", len(content))) == (b',"mac":"', 1)
+        return content + b"}\n"
 
     def export(self) -> Path:
         """Export all."""

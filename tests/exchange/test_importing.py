@@ -38,23 +38,23 @@ Lines = list[Any]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, bytes]:
+def home_and_export(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, bytes]:
     """A palace with something of each kind, and its export; nobody changes it."""
     home = filled(tmp_path_factory.mktemp("made"))
     return home, home.bytes()
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> Home:
+def other_home(tmp_path: Path) -> Home:
     """Another home, which has no palace yet."""
     return Home(tmp_path / "other")
 
 
 @pytest.fixture
-def path(tmp_path: Path, made: tuple[Home, bytes]) -> Path:
+def path(tmp_path: Path, home_and_export: tuple[Home, bytes]) -> Path:
     """The export."""
     path = tmp_path / "export.jsonl"
-    path.write_bytes(made[1])
+    path.write_bytes(home_and_export[1])
     return path
 
 
@@ -70,15 +70,15 @@ def write(path: Path, lines: Lines) -> None:
     path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in told))
 
 
-def test_an_export_in_an_empty_palace_is_exported_to_the_byte(other: Home, path: Path) -> None:
-    taken = other.take(path)
-    assert taken.store == "palazzo"
-    assert {one.what: one.new for one in taken.counts}["item"] > 4
-    assert taken.left_out == ()
-    assert other.bytes() == path.read_bytes()
-    again = other.take(path)
-    assert all(one.new == one.changed == 0 for one in again.counts)
-    with other.at() as context:
+def test_an_export_in_an_empty_palace_is_exported_to_the_byte(other_home: Home, path: Path) -> None:
+    result = other_home.take(path)
+    assert result.store == "palazzo"
+    assert {count.what: count.new for count in result.counts}["item"] > 4
+    assert result.left_out == ()
+    assert other_home.bytes() == path.read_bytes()
+    second_result = other_home.take(path)
+    assert all(count.new == count.changed == 0 for count in second_result.counts)
+    with other_home.at() as context:
         assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
 
 
@@ -91,25 +91,27 @@ def test_whatever_a_palace_holds_its_export_makes_the_same_export_with_the_same_
             replica.write()
         export(replica.context, ExportRequest(path))
         replica.close()
-        other = Home(Path(place) / "other")
-        assert other.take(path).left_out == ()
+        other_home = Home(Path(place) / "other")
+        assert other_home.take(path).left_out == ()
         *lines, end = path.read_bytes().splitlines(keepends=True)
-        assert other.bytes() == b"".join([*lines, end[: end.index(b',"mac"')] + b"}\n"])
+        assert other_home.bytes() == b"".join([*lines, end[: end.index(b',"mac"')] + b"}\n"])
 
 
-def test_what_was_imported_is_found_as_it_was(made: tuple[Home, bytes], other: Home, path: Path) -> None:
-    other.take(path)
+def test_what_was_imported_is_found_as_it_was(
+    home_and_export: tuple[Home, bytes], other_home: Home, path: Path
+) -> None:
+    other_home.take(path)
     for asked in ("which database", "slow", "grey cat", "This is wrong", "rained"):
         found = []
-        for home in (made[0], other):
+        for home in (home_and_export[0], other_home):
             with home.at() as context:
                 hits = search(context, SearchRequest(asked)).hits
                 found.append([(hit.id, hit.text, hit.wing, hit.room, hit.recorded_at, hit.trust) for hit in hits])
         assert found[0] == found[1]
 
 
-def test_an_export_holds_everything_and_where_it_came_from(made: tuple[Home, bytes]) -> None:
-    lines = read(made[1])
+def test_an_export_holds_everything_and_where_it_came_from(home_and_export: tuple[Home, bytes]) -> None:
+    lines = read(home_and_export[1])
     kinds = {line["kind"] for line in lines}
     assert (lines[0]["format"], lines[0]["version"]) == ("palazzo", 1)
     assert kinds >= {"item", "source", "wing", "room", "act", "task", "task_state", "fact", "fact_version", "drawer"}
@@ -123,43 +125,44 @@ def test_an_export_holds_everything_and_where_it_came_from(made: tuple[Home, byt
     assert item["text"][span["start"] : span["end"]] in ("We chose SQLite.", "The grey cat sleeps.")
 
 
-def test_two_exports_are_the_same_but_for_what_changed(other: Home, path: Path) -> None:
-    other.take(path)
-    with other.at() as context:
+def test_two_exports_are_the_same_but_for_what_changed(other_home: Home, path: Path) -> None:
+    other_home.take(path)
+    with other_home.at() as context:
         remember(context, RememberRequest("One more.", wing="shop", room="notes"))
-    before, after = set(path.read_bytes().splitlines()), set(other.bytes().splitlines())
-    assert {json.loads(line)["kind"] for line in before - after} == {"end"}  # which says how many lines there are
-    assert {json.loads(line)["kind"] for line in after - before} >= {"item", "link", "drawer"}
+    lines_before, lines_after = set(path.read_bytes().splitlines()), set(other_home.bytes().splitlines())
+    # Its end says how many lines there are.
+    assert {json.loads(line)["kind"] for line in lines_before - lines_after} == {"end"}
+    assert {json.loads(line)["kind"] for line in lines_after - lines_before} >= {"item", "link", "drawer"}
 
 
 @pytest.mark.parametrize("ending", [".jsonl.gz", ".jsonl.zst"])
 def test_a_packed_export_is_imported_like_another(
-    made: tuple[Home, bytes], other: Home, path: Path, ending: str
+    home_and_export: tuple[Home, bytes], other_home: Home, path: Path, ending: str
 ) -> None:
     packed = path.with_name(f"packed{ending}")
-    with made[0].at() as context:
+    with home_and_export[0].at() as context:
         told = export(context, ExportRequest(packed))
-    assert told.size == packed.stat().st_size < len(made[1])
-    other.take(packed)
-    assert other.bytes() == made[1]
+    assert told.size == packed.stat().st_size < len(home_and_export[1])
+    other_home.take(packed)
+    assert other_home.bytes() == home_and_export[1]
 
 
 def test_a_filter_is_told_in_the_header_and_what_it_lets_through_can_be_imported(
-    made: tuple[Home, bytes], other: Home, path: Path
+    home_and_export: tuple[Home, bytes], other_home: Home, path: Path
 ) -> None:
-    with made[0].at() as context:
+    with home_and_export[0].at() as context:
         export(context, ExportRequest(path, tags=("storage",), wing="shop"))
     lines = read(path.read_bytes())
     assert lines[0]["filter"] == {"tags": ["storage"], "wing": "shop"}
     assert [line["text"] for line in lines if line["kind"] in "item"] == ["We chose SQLite."]
-    assert other.take(path).left_out == ()
-    with other.at() as context:
+    assert other_home.take(path).left_out == ()
+    with other_home.at() as context:
         (hit,) = search(context, SearchRequest("SQLite")).hits
     assert (hit.wing, hit.room) == ("shop", "notes")
 
 
 @pytest.mark.parametrize(
-    "chosen",
+    "filters",
     [
         {"wing": "shop"}, {"wing": "api"}, {"room": "notes"}, {"kind": "diary"}, {"kind": "todo"}, {"branch": "main"},
         {"filed_as": ("decision",)}, {"source": "s1"}, {"since": "2030-01-01"}, {"until": "2030-01-01"},
@@ -167,27 +170,27 @@ def test_a_filter_is_told_in_the_header_and_what_it_lets_through_can_be_imported
     ],
 )  # fmt: skip
 def test_whatever_a_filter_lets_through_is_whole(
-    made: tuple[Home, bytes], other: Home, path: Path, chosen: dict[str, Any]
+    home_and_export: tuple[Home, bytes], other_home: Home, path: Path, filters: dict[str, Any]
 ) -> None:
-    with made[0].at() as context:
-        export(context, ExportRequest(path, **chosen))
-    assert other.take(path).left_out == ()
-    assert set(path.read_bytes().splitlines()[1:-1]) <= set(made[1].splitlines())
+    with home_and_export[0].at() as context:
+        export(context, ExportRequest(path, **filters))
+    assert other_home.take(path).left_out == ()
+    assert set(path.read_bytes().splitlines()[1:-1]) <= set(home_and_export[1].splitlines())
 
 
-def test_a_dry_run_writes_nothing(other: Home, path: Path) -> None:
-    would = other.take(path, dry_run=True)
-    assert not (other.place / "palace.db").exists()
-    with other.at() as context:
+def test_a_dry_run_writes_nothing(other_home: Home, path: Path) -> None:
+    would = other_home.take(path, dry_run=True)
+    assert not (other_home.place / "palace.db").exists()
+    with other_home.at() as context:
         remember(context, RememberRequest("Mine.", wing="own"))
-    before = other.bytes()
-    assert other.take(path, dry_run=True).counts == would.counts
-    assert other.bytes() == before
-    assert other.take(path).counts == would.counts
+    export_before = other_home.bytes()
+    assert other_home.take(path, dry_run=True).counts == would.counts
+    assert other_home.bytes() == export_before
+    assert other_home.take(path).counts == would.counts
 
 
 def test_an_import_that_was_stopped_is_finished_by_the_next(
-    other: Home, path: Path, monkeypatch: pytest.MonkeyPatch
+    other_home: Home, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(merging, "RECORDS_AT_ONCE", 7)
@@ -200,18 +203,18 @@ def test_an_import_that_was_stopped_is_finished_by_the_next(
 
             patched.setattr(Database, "step", step)
             with pytest.raises(KeyboardInterrupt):
-                other.take(path)
-            with other.at() as context:
+                other_home.take(path)
+            with other_home.at() as context:
                 wrong = [one for one in verify(context, VerifyRequest()).checks if not one.ok]
                 assert [(one.name, str(path) in one.detail) for one in wrong] == [("imports", True)]
                 assert status(context, StatusRequest()).unfinished_imports == (str(path),)
-    other.take(path)
-    assert other.bytes() == path.read_bytes()
+    other_home.take(path)
+    assert other_home.bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize("again", ["the same file", "a copy", "another in its place"])
+@pytest.mark.parametrize("imported_file", ["the same file", "a copy", "another in its place"])
 def test_an_import_that_was_stopped_is_told_of_until_its_file_is_imported_again(
-    other: Home, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: str
+    other_home: Home, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imported_file: str
 ) -> None:
     def stop(self: Database) -> None:
         raise KeyboardInterrupt
@@ -219,27 +222,27 @@ def test_an_import_that_was_stopped_is_told_of_until_its_file_is_imported_again(
     with monkeypatch.context() as patched:
         patched.setattr(Database, "step", stop)
         with pytest.raises(KeyboardInterrupt):
-            other.take(path)
+            other_home.take(path)
     unrelated = tmp_path / "unrelated.jsonl"
     (tmp_path / "copy.jsonl").write_bytes(path.read_bytes())
     with Home(tmp_path / "empty").at() as context:
         remember(context, RememberRequest("Mine.", wing="own"))
         export(context, ExportRequest(unrelated))
-    other.take(unrelated)
-    other.take(path, dry_run=True)
-    with other.at() as context:
+    other_home.take(unrelated)
+    other_home.take(path, dry_run=True)
+    with other_home.at() as context:
         (told,) = [one for one in doctor(context, DoctorRequest(canaries=False)).findings if one.name == "import"]
         assert (told.ok, told.mend) == (False, f"palazzo import '{path}'")
-    if again == "another in its place":
+    if imported_file == "another in its place":
         path.write_bytes(path.read_bytes() + b"\n")
-    other.take(tmp_path / "copy.jsonl" if again == "a copy" else path)
-    with other.at() as context:
+    other_home.take(tmp_path / "copy.jsonl" if imported_file == "a copy" else path)
+    with other_home.at() as context:
         assert status(context, StatusRequest()).unfinished_imports == ()
         assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_taken(
-    other: Home, path: Path, monkeypatch: pytest.MonkeyPatch
+    other_home: Home, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from palazzo.exchange import checking
 
@@ -252,51 +255,55 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken(
 
     monkeypatch.setattr(checking, "check", changed)
     with pytest.raises(SourceUnreadable, match="was changed while it was read"):
-        other.take(path)
+        other_home.take(path)
 
 
-def test_what_was_erased_here_does_not_come_back_by_an_earlier_export(other: Home, path: Path) -> None:
-    other.take(path)
-    with other.at() as context:
+def test_what_was_erased_here_does_not_come_back_by_an_earlier_export(other_home: Home, path: Path) -> None:
+    other_home.take(path)
+    with other_home.at() as context:
         erase(context, EraseRequest(match="SQLite"))
-    erased = other.bytes()
-    other.take(path)
-    assert b"SQLite" not in other.bytes()
-    assert {line for line in erased.splitlines() if b"drawer" in line[:20]} == {
-        line for line in other.bytes().splitlines() if b"drawer" in line[:20]
+    export_after_erasing = other_home.bytes()
+    other_home.take(path)
+    assert b"SQLite" not in other_home.bytes()
+    assert {line for line in export_after_erasing.splitlines() if b"drawer" in line[:20]} == {
+        line for line in other_home.bytes().splitlines() if b"drawer" in line[:20]
     }
 
 
-def test_two_copies_of_one_palace_that_went_on_apart_are_put_together(other: Home, path: Path, tmp_path: Path) -> None:
-    other.take(path)
-    with other.at() as context:
+def test_two_copies_of_one_palace_that_went_on_apart_are_put_together(
+    other_home: Home, path: Path, tmp_path: Path
+) -> None:
+    other_home.take(path)
+    with other_home.at() as context:
         remember(context, RememberRequest("Said before.", wing="shop"))
     copy = Home(tmp_path / "copy")
-    copy.clock = other.clock
-    (copy.place / "palace.db").write_bytes((other.place / "palace.db").read_bytes())
-    for home, words in ((other, "Said here."), (copy, "Said there.")):
+    copy.clock = other_home.clock
+    (copy.place / "palace.db").write_bytes((other_home.place / "palace.db").read_bytes())
+    for home, words in ((other_home, "Said here."), (copy, "Said there.")):
         with home.at() as context:
             remember(context, RememberRequest(words, wing="shop"))
     told = tmp_path / "told.jsonl"
     told.write_bytes(copy.bytes())
-    assert len(other.take(told).forked) == 1
-    assert all(words in other.bytes() for words in (b"Said before.", b"Said here.", b"Said there."))
-    with other.at() as context:
+    assert len(other_home.take(told).forked) == 1
+    assert all(words in other_home.bytes() for words in (b"Said before.", b"Said here.", b"Said there."))
+    with other_home.at() as context:
         assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
     again = Home(tmp_path / "again")
-    path.write_bytes(other.bytes())
+    path.write_bytes(other_home.bytes())
     again.take(path)
     assert again.bytes() == path.read_bytes()
 
 
-def test_secrets_are_taken_out_of_what_is_imported(other: Home, path: Path, made: tuple[Home, bytes]) -> None:
+def test_secrets_are_taken_out_of_what_is_imported(
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes]
+) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
-    path.write_bytes(made[1].replace(b"The grey cat sleeps.", f"The key is {token}".encode()))
+    path.write_bytes(home_and_export[1].replace(b"The grey cat sleeps.", f"The key is {token}".encode()))
     lines = [line for line in read(path.read_bytes()) if line["kind"] not in ("drawer", "link")]
     write(path, lines)
-    other.take(path)
-    assert token.encode() not in other.bytes()
-    assert token.encode() not in (other.place / "palace.db").read_bytes()
+    other_home.take(path)
+    assert token.encode() not in other_home.bytes()
+    assert token.encode() not in (other_home.place / "palace.db").read_bytes()
 
 
 # --- bad input ---------------------------------------------------------------------------------------------
@@ -339,192 +346,194 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
 }
 
 
-def refused(other: Home, path: Path, why: str) -> None:
+def assert_refused(other_home: Home, path: Path, why: str) -> None:
     """Whoever imports it is told in one sentence, and nothing has come."""
     with pytest.raises(SourceUnreadable) as caught:
-        other.take(path, store="palazzo")
+        other_home.take(path, store="palazzo")
     said = str(caught.value)
     assert why in said
     assert str(path) in said
     assert "\n" not in said
-    assert not (other.place / "palace.db").exists()
+    assert not (other_home.place / "palace.db").exists()
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_not_as_an_export_has_it_is_one_sentence_and_nothing_of_it_is_taken(
-    other: Home, path: Path, made: tuple[Home, bytes], name: str
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes], name: str
 ) -> None:
     change, why = BAD[name]
-    write(path, change(read(made[1])))
-    refused(other, path, why)
+    write(path, change(read(home_and_export[1])))
+    assert_refused(other_home, path, why)
 
 
-def test_an_export_that_was_cut_off_is_not_taken(other: Home, path: Path) -> None:
+def test_an_export_that_was_cut_off_is_not_taken(other_home: Home, path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    refused(other, path, "cut off")
+    assert_refused(other_home, path, "cut off")
     lines = whole.splitlines(keepends=True)
     for many in (1, 5, -1):
         path.write_bytes(b"".join(lines[:many]))
-        refused(other, path, "ends in the middle")
+        assert_refused(other_home, path, "ends in the middle")
     path.write_bytes(b"".join([*lines[:-2], lines[-1]]))
-    refused(other, path, "lines stand before its end")
+    assert_refused(other_home, path, "lines stand before its end")
     path.write_bytes(whole + lines[-2])
-    refused(other, path, "stands behind the end")
+    assert_refused(other_home, path, "stands behind the end")
     packed = gzip.compress(whole)
     path.write_bytes(packed[: len(packed) // 2])
-    refused(other, path, "ends in the middle")
+    assert_refused(other_home, path, "ends in the middle")
 
 
-def test_a_million_facts_in_one_line_are_not_read(other: Home, path: Path, made: tuple[Home, bytes]) -> None:
-    head = made[1].splitlines()[0]
+def test_a_million_facts_in_one_line_are_not_read(
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes]
+) -> None:
+    head = home_and_export[1].splitlines()[0]
     one = json.dumps({"kind": "fact", "id": "0" * 32, "subject": "1" * 32})
     path.write_bytes(head + b"\n[" + ",".join([one] * 180_000).encode() + b"]")
-    refused(other, path, "values")
+    assert_refused(other_home, path, "values")
     path.write_bytes(head + b'\n{"kind":"item","parts":' + b"[" * 1_100_000)
-    refused(other, path, "values")
+    assert_refused(other_home, path, "values")
     path.write_bytes(head + b'\n{"kind":"item","parts":' + b"[" * 100_000)
-    refused(other, path, "nested too deeply")
+    assert_refused(other_home, path, "nested too deeply")
 
 
 @pytest.mark.parametrize("ending", [b"", b'"', b"\\"])
 def test_a_long_line_that_is_cut_off_within_quotes_is_looked_at_once(
-    other: Home, path: Path, made: tuple[Home, bytes], ending: bytes
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes], ending: bytes
 ) -> None:
     """Looked at from each quote in it, it would take hours."""
-    path.write_bytes(made[1].splitlines()[0] + b'\n{"kind":"item","text":"' + b'x\\"' * 400_000 + ending)
-    refused(other, path, "cut off")
+    path.write_bytes(home_and_export[1].splitlines()[0] + b'\n{"kind":"item","text":"' + b'x\\"' * 400_000 + ending)
+    assert_refused(other_home, path, "cut off")
 
 
 @pytest.mark.parametrize("cut", [2, 11, 200])
-@pytest.mark.parametrize("packed", [gzip.compress, zstandard.compress])
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
 def test_a_packed_export_of_which_only_the_beginning_is_left_is_told_from_another_file(
-    other: Home, path: Path, made: tuple[Home, bytes], packed: Callable[[bytes], bytes], cut: int
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes], compress: Callable[[bytes], bytes], cut: int
 ) -> None:
-    path.write_bytes(packed(made[1])[: max(cut, 4) if packed is zstandard.compress else cut])
+    path.write_bytes(compress(home_and_export[1])[: max(cut, 4) if compress is zstandard.compress else cut])
     with pytest.raises(SourceUnreadable, match="ends in the middle"):
-        other.take(path)
+        other_home.take(path)
 
 
 @pytest.mark.parametrize("text", [b"", b"\n \n"])
-def test_a_file_without_a_word_is_said_to_be_empty(other: Home, path: Path, text: bytes) -> None:
+def test_a_file_without_a_word_is_said_to_be_empty(other_home: Home, path: Path, text: bytes) -> None:
     path.write_bytes(text)
     with pytest.raises(UsageError, match="is empty"):
-        other.take(path)
+        other_home.take(path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such files there")
-def test_what_is_no_file_is_not_waited_for(other: Home, tmp_path: Path) -> None:
+def test_what_is_no_file_is_not_waited_for(other_home: Home, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "dangling").symlink_to("nowhere")
     for path in (tmp_path / "pipe", tmp_path / "dangling", Path("/dev/zero")):
         for store in (None, "palazzo", "shodh", "claude-mem"):
             with pytest.raises(UsageError, match="no file and no directory"):
-                other.take(path, store=store)
+                other_home.take(path, store=store)
 
 
 @pytest.mark.parametrize("at", [-62_135_596_800_000_000, 253_402_300_799_999_999])
 def test_what_was_said_at_an_end_of_the_calendar_is_imported_and_shown(
-    other: Home, path: Path, made: tuple[Home, bytes], at: int
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes], at: int
 ) -> None:
-    lines = [line for line in read(made[1]) if line["kind"] not in ("link", "drawer")]
+    lines = [line for line in read(home_and_export[1]) if line["kind"] not in ("link", "drawer")]
     lines = [{**line, "created_at": at, "recorded_at": at} if line["kind"] == "item" else line for line in lines]
     write(path, lines)
-    other.take(path, store="palazzo")
+    other_home.take(path, store="palazzo")
     for zone in ("UTC", "Pacific/Auckland", "America/Los_Angeles"):
-        other.variables["TZ"] = zone
-        with other.at() as context:
+        other_home.variables["TZ"] = zone
+        with other_home.at() as context:
             assert "cat" in search(context, SearchRequest("grey cat")).hits[0].text
             wake_up(context, WakeUpRequest(wing="shop"))
-    with other.at() as context:
+    with other_home.at() as context:
         assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
 
 
 @pytest.mark.parametrize(("field", "value"), [("author", "Kim"), ("role", "tool"), ("meta", {})])
 def test_an_item_that_is_told_otherwise_stays_as_it_was_and_is_named(
-    other: Home, path: Path, made: tuple[Home, bytes], field: str, value: object
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes], field: str, value: object
 ) -> None:
-    lines = [line for line in read(made[1]) if line["kind"] not in ("link", "drawer")]
+    lines = [line for line in read(home_and_export[1]) if line["kind"] not in ("link", "drawer")]
     notes = [line for line in lines if line["kind"] == "item" and line["type"] == "note"]
     for told in ({}, {field: value}):
         changed = [{**line, **told} if line in notes else line for line in lines]
         write(path, changed)
-        taken = other.take(path)
-    assert {*taken.variants} == {note["id"] for note in notes if note.get(field, {}) != value}
-    kept = {line["id"]: line for line in read(other.bytes()) if line["kind"] == "item"}
-    assert [kept[note["id"]].get(field) for note in notes] == [note.get(field) for note in notes]
-    with other.at() as context:
-        assert [one for one in verify(context, VerifyRequest()).checks if not one.ok] == []
+        result = other_home.take(path)
+    assert {*result.variants} == {note["id"] for note in notes if note.get(field, {}) != value}
+    items_by_id = {line["id"]: line for line in read(other_home.bytes()) if line["kind"] == "item"}
+    assert [items_by_id[note["id"]].get(field) for note in notes] == [note.get(field) for note in notes]
+    with other_home.at() as context:
+        assert [check for check in verify(context, VerifyRequest()).checks if not check.ok] == []
 
 
-def test_a_bomb_is_not_unpacked(other: Home, path: Path) -> None:
+def test_a_bomb_is_not_unpacked(other_home: Home, path: Path) -> None:
     packed = path.with_name("bomb.jsonl.gz")
     with gzip.open(packed, "wb", compresslevel=9) as file:
         for _ in range(100):
             file.write(b" " * (1 << 20))
-    refused(other, packed, "times its size")
+    assert_refused(other_home, packed, "times its size")
 
 
 @pytest.mark.parametrize("kind", ["claude-code", "codex", "gemini", "copilot"])
 @pytest.mark.parametrize("session", ["../../evil", "/evil", ".."])
 def test_a_session_whose_name_is_a_path_is_restored_in_the_directory_that_was_named(
-    other: Home, path: Path, made: tuple[Home, bytes], kind: str, session: str
+    other_home: Home, path: Path, home_and_export: tuple[Home, bytes], kind: str, session: str
 ) -> None:
-    lines = [line for line in read(made[1]) if line["kind"] not in ("link", "drawer")]
+    lines = [line for line in read(home_and_export[1]) if line["kind"] not in ("link", "drawer")]
     for line in lines:
         if line["kind"] == "source" and line.get("session"):
             line |= {"type": kind, "session": session, "uri": "file:///sessions/../../%2e%2e/x/.."}
     write(path, lines)
-    other.take(path)
+    other_home.take(path)
     for name in ("projects", "sessions", "tmp", "session-state", "anywhere"):
         top = path.parent / "restored" / name
         top.mkdir(parents=True)
-        with other.at() as context:
+        with other_home.at() as context:
             told = restore_session(context, RestoreSessionRequest(session, top))
         assert told.files
         assert all(top in file.path.resolve().parents for file in told.files)
 
 
-def test_what_is_nobodys_is_named_with_what_could_be_read(other: Home, tmp_path: Path) -> None:
+def test_what_is_nobodys_is_named_with_what_could_be_read(other_home: Home, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Buy milk.\n")
     for named, why in (({}, "mempalace"), ({"store": "spells"}, "'spells'")):
         with pytest.raises(UsageError, match=why):
-            other.take(path, **named)
+            other_home.take(path, **named)
     with pytest.raises(UsageError, match="does not exist"):
-        other.take(tmp_path / "missing.jsonl")
+        other_home.take(tmp_path / "missing.jsonl")
 
 
-def test_an_export_says_itself_where_things_stand(other: Home, path: Path) -> None:
+def test_an_export_says_itself_where_things_stand(other_home: Home, path: Path) -> None:
     with pytest.raises(UsageError, match="leave --wing out"):
-        other.take(path, wing="other")
+        other_home.take(path, wing="other")
 
 
-def test_markdown_is_for_reading(made: tuple[Home, bytes], other: Home, tmp_path: Path) -> None:
-    with made[0].at() as context:
+def test_markdown_is_for_reading(home_and_export: tuple[Home, bytes], other_home: Home, tmp_path: Path) -> None:
+    with home_and_export[0].at() as context:
         export(context, ExportRequest(tmp_path / "pages", "markdown"))
     with pytest.raises(UsageError, match="for reading"):
-        other.take(tmp_path / "pages")
+        other_home.take(tmp_path / "pages")
 
 
-def test_an_agent_may_see_what_would_come_and_a_person_imports_it(other: Home, path: Path) -> None:
-    other.variables["CLAUDECODE"] = "1"
-    assert other.take(path, dry_run=True).counts
+def test_an_agent_may_see_what_would_come_and_a_person_imports_it(other_home: Home, path: Path) -> None:
+    other_home.variables["CLAUDECODE"] = "1"
+    assert other_home.take(path, dry_run=True).counts
     with pytest.raises(UsageError, match="a person imports one"):
-        other.take(path)
+        other_home.take(path)
 
 
 @pytest.mark.parametrize(("variables", "trust"), [({}, "user"), ({"CLAUDECODE": "1"}, "agent")])
 def test_what_an_agent_takes_over_is_believed_as_an_agents(
-    other: Home, tmp_path: Path, variables: dict[str, str], trust: str
+    other_home: Home, tmp_path: Path, variables: dict[str, str], trust: str
 ) -> None:
     store = tmp_path / ".claude"
     (store / "projects").mkdir(parents=True)
     (store / "CLAUDE.md").write_text("# Rules\n\nNever deploy on a Friday.\n")
-    other.variables |= variables
-    taken = other.take(store)
-    assert taken.store == "claude-memory"
-    with other.at() as context:
+    other_home.variables |= variables
+    result = other_home.take(store)
+    assert result.store == "claude-memory"
+    with other_home.at() as context:
         (hit,) = search(context, SearchRequest("deploy on Friday")).hits
         assert hit.trust == trust
         undo(context, UndoRequest())
@@ -532,22 +541,26 @@ def test_what_an_agent_takes_over_is_believed_as_an_agents(
 
 
 @pytest.mark.parametrize("trust", ["tool", "external"])
-def test_another_memory_s_store_is_trusted_as_far_as_is_said(other: Home, tmp_path: Path, trust: str) -> None:
+def test_another_memory_s_store_is_trusted_as_far_as_is_said(other_home: Home, tmp_path: Path, trust: str) -> None:
     store = tmp_path / ".claude"
     (store / "projects").mkdir(parents=True)
     (store / "CLAUDE.md").write_text("# Rules\n\nNever deploy on a Friday.\n")
-    other.take(store, trust=trust)
-    with other.at() as context:
+    other_home.take(store, trust=trust)
+    with other_home.at() as context:
         (hit,) = search(context, SearchRequest("deploy on Friday")).hits
     assert hit.trust == trust
 
 
-def test_nothing_but_an_earlier_export_is_overwritten(made: tuple[Home, bytes], tmp_path: Path) -> None:
+def test_nothing_but_an_earlier_export_is_overwritten(home_and_export: tuple[Home, bytes], tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
     notes.write_text('{"mine": 1}\n')
-    for out, why in ((notes, "no export"), (made[0].place / "palace.db", "no export"), (tmp_path, "is a directory")):
-        with made[0].at() as context, pytest.raises(UsageError, match=why):
+    for out, why in (
+        (notes, "no export"),
+        (home_and_export[0].place / "palace.db", "no export"),
+        (tmp_path, "is a directory"),
+    ):
+        with home_and_export[0].at() as context, pytest.raises(UsageError, match=why):
             export(context, ExportRequest(out))
     assert notes.read_text() == '{"mine": 1}\n'
-    with made[0].at() as context, pytest.raises(PalazzoError, match="cannot be written"):
+    with home_and_export[0].at() as context, pytest.raises(PalazzoError, match="cannot be written"):
         export(context, ExportRequest(tmp_path / "no" / "such" / "export.jsonl"))

@@ -15,8 +15,10 @@ from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED
 from .collection_samples import few, head_of, read_or_refuse
 from .opencode_samples import unpack, unpack_live, unpack_storage
 
-each = pytest.mark.parametrize(
-    "collection", [*COLLECTIONS, *NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS], ids=lambda one: type(one).__name__
+each_collection = pytest.mark.parametrize(
+    "collection",
+    [*COLLECTIONS, *NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS],
+    ids=lambda collection: type(collection).__name__,
 )
 
 NAMES = (
@@ -37,14 +39,14 @@ heads = st.binary(max_size=200) | st.builds(
 )
 
 
-@each
+@each_collection
 @given(head=heads, name=st.sampled_from(NAMES))
 def test_no_head_makes_recognising_fail(collection: Collection, head: bytes, name: str) -> None:
     for path in (Path("/home/dev/acme") / name, Path("/home/dev/ac\nme")):
         assert collection.recognises(path, head) in (True, False)
 
 
-@each
+@each_collection
 @few
 @given(head=heads, name=st.sampled_from(NAMES))
 def test_what_it_takes_for_its_own_it_reads_or_refuses_with_a_sentence(
@@ -55,7 +57,7 @@ def test_what_it_takes_for_its_own_it_reads_or_refuses_with_a_sentence(
     read_or_refuse(collection, path)
 
 
-@each
+@each_collection
 def test_what_is_not_there_is_refused_with_a_sentence(collection: Collection, tmp_path: Path) -> None:
     assert not collection.recognises(tmp_path, b"")
     with pytest.raises(SourceUnreadable):
@@ -71,7 +73,7 @@ def test_each_source_is_claimed_by_one_collection(tmp_path: Path) -> None:
         assert claims == ["OpencodeStorage" if path.is_dir() else "Opencode"]
 
 
-@each
+@each_collection
 def test_it_says_what_it_is(collection: Collection) -> None:
     assert collection.kind
     assert collection.version >= 1

@@ -145,12 +145,14 @@ def test_no_content_makes_reading_fail(value: object, other: object, tmp_path_fa
 
 
 def test_items_that_are_messages_themselves_know_the_tools_of_their_calls(tmp_path: Path) -> None:
-    asked = {
+    message_with_call = {
         "role": "assistant",
         "content": "",
         "toolCalls": [call("t1", "run_terminal_command", '{"command": "cat port"}')],
         "toolCallStates": [{"toolCallId": "t1", "status": "done", "output": [{"name": "o", "content": "8443"}]}],
     }
-    called, result = messages(tmp_path, asked, {"role": "tool", "content": "8443", "toolCallId": "t1"})
-    assert [part.kind for part in called.parts] == ["tool_call"]
+    parsed_message, result = messages(
+        tmp_path, message_with_call, {"role": "tool", "content": "8443", "toolCallId": "t1"}
+    )
+    assert [part.kind for part in parsed_message.parts] == ["tool_call"]
     assert [(part.name, part.trust) for part in result.parts] == [("run_terminal_command", "tool")]

@@ -253,7 +253,7 @@ def test_a_day_s_file_that_lies_alone_is_read_with_ids_for_names(tmp_path: Path)
     assert FEEDER.recognises(path, head_of(path))
     [(session, rows)] = read_all(FEEDER, path)
     assert (session.title, session.identity.key) == ("#general, 2026-03-04", ("slack", "general", "2026-03-04"))
-    assert [(one.author, one.text) for one in said(rows)] == [("U1", "Which port?"), ("U2", "8443.")]
-    other = tmp_path / "rows.json"
-    other.write_text('[{"type": "message", "text": "x", "ts": 17}]')
-    assert not FEEDER.recognises(other, head_of(other))
+    assert [(message.author, message.text) for message in said(rows)] == [("U1", "Which port?"), ("U2", "8443.")]
+    other_path = tmp_path / "rows.json"
+    other_path.write_text('[{"type": "message", "text": "x", "ts": 17}]')
+    assert not FEEDER.recognises(other_path, head_of(other_path))

@@ -114,44 +114,44 @@ def plain_text_keeps(told: list[Turn]) -> list[Turn]:
     return kept
 
 
-def quoted_turns(told: list[Turn], directory: Path, way: int) -> Path:
+def quoted_turns(turns: list[Turn], directory: Path, way: int) -> Path:
     """What the person said behind `>`, the answer below it."""
     gap = "\n\n" if way % 2 else "\n"
-    quoted = [
-        "\n".join(f"> {line}" for line in one.text.split("\n")) if one.role == "user" else one.text for one in told
+    blocks = [
+        "\n".join(f"> {line}" for line in turn.text.split("\n")) if turn.role == "user" else turn.text for turn in turns
     ]
     path = directory / "chat.md"
-    path.write_bytes((b"\xef\xbb\xbf" if way % 4 == 1 else b"") + gap.join(quoted).encode() + b"\n")
+    path.write_bytes((b"\xef\xbb\xbf" if way % 4 == 1 else b"") + gap.join(blocks).encode() + b"\n")
     return path
 
 
-def quoted_turns_keeps(told: list[Turn]) -> list[Turn]:
+def quoted_turns_keeps(turns: list[Turn]) -> list[Turn]:
     """What quotations can say: no answer with a quotation in it, no blank line in a question."""
-    kept: list[Turn] = []
-    for one in [*plain_text_keeps(told), *plain_text_keeps([])]:
-        lines = [line for line in one.text.split("\n") if line.strip()]
+    kept_turns: list[Turn] = []
+    for turn in [*plain_text_keeps(turns), *plain_text_keeps([])]:
+        lines = [line for line in turn.text.split("\n") if line.strip()]
         text = "\n".join(f"a{line}" for line in lines)
-        kept.append(Turn("assistant" if len(kept) % 2 else "user", text, 0))
-    return kept
+        kept_turns.append(Turn("assistant" if len(kept_turns) % 2 else "user", text, 0))
+    return kept_turns
 
 
-def chat_messages(told: list[Turn], directory: Path, way: int) -> Path:
+def chat_messages(turns: list[Turn], directory: Path, way: int) -> Path:
     """Messages with a role and content, as one of the APIs has them, in one document or one a line."""
     messages: list[object] = []
-    for n, one in enumerate(told):
-        when = {"timestamp": iso(one.at)}
-        if one.role == "tool":
-            messages.append({"role": "tool", "tool_call_id": f"t{n}", "content": one.text, **when})
+    for n, turn in enumerate(turns):
+        timestamp = {"timestamp": iso(turn.at)}
+        if turn.role == "tool":
+            messages.append({"role": "tool", "tool_call_id": f"t{n}", "content": turn.text, **timestamp})
         elif way % 3 == 1:
-            messages.append({"role": one.role, "content": [{"type": "text", "text": one.text}], **when})
+            messages.append({"role": turn.role, "content": [{"type": "text", "text": turn.text}], **timestamp})
         elif way % 3 == 2:
-            role = "model" if one.role == "assistant" else one.role
-            messages.append({"role": role, "parts": [{"text": one.text}], **when})
+            role = "model" if turn.role == "assistant" else turn.role
+            messages.append({"role": role, "parts": [{"text": turn.text}], **timestamp})
         else:
-            messages.append({"role": one.role, "content": one.text, **when})
+            messages.append({"role": turn.role, "content": turn.text, **timestamp})
     path = directory / ("chat.jsonl" if way % 4 == 1 else "chat.json")
     if way % 4 == 1:
-        path.write_bytes(b"".join(ascii_js(one) + b"\n" for one in messages))
+        path.write_bytes(b"".join(ascii_js(message) + b"\n" for message in messages))
     else:
         path.write_bytes(ascii_js({"messages": messages} if way % 2 else messages))
     return path

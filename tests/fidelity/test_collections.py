@@ -85,18 +85,20 @@ def plain_text(told: list[Turn], directory: Path, way: int) -> None:
     assert [(one.role, one.text) for one in heard(rows)] == [(one.role, one.text) for one in turns]
 
 
-def quoted_turns(told: list[Turn], directory: Path, way: int) -> None:
-    turns = kept.quoted_turns_keeps(told)
-    path = kept.quoted_turns(turns, directory, way)
+def quoted_turns(turns: list[Turn], directory: Path, way: int) -> None:
+    kept_turns = kept.quoted_turns_keeps(turns)
+    path = kept.quoted_turns(kept_turns, directory, way)
     rows = rows_of(QuotedTurns(), path)
     assert b"".join(row.raw for row in rows) == path.read_bytes()
-    assert [(one.role, one.text.strip("\n")) for one in heard(rows)] == [(one.role, one.text) for one in turns]
+    assert [(turn.role, turn.text.strip("\n")) for turn in heard(rows)] == [
+        (turn.role, turn.text) for turn in kept_turns
+    ]
 
 
-def chat_messages(told: list[Turn], directory: Path, way: int) -> None:
-    told = [Turn("user", "first", START), Turn("assistant", "second", START + 1), *told]
-    rows = rows_of(ChatMessages(), kept.chat_messages(told, directory, way))
-    assert heard(rows) == spoken(told)
+def chat_messages(turns: list[Turn], directory: Path, way: int) -> None:
+    turns = [Turn("user", "first", START), Turn("assistant", "second", START + 1), *turns]
+    rows = rows_of(ChatMessages(), kept.chat_messages(turns, directory, way))
+    assert heard(rows) == spoken(turns)
 
 
 def diary(told: list[Turn], directory: Path, way: int) -> None:

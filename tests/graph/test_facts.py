@@ -613,8 +613,8 @@ def test_facts_that_an_earlier_palazzo_kept_are_compared(kg: Kg) -> None:
 
 def test_a_person_may_say_otherwise_or_be_stricter(kg: Kg) -> None:
     assert contradicts(kg, "port", "8080", "9090")
-    (declared,) = kg("predicate", "port", many=True).predicates
-    assert not declared.functional
+    (predicate,) = kg("predicate", "port", many=True).predicates
+    assert not predicate.functional
     assert kg("conflicts").count == 0
     assert not contradicts(kg, "port", "7070")
     kg("undo")
@@ -626,7 +626,7 @@ def test_a_person_may_say_otherwise_or_be_stricter(kg: Kg) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "left"),
+    ("first", "second", "remaining_object"),
     [
         ({}, {}, "9090"),
         ({"valid_from": "2026-01-01"}, {"valid_from": "2026-03-01"}, "9090"),
@@ -637,7 +637,7 @@ def test_a_person_may_say_otherwise_or_be_stricter(kg: Kg) -> None:
     ],
 )
 def test_a_conflict_names_the_command_that_settles_it(
-    kg: Kg, first: dict[str, Any], second: dict[str, Any], left: str
+    kg: Kg, first: dict[str, Any], second: dict[str, Any], remaining_object: str
 ) -> None:
     kg("add", "the api", "runs on port", "8080", **first)
     kg("add", "the api", "runs on port", "9090", **second)
@@ -648,10 +648,10 @@ def test_a_conflict_names_the_command_that_settles_it(
     at, wing, everywhere = options.get("--at"), options.get("--wing"), "--everywhere" in words
     kg("supersede", *words[-4:], at=at, wing=wing, everywhere=everywhere)
     assert kg("conflicts").count == 0
-    assert kg.says("the api", everywhere=True) == [f"the api runs on port {left}"]
+    assert kg.says("the api", everywhere=True) == [f"the api runs on port {remaining_object}"]
 
 
 def test_the_page_lists_the_predicates_that_are_known_to_have_one_value() -> None:
     page = Path(__file__).parents[2] / "docs" / "how-to" / "keep-facts.md"
-    listed = re.findall(r"^\| `(.+)` \|", page.read_text("utf-8"), re.MULTILINE)
-    assert {name for line in listed for name in line.split("`, `")} == {*SINGLE_VALUED}
+    table_cells = re.findall(r"^\| `(.+)` \|", page.read_text("utf-8"), re.MULTILINE)
+    assert {name for line in table_cells for name in line.split("`, `")} == {*SINGLE_VALUED}

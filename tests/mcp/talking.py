@@ -129,12 +129,12 @@ class Talk:
 
 def in_projects(talk: Talk, *names: str) -> list[Talk]:
     """Return the same palace as it is seen from projects of these names."""
-    found = []
+    talks = []
     for name in names:
         directory = talk.cwd.parent / name
         directory.mkdir()
-        found.append(replace(talk, cwd=directory, variables={"HOME": str(talk.cwd)}))
-    return found
+        talks.append(replace(talk, cwd=directory, variables={"HOME": str(talk.cwd)}))
+    return talks
 
 
 def _request(number: int | str, method: str, params: dict[str, Any]) -> dict[str, Any]:

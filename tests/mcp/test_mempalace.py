@@ -69,19 +69,19 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def talk(stocked: Palace, tmp_path: Path) -> Talk:
+def talk(stocked_palace: Palace, tmp_path: Path) -> Talk:
     home = tmp_path / "shop"
     home.mkdir()
-    return Talk(stocked, home, profile="mempalace", toolset="core")
+    return Talk(stocked_palace, home, profile="mempalace", toolset="core")
 
 
 def test_a_fact_is_one_of_the_project_of_its_server(talk: Talk) -> None:
     shop, garden = in_projects(talk, "bakery", "garden")
     fact = {"subject": "okapi gateway", "predicate": "listens on", "object": "1"}
     parsed(shop, "kg_add", **fact)
-    assert [one["object"] for one in parsed(shop, "kg_query", entity="okapi gateway")["facts"]] == ["1"]
-    seen = parsed(garden, "kg_query", entity="okapi gateway")
-    assert (seen["facts"], seen["facts_of_other_projects"]) == ([], 1)
+    assert [row["object"] for row in parsed(shop, "kg_query", entity="okapi gateway")["facts"]] == ["1"]
+    answer = parsed(garden, "kg_query", entity="okapi gateway")
+    assert (answer["facts"], answer["facts_of_other_projects"]) == ([], 1)
     assert parsed(garden, "kg_timeline", entity="okapi gateway")["timeline"] == []
     assert parsed(shop, "kg_invalidate", **fact)["success"]
 
@@ -471,7 +471,7 @@ def test_remarks_do_not_break_the_json(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "answered"),
+    ("given_days", "expected_days"),
     [
         ({"valid_from": "2024-01-01"}, ("2024-01-01", None)),
         ({"valid_from": "2024-01-01T09:30:00Z"}, ("2024-01-01T09:30:00Z", None)),
@@ -481,13 +481,15 @@ def test_remarks_do_not_break_the_json(talk: Talk) -> None:
         ({"valid_from": "", "valid_to": None}, (None, None)),
     ],
 )
-def test_days_come_back_as_days(talk: Talk, stated: dict[str, Any], answered: tuple[str | None, str | None]) -> None:
-    parsed(talk, "kg_add", subject="Ada", predicate="works at", object="Initech", **stated)
+def test_days_come_back_as_days(
+    talk: Talk, given_days: dict[str, Any], expected_days: tuple[str | None, str | None]
+) -> None:
+    parsed(talk, "kg_add", subject="Ada", predicate="works at", object="Initech", **given_days)
     for rows in (
         parsed(talk, "kg_query", entity="Ada")["facts"],
         parsed(talk, "kg_timeline", entity="Ada")["timeline"],
     ):
-        assert [(row["valid_from"], row["valid_to"]) for row in rows] == [answered]
+        assert [(row["valid_from"], row["valid_to"]) for row in rows] == [expected_days]
 
 
 def test_a_diary_entry_may_be_called_content(talk: Talk) -> None:

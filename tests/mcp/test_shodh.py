@@ -16,7 +16,7 @@ from palazzo.mcp.server import listed
 from palazzo.palace import Palace
 from palazzo.text.tokens import estimate_tokens
 
-PUBLISHED = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
+PUBLISHED_TOOLS = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
 """The tools of the published server: parameters with types, choices and defaults, and which are required."""
 OWN_TOOLS = {
     "forget_by_tags", "get_memory", "brain", "health", "audit", "cleanup", "dedup", "export", "import_memories", "sync",
@@ -37,10 +37,10 @@ OWN_PARAMETERS = {
 
 
 @pytest.fixture
-def talk(stocked: Palace, tmp_path: Path) -> Talk:
+def talk(stocked_palace: Palace, tmp_path: Path) -> Talk:
     home = tmp_path / "shop"
     home.mkdir()
-    return Talk(stocked, home, profile="shodh", toolset="core")
+    return Talk(stocked_palace, home, profile="shodh", toolset="core")
 
 
 def told(talk: Talk, name: str, **arguments: Any) -> dict[str, Any]:
@@ -66,37 +66,39 @@ def kept(talk: Talk, content: str, **arguments: Any) -> str:
 
 def test_every_published_tool_is_there_and_no_other_but_those_that_followed() -> None:
     names = {tool.name for tool in TOOLS}
-    assert names == PUBLISHED.keys() | OWN_TOOLS
+    assert names == PUBLISHED_TOOLS.keys() | OWN_TOOLS
     assert len(names) == len(TOOLS)
     assert PROFILE.tools("core") == PROFILE.tools("full") == TOOLS
     assert set(PROFILE.names.values()) <= names
     assert estimate_tokens(INSTRUCTIONS) < 300
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", PUBLISHED_TOOLS)
 def test_parameters_and_defaults_are_the_published_ones(name: str) -> None:
     tool = next(tool for tool in TOOLS if tool.name == name)
-    parameters = PUBLISHED[name]["parameters"]
+    parameters = PUBLISHED_TOOLS[name]["parameters"]
     properties = tool.input["properties"]
     assert properties.keys() - OWN_PARAMETERS.get(name, set()) == parameters.keys()
-    assert set(tool.input.get("required", [])) == set(PUBLISHED[name]["required"])
-    given = tool.given({required: _value(parameters[required]) for required in PUBLISHED[name]["required"]})
-    for parameter, published in parameters.items():
+    assert set(tool.input.get("required", [])) == set(PUBLISHED_TOOLS[name]["required"])
+    arguments = tool.given(
+        {parameter: _value(parameters[parameter]) for parameter in PUBLISHED_TOOLS[name]["required"]}
+    )
+    for parameter, schema in parameters.items():
         ours = properties[parameter]
-        assert ours["type"].replace("integer", "number") == published["type"], parameter
-        assert set(ours.get("enum", ())) >= set(published.get("enum", ())), parameter
-        assert ("enum" in ours) == ("enum" in published), parameter
-        if "default" in published:
-            assert given[parameter] == OWN_DEFAULTS.get((name, parameter), published["default"]), parameter
+        assert ours["type"].replace("integer", "number") == schema["type"], parameter
+        assert set(ours.get("enum", ())) >= set(schema.get("enum", ())), parameter
+        assert ("enum" in ours) == ("enum" in schema), parameter
+        if "default" in schema:
+            assert arguments[parameter] == OWN_DEFAULTS.get((name, parameter), schema["default"]), parameter
 
 
-def _value(published: dict[str, Any]) -> Any:
+def _value(schema: dict[str, Any]) -> Any:
     """A value for a parameter."""
-    if "enum" in published:
-        return published["enum"][0]
-    if published["type"] == "array":
-        return [_value(published.get("items", {"type": "string"}))]
-    return {"string": "x", "number": 1, "boolean": True, "object": {}}[published["type"]]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema["type"] == "array":
+        return [_value(schema.get("items", {"type": "string"}))]
+    return {"string": "x", "number": 1, "boolean": True, "object": {}}[schema["type"]]
 
 
 def test_what_is_remembered_is_recalled_and_read_in_full(talk: Talk) -> None:

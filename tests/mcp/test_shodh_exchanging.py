@@ -15,11 +15,11 @@ from palazzo.palace import Palace
 
 
 @pytest.fixture
-def talk(stocked: Palace, palace_path: Path, tmp_path: Path) -> Talk:
+def talk(stocked_palace: Palace, palace_path: Path, tmp_path: Path) -> Talk:
     home = tmp_path / "shop"
     home.mkdir()
     variables = {"PALAZZO_PALACE": str(palace_path)}  # a dry run asks whether there is one
-    return Talk(stocked, home, profile="shodh", toolset="core", variables=variables)
+    return Talk(stocked_palace, home, profile="shodh", toolset="core", variables=variables)
 
 
 def test_export_says_how_many_memories_it_wrote_and_where(talk: Talk, tmp_path: Path) -> None:

@@ -52,11 +52,11 @@ REFUSED_IN_FULL = {"update_todo": "cannot be edited"}
 
 
 @pytest.fixture
-def talk(stocked: Palace, tmp_path: Path) -> Talk:
+def talk(stocked_palace: Palace, tmp_path: Path) -> Talk:
     home = tmp_path / "shop"
     home.mkdir()
-    variables = {"PALAZZO_PALACE": str(stocked.database.path)}
-    return Talk(stocked, home, profile="shodh", toolset="core", variables=variables)
+    variables = {"PALAZZO_PALACE": str(stocked_palace.database.path)}
+    return Talk(stocked_palace, home, profile="shodh", toolset="core", variables=variables)
 
 
 def fill_palace(talk: Talk) -> dict[str, Any]:

@@ -20,10 +20,10 @@ TOLERANT_PROFILES = ("mempalace", "shodh")
 
 
 @pytest.fixture
-def talk(stocked: Palace, tmp_path: Path) -> Talk:
+def talk(stocked_palace: Palace, tmp_path: Path) -> Talk:
     home = tmp_path / "shop"
     home.mkdir()
-    return Talk(stocked, home)
+    return Talk(stocked_palace, home)
 
 
 @pytest.mark.parametrize("toolset", ["core", "full"])

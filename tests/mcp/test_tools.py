@@ -269,9 +269,9 @@ def test_a_fact_is_one_of_the_project_of_its_server_unless_it_is_said_to_hold_ev
     fact = {"subject": "okapi gateway", "predicate": "listens on"}
     assert shop.told("kg_add", **fact, object="1")["fact"]["wing"] == "bakery"
     shop.told("checkpoint", facts=[fact | {"object": "2"}, fact | {"object": "3", "everywhere": True}])
-    seen = garden.told("kg_query", entity="okapi gateway")
-    assert [one["object"] for one in seen["facts"]] == ["3"]
-    assert "2 facts of other projects left out" in seen["notice"]
+    answer = garden.told("kg_query", entity="okapi gateway")
+    assert [row["object"] for row in answer["facts"]] == ["3"]
+    assert "2 facts of other projects left out" in answer["notice"]
     assert len(garden.told("kg_query", entity="okapi gateway", everywhere=True)["facts"]) == 3
     assert "in wing bakery" in garden.refusal("kg_end", **fact, object="1")
     garden.told("kg_end", **fact, object="3", everywhere=True)
@@ -281,7 +281,7 @@ def test_a_fact_is_one_of_the_project_of_its_server_unless_it_is_said_to_hold_ev
 # --- sessions ----------------------------------------------------------------------------------------------
 
 
-def injected(talk: Talk) -> str:
+def session_start_text(talk: Talk) -> str:
     """Keep a decision, and let a session start; return what the hook told its agent."""
     with Context(talk.palace.database.path, talk.cwd, {"HOME": str(talk.cwd)}, clock=talk.palace.clock) as context:
         remember(context, RememberRequest(DECISION, kind="decision"))
@@ -289,7 +289,7 @@ def injected(talk: Talk) -> str:
 
 
 def test_why_says_what_a_hook_told_an_agent(talk: Talk) -> None:
-    assert DECISION in injected(talk)
+    assert DECISION in session_start_text(talk)
     answer = talk.told("why", session="0199")
     (injection,) = answer["injections"]
     assert DECISION in injection["text"]
@@ -396,7 +396,7 @@ def _stock_for_tools(talk: Talk) -> dict[str, str]:
     with Context(talk.palace.database.path, talk.cwd, {"HOME": str(talk.cwd)}) as context:
         sync_init(context, SyncInitRequest(str(remote)))
     (hit,) = talk.told("search", query="which port does the zebra gateway use", limit=1)["hits"]
-    injected(talk)
+    session_start_text(talk)
     return {
         "session": hit["where"].split(" · ")[1].split()[1],
         "drawer": other["id"], "note": note["id"], "todo": todo, "reminder": reminder, "tunnel": tunnel,

@@ -228,12 +228,12 @@ def test_a_file_that_was_read_is_not_opened_again(tmp_path: Path, read: Mine, mo
 
 def test_messages_are_counted_and_a_dry_run_says_what_the_real_one_does(tmp_path: Path, read: Mine) -> None:
     def row(kind: str, message: str, *blocks: dict[str, object]) -> str:
-        said = {"id": message, "role": kind, "content": list(blocks)}
+        body = {"id": message, "role": kind, "content": list(blocks)}
         at = {"timestamp": "2026-03-04T10:00:00Z", "sessionId": "s1", "cwd": str(tmp_path), "isSidechain": False}
-        return json.dumps({"type": kind, "uuid": f"u{len(rows)}", "parentUuid": None, "message": said, **at}) + "\n"
+        return json.dumps({"type": kind, "uuid": f"u{len(rows)}", "parentUuid": None, "message": body, **at}) + "\n"
 
-    def words(said: str) -> dict[str, object]:
-        return {"type": "text", "text": said}
+    def words(text: str) -> dict[str, object]:
+        return {"type": "text", "text": text}
 
     rows: list[str] = []
     rows.append(row("user", "", words("Which port?")))
@@ -247,11 +247,11 @@ def test_messages_are_counted_and_a_dry_run_says_what_the_real_one_does(tmp_path
     path = tmp_path / "s1.jsonl"
     path.write_text("".join(rows))
     for least, new in ((3, 0), (2, 1)):
-        wanted = Wanted(least_messages=least)
-        dry, real = (read(path, dry_run=is_dry, wanted=wanted) for is_dry in (True, False))
+        selection = Wanted(least_messages=least)
+        dry, real = (read(path, dry_run=is_dry, wanted=selection) for is_dry in (True, False))
         assert (dry.sources, dry.new, dry.skipped) == (real.sources, real.new, real.skipped)
-        assert (real.new, [one.reason for one in real.skipped]) == (new, [] if new else ["fewer than 3 messages"])
+        assert (real.new, [skip.reason for skip in real.skipped]) == (new, [] if new else ["fewer than 3 messages"])
     secret = Wanted(excluded=(tmp_path,))
-    other = tmp_path / "s2.jsonl"
-    other.write_text(path.read_text().replace('"s1"', '"s2"').replace('"u', '"v'))
-    assert read(other, dry_run=True, wanted=secret).skipped == read(other, wanted=secret).skipped != ()
+    other_path = tmp_path / "s2.jsonl"
+    other_path.write_text(path.read_text().replace('"s1"', '"s2"').replace('"u', '"v'))
+    assert read(other_path, dry_run=True, wanted=secret).skipped == read(other_path, wanted=secret).skipped != ()

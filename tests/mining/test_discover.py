@@ -173,18 +173,21 @@ def test_build_output_is_not_read_unless_it_is_named(tree: Path, is_checkout: bo
         subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
     put(tree, "docs/a.md", *(f"{name}/doc/a.md" for name in OUTPUTS), "packages/web/dist/a.md")
     assert taken(tree) == ["docs/a.md"]
-    reported = {one.path.relative_to(tree).as_posix() for one in discover([tree]) if _is_reported(one)}
-    assert reported == {*OUTPUTS, "packages/web/dist"}
+    reported_paths = {entry.path.relative_to(tree).as_posix() for entry in discover([tree]) if _is_reported(entry)}
+    assert reported_paths == {*OUTPUTS, "packages/web/dist"}
     assert "name it to read it" in skipped(tree)["vendor"]
     assert taken(tree / "vendor") == ["doc/a.md"]
     assert taken(tree, Rules(include=("out/**",))) == ["out/doc/a.md"]
     assert not set(OUTPUTS) & set(skipped(tree, Rules("convos")))  # an export may lie anywhere
-    both = [one for one in discover([tree, tree / "dist"]) if isinstance(one, Candidate)]
-    assert [(one.relative, one.root) for one in both] == [("docs/a.md", tree), ("dist/doc/a.md", tree)]
+    both = [candidate for candidate in discover([tree, tree / "dist"]) if isinstance(candidate, Candidate)]
+    assert [(candidate.relative, candidate.root) for candidate in both] == [
+        ("docs/a.md", tree),
+        ("dist/doc/a.md", tree),
+    ]
 
 
-def _is_reported(one: Candidate | Skip) -> bool:
-    return isinstance(one, Skip) and not one.expected
+def _is_reported(entry: Candidate | Skip) -> bool:
+    return isinstance(entry, Skip) and not entry.expected
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="asks git")

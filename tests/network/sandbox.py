@@ -60,7 +60,7 @@ class Report:
 
     code: int
     packets: list[Packet]
-    written: list[str]
+    written_paths: list[str]
 
 
 def command(scratch: Path, home: Path, program: Iterable[str]) -> list[str]:

@@ -48,8 +48,8 @@ def main(idle: float) -> None:
     home = Path.home()
     palazzo("install", "claude-code", "--dry-run")
     palazzo("install", "claude-code")
-    mined = json.loads(palazzo("mine", str(home / "acme"), "--wait", "--json"))
-    assert mined["new"] == len(DOCUMENTS) + 1, mined  # each was converted
+    mining_result = json.loads(palazzo("mine", str(home / "acme"), "--wait", "--json"))
+    assert mining_result["new"] == len(DOCUMENTS) + 1, mining_result  # each was converted
     palazzo("mine", str(home / ".claude" / "projects"), "--wait")
     palazzo("search", "Which port does the deploy service use?", PALAZZO_SERVICE="off")
     palazzo("search", "Which port does the deploy service use?")
@@ -70,12 +70,12 @@ def main(idle: float) -> None:
     palazzo("service", "stop")
 
 
-def palazzo(*arguments: str, given: bytes = b"", may_find_fault: bool = False, **variables: str) -> str:
+def palazzo(*arguments: str, stdin: bytes = b"", may_find_fault: bool = False, **variables: str) -> str:
     """Run the installed command; return what it prints."""
     print("palazzo", *arguments, file=sys.stderr, flush=True)
     process = subprocess.run(
         [PALAZZO, *arguments],
-        input=given,
+        input=stdin,
         capture_output=True,
         env={**os.environ, **variables},
         cwd=Path.home() / "acme",
@@ -87,7 +87,7 @@ def palazzo(*arguments: str, given: bytes = b"", may_find_fault: bool = False, *
 def hook(host: str, payload: Path) -> None:
     """Send a captured event to the hook, as if it happened in this home."""
     event, home = payload.name.split(".")[0], str(Path.home())
-    palazzo("hook", host, event, given=payload.read_bytes().replace(b"/home/dev", home.encode()))
+    palazzo("hook", host, event, stdin=payload.read_bytes().replace(b"/home/dev", home.encode()))
 
 
 def extension_hook(host: str, event: str) -> None:
@@ -100,7 +100,7 @@ def extension_hook(host: str, event: str) -> None:
         "prompt": "What did we decide about the deploy port?",
         "tool": {"name": "bash", "input": {"command": "make"}, "output": "failed", "error": "Error: 2 tests failed"},
     }
-    palazzo("hook", host, event, given=json.dumps(payload).encode())
+    palazzo("hook", host, event, stdin=json.dumps(payload).encode())
 
 
 def speak_over_stdio(**variables: str) -> None:

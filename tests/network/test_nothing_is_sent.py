@@ -41,7 +41,7 @@ def run(tmp_path: Path, *program: str) -> Report:
         pytest.fail(reason) if os.environ.get("PALAZZO_CI") else pytest.skip(reason)
     report = json.loads(process.stdout)
     assert report["code"] == 0, process.stderr[-4000:]
-    return Report(0, [Packet(**packet) for packet in report["packets"]], report["written"])
+    return Report(0, [Packet(**packet) for packet in report["packets"]], report["written_paths"])
 
 
 def foreign(paths: list[str], home: Path) -> list[str]:
@@ -65,7 +65,7 @@ def test_the_sandbox_sees_every_packet_look_up_and_file(tmp_path: Path) -> None:
     assert expected <= destinations
     home = tmp_path / "home"
     intruding_files = [f"{home}/.cache/Microsoft/deviceid", "/etc/hosts", "/run/left", "/var/tmp/left"]
-    assert sorted(foreign(report.written, home)) == sorted(intruding_files)
+    assert sorted(foreign(report.written_paths, home)) == sorted(intruding_files)
 
 
 def test_a_day_of_use_sends_nothing_and_writes_only_where_it_may(tmp_path: Path) -> None:
@@ -73,5 +73,5 @@ def test_a_day_of_use_sends_nothing_and_writes_only_where_it_may(tmp_path: Path)
     session.prepare(home)
     report = run(tmp_path, "-m", "tests.network.session", str(IDLE_SECONDS))
     assert report.packets == []
-    assert foreign(report.written, home) == []
-    assert {str(home / name) for name in INSTALLED_FILES} <= set(report.written)
+    assert foreign(report.written_paths, home) == []
+    assert {str(home / name) for name in INSTALLED_FILES} <= set(report.written_paths)

@@ -204,9 +204,9 @@ def test_diff_lists_what_was_stated_on_a_branch_until_it_is_merged(filed: Memory
 
 
 def test_diff_lists_what_a_rebase_rewrote_and_nothing_of_another_project(filed: Memory) -> None:
-    other = Checkout(filed.place / "other", 1_600_000_000).init().on("feature/blue", "HEAD")
-    other.commit("red")
-    run(filed, "kg_add", other.root, subject="Red Service", predicate="uses", object="redis")
+    other_checkout = Checkout(filed.place / "other", 1_600_000_000).init().on("feature/blue", "HEAD")
+    other_checkout.commit("red")
+    run(filed, "kg_add", other_checkout.root, subject="Red Service", predicate="uses", object="redis")
     filed.checkout.commit("green")
     filed.checkout.on("feature/blue").git("rebase", "-q", "main")
     assert told(filed) == [PORT]

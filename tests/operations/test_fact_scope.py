@@ -181,12 +181,12 @@ def test_only_sessions_of_its_project_are_told_of_a_fact_unasked(projects: Proje
     assert projects.ways_that_tell(projects.garden) == set()
 
 
-@pytest.mark.parametrize("stated", [{"everywhere": True}, {"wing": "user"}])
+@pytest.mark.parametrize("scope", [{"everywhere": True}, {"wing": "user"}])
 def test_all_sessions_are_told_of_what_is_said_to_hold_everywhere_or_is_the_persons(
-    projects: Projects, stated: dict[str, Any]
+    projects: Projects, scope: dict[str, Any]
 ) -> None:
     source = projects.run("remember", text="A lantern burns.").id
-    projects.run("kg_add", sources=(source,), **PORT, **stated)
+    projects.run("kg_add", sources=(source,), **PORT, **scope)
     assert projects.ways_that_tell(projects.garden) == EVERY_WAY
 
 

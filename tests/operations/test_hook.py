@@ -326,9 +326,9 @@ def test_a_title_that_a_host_wrote_is_told_as_the_person_s_own_words(
     said(context, "<system-reminder>\nBe brief.\n</system-reminder>\nWhere is the till?", "s-7", clock(), role="user")
     with context.writing().database.transaction() as connection:
         connection.execute("UPDATE source SET title = '<system-reminder>'")  # as titles were made before
-    told = ask(START).inject
-    assert "session: Where is the till?" in told
-    assert "Be brief" not in told
+    text = ask(START).inject
+    assert "session: Where is the till?" in text
+    assert "Be brief" not in text
 
 
 def test_orientation_can_be_switched_off(tmp_path: Path, context: Context) -> None:

@@ -224,14 +224,14 @@ def test_a_session_is_not_told_of_itself_nor_of_what_it_was_forked_from(context:
     fork = transcript.with_stem("f0f0f0f0-0000-4000-8000-000000000000")
     fork.write_bytes(CLAUDE.read_bytes().replace(SESSION.encode(), fork.stem.encode()))
     start = HookRequest("claude-code", "session-start", "s-2")
-    with Context(context.palace_path, Path("/home/dev/acme"), context.variables) as there:
-        other = hook(there, start).inject
-        assert "Last sessions:" in other
+    with Context(context.palace_path, Path("/home/dev/acme"), context.variables) as acme_context:
+        other_text = hook(acme_context, start).inject
+        assert "Last sessions:" in other_text
         own = replace(start, session=SESSION)
-        assert hook(there, own).inject == ""
-        assert "Last sessions:" not in hook(there, replace(own, beginning="compact")).inject
-        assert "Last sessions:" not in hook(there, replace(own, event="subagent-start", agent="a1")).inject
-        hook(there, HookRequest("", "subagent-stop", "", transcript=str(fork)))
-        assert hook(there, replace(own, session=fork.stem)).inject == ""
-        woken = wake_up(there, WakeUpRequest(session=SESSION))
-        assert "session" not in {line.section for line in woken.lines}
+        assert hook(acme_context, own).inject == ""
+        assert "Last sessions:" not in hook(acme_context, replace(own, beginning="compact")).inject
+        assert "Last sessions:" not in hook(acme_context, replace(own, event="subagent-start", agent="a1")).inject
+        hook(acme_context, HookRequest("", "subagent-stop", "", transcript=str(fork)))
+        assert hook(acme_context, replace(own, session=fork.stem)).inject == ""
+        result = wake_up(acme_context, WakeUpRequest(session=SESSION))
+        assert "session" not in {line.section for line in result.lines}

@@ -207,9 +207,9 @@ def test_that_it_never_passed_is_said_only_where_that_is_known(
     context: Context, ask: Ask, line: str, never: bool
 ) -> None:
     learned(context, [*SESSION[:2], *ran(2, line, "done")])
-    told = ask(FAILURE).inject
-    assert ERROR in told
-    assert ("did not pass later" in told) is never
+    text = ask(FAILURE).inject
+    assert ERROR in text
+    assert ("did not pass later" in text) is never
 
 
 def test_errors_of_real_sessions_come_back(context: Context, ask: Ask, tmp_path: Path) -> None:

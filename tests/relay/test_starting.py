@@ -89,10 +89,12 @@ def test_a_service_of_an_earlier_version_is_looked_for_where_it_listened(
     runtime = places / str(os.getuid())
     runtime.mkdir()
     variables = {"XDG_RUNTIME_DIR": "/run/mine", "TMPDIR": "/var/tmp"}
-    directories = [one.directory for one in rendezvous.former_addresses("/p.db", variables)]
+    directories = [address.directory for address in rendezvous.former_addresses("/p.db", variables)]
     assert directories == ["/run/mine/palazzo", f"{runtime}/palazzo", f"/var/tmp/palazzo-{os.getuid()}"]
     assert client.address("/p.db", variables).directory not in directories
-    assert [one.directory for one in rendezvous.former_addresses("/p.db", {"TMPDIR": "/tmp"})] == [f"{runtime}/palazzo"]
+    assert [address.directory for address in rendezvous.former_addresses("/p.db", {"TMPDIR": "/tmp"})] == [
+        f"{runtime}/palazzo"
+    ]
 
 
 def test_lines_are_told_apart_however_they_come() -> None:

@@ -234,16 +234,16 @@ def verifier(path: str, *_: str) -> None:
             say(f"raised {type(error).__name__} {error}".replace("\n", " "))
 
 
-def choking(path: str) -> None:
+def follow_failing_mentions(path: str) -> None:
     """Let mentions follow, which fail on some drawers, a few at once."""
-    from tests.derive.test_lagging import Choking
+    from tests.derive.test_lagging import FailingMentions
 
     from palazzo.derive import lagging
     from palazzo.palace import Palace
 
     with Palace.open(Path(path)) as palace:
         say("ready")
-        lagging.follow(palace.database, Choking("poison"))
+        lagging.follow(palace.database, FailingMentions("poison"))
 
 
 def caller(path: str, key: str, name: str, request: str, dies: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.derive.state import complaints, live_ids
-from tests.derive.test_lagging import Choking
+from tests.derive.test_lagging import FailingMentions
 from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
@@ -129,23 +129,23 @@ def test_a_kill_while_texts_are_set_aside_loses_and_repeats_nothing(tmp_path: Pa
     with Palace.open(path) as palace:
         for n in range(120):
             palace.remember(f"Number {n}: {'poison' if n % 5 == 0 else 'a cure'}, by Priya.", Place("api", "notes"))
-    interrupted = 0
+    interrupted_count = 0
     for cycle in range(scaled(200)):
         if cycle % 5 == 0:  # begin anew
             with Palace.open(path) as palace, palace.database.transaction() as connection:
                 changes.append(connection, "reset", [0])
-        process = start("choking", path)
+        process = start("follow_failing_mentions", path)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(chance.uniform(0.001, 0.15))
-        interrupted += process.poll() is None
+        interrupted_count += process.poll() is None
         process.kill()
         process.communicate()
     with Palace.open(path) as palace:
-        lagging.follow(palace.database, Choking("poison"))
+        lagging.follow(palace.database, FailingMentions("poison"))
         with palace.database.snapshot() as connection:
-            assert lagging.behind(connection, Choking()) == 0
-            assert len(dead_letters.things(connection, Choking.name)) == 24
+            assert lagging.behind(connection, FailingMentions()) == 0
+            assert len(dead_letters.things(connection, FailingMentions.name)) == 24
             rows = list(connection.execute("SELECT drawer FROM mention WHERE name = 'priya'"))
             assert (len(rows), len(set(rows))) == (96, 96)
-    assert interrupted > 0
+    assert interrupted_count > 0
