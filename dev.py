@@ -92,8 +92,8 @@ def run_everyday_tests(environment: Path, *arguments: str) -> int:
 
 MOST_WORKERS = 8
 """Each takes some 400 MB."""
-SIDE_BY_SIDE = tuple(f"tests/{room}" for room in ("bench", "derive", "fidelity", "graph", "guard", "recall", "text"))
-"""Rooms whose slow tests only compute: they are run on every core, the others one after the other."""
+ONE_BY_ONE = ("tests/clients", "tests/end_to_end", "tests/network")
+"""Rooms whose slow tests share programs that npm fetches, or watch the whole machine; all others use every core."""
 
 PROPERTIES = (
     *(
@@ -116,9 +116,9 @@ def slow() -> int:
     command = [python(ENVIRONMENT), "-m", "pytest", "-m", "slow", "-rs"]
     if sys.argv[2:]:
         return run([*command, *sys.argv[2:]])
-    computing = run([*command, "-n", "auto", *SIDE_BY_SIDE])
+    side_by_side = run([*command, "-n", "auto", *(f"--ignore={room}" for room in ONE_BY_ONE)])
     properties = run([*command[:3], "-m", "not slow", "-n", "auto", *PROPERTIES], PALAZZO_EXAMPLES="all")
-    return computing or properties or run([*command, *(f"--ignore={room}" for room in SIDE_BY_SIDE)])
+    return side_by_side or properties or run([*command, *ONE_BY_ONE])
 
 
 DEPENDENT = (
