@@ -92,8 +92,11 @@ def run_everyday_tests(environment: Path, *arguments: str) -> int:
 
 MOST_WORKERS = 8
 """Each takes some 400 MB."""
-ONE_BY_ONE = ("tests/clients", "tests/end_to_end", "tests/network")
-"""Rooms whose slow tests share programs that npm fetches, or watch the whole machine; all others use every core."""
+ONE_BY_ONE = (
+    *("tests/clients", "tests/end_to_end", "tests/network", "tests/cli/test_mempalace_programs.py"),
+    *("tests/exchange/test_real_mempalace.py", "tests/exchange/stores/test_real_stores.py"),
+)
+"""Slow tests that share other programs, which the first of them fetches, or that watch the whole machine."""
 
 PROPERTIES = (
     *(
