@@ -347,6 +347,7 @@ def test_a_service_that_does_not_answer_holds_a_compaction_back(disk: Path, mach
     assert all("does not answer" in answer.message for answer in answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "event"),
     [

@@ -54,7 +54,7 @@ class Client:
 
     def close(self) -> tuple[int, bytes]:
         """Close its standard input; return the exit code and what else it wrote."""
-        rest, _ = self.process.communicate(timeout=10)
+        rest, _ = self.process.communicate(timeout=60)
         return self.process.returncode, rest
 
 
