@@ -2,10 +2,11 @@
 
     python3 tools/try_readme.py [--python PATH]… [--way terminal|background|user]… [--tests PATH]… [--user NAME]
 
-Each run has a copy of the files that git tracks, and an environment of HOME, PATH, TERM and the variables with which
-pip reaches its index (`PIP_*`, certificates, proxies). `terminal`: in the foreground of a pseudo-terminal.
-`background`: without a terminal and with SIGINT ignored, as a shell starts a command before `&`. `user`: as a new user
-of this machine, who is removed afterwards; this needs root. With --tests, `dev.py test` runs only these tests.
+Each run has a copy of the files that git tracks, or of all files where the checkout is an unpacked archive. Its
+environment is HOME, PATH, TERM and the variables with which pip reaches its index (`PIP_*`, certificates, proxies).
+`terminal`: in the foreground of a pseudo-terminal. `background`: without a terminal and with SIGINT ignored, as a shell
+starts a command before `&`. `user`: as a new user of this machine, who is removed afterwards; this needs root. With
+--tests, `dev.py test` runs only these tests.
 Standard library only.
 """
 
@@ -91,8 +92,7 @@ def make_machine(user: str) -> Iterator[Machine]:
         subprocess.run(["useradd", "--no-create-home", "--home-dir", str(home), user], check=True)
     try:
         checkout = home / "palazzo"
-        tracked_files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-        for name in map(os.fsdecode, filter(None, tracked_files.split(b"\0"))):
+        for name in list_files():
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, checkout / name, follow_symlinks=False)
         if user:
@@ -106,6 +106,14 @@ def make_machine(user: str) -> Iterator[Machine]:
             end_processes(user)
             subprocess.run(["userdel", user], check=True)
         shutil.rmtree(home, ignore_errors=True)
+
+
+def list_files() -> list[str]:
+    """Return the names of the checkout's files: those that git tracks, or all of an archive that was unpacked here."""
+    if (ROOT / ".git").exists():
+        tracked_files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+        return [os.fsdecode(name) for name in tracked_files.split(b"\0") if name]
+    return [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if not path.is_dir()]
 
 
 def end_processes(user: str) -> None:
