@@ -103,6 +103,15 @@ def test_it_goes_on_with_another_number_of_threads_when_somebody_is_answered(con
     assert pending(context) == 0
 
 
+def test_a_palace_that_was_deleted_is_not_made_anew(tmp_path: Path) -> None:
+    palace = tmp_path / "palace.db"
+    lock = locks.try_lock(lock_file(palace))
+    assert lock is not None
+    assert embed(palace, lock) == 0
+    assert not palace.exists()
+    assert not locks.is_held(lock_file(palace))
+
+
 def test_one_at_a_time(context: Context) -> None:
     with locks.try_lock(lock_file(context.palace_path)) or pytest.fail("it is free"):
         with start(context) as process:

@@ -63,7 +63,9 @@ def embed(palace: Path, held: locks.FileLock | None = None) -> int:
     `held`: the lock, where it is held already. It is let go.
     """
     count = 0
-    with Context(palace=palace) as context:
+    with Context(palace=palace) as context, held or contextlib.nullcontext():
+        if not context.has_palace:
+            return 0  # it was moved or deleted since; opening it to write would make an empty one
         consumers = _Consumers(context)
         while held is not None or _pending(context):
             lock = held or _lock(lock_file(context.palace_path))
