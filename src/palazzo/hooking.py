@@ -77,7 +77,10 @@ def main(arguments: list[str]) -> int:
             answer = _hook_process().answer(host, event, payload, palace, variables, seconds_left)
         else:
             answer = answer_of(host, event, payload, palace, variables, began)
-    except Exception:  # noqa: BLE001 - an agent must not stop because of its memory
+    except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
+        if is_alone or not isinstance(error, (ServiceUnavailable, OSError)):
+            problem = f"palazzo hook: it failed ({type(error).__name__}). 'palazzo doctor' says more."
+            _report(host, event, problem, palace, variables)
         answer = _answer_without_service(host, event, payload, palace, variables, began)
     return _end(_printed(host, event, answer), has_answered)
 
@@ -136,14 +139,8 @@ def _known_events() -> str:
 def _refuse(
     host: str, event: str, problem: str, palace: str | None, variables: Mapping[str, str], has_answered: list[bool]
 ) -> int:
-    """Write the problem to standard error and to the log, and give the host an empty answer."""
-    from palazzo import hook_log
-
-    try:
-        os.write(2, (HELP if not host else f"{problem}\n").encode("utf-8", "replace"))
-        hook_log.note(host, event, problem, client.chosen_palace(palace, variables), variables)
-    except OSError:
-        pass  # there is no standard error, or no directory: the host still gets its answer
+    """Report the problem, and give the host an empty answer."""
+    _report(host, event, problem if host else f"{HELP}{problem}", palace, variables)
     if not os.isatty(0):
         read_all()  # a host may fail if nothing reads its input; the timer ends a read that the host keeps open
     return _end(_printed(host, event, NOTHING), has_answered)
@@ -264,15 +261,23 @@ def _answer_without_service(
             answer = _hook_process().fault_answer(host, event, payload, palace, variables, problem)
         return bytes(answer)
     except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
-        _log_error(host, event, error, palace, variables)
+        _log(host, event, f"it failed without a service ({type(error).__name__})", palace, variables)
         return NOTHING
 
 
-def _log_error(host: str, event: str, error: Exception, palace: str | None, variables: Mapping[str, str]) -> None:
+def _report(host: str, event: str, problem: str, palace: str | None, variables: Mapping[str, str]) -> None:
+    """Write a problem to standard error and to the log."""
+    try:
+        os.write(2, f"{problem}\n".encode("utf-8", "replace"))
+    except OSError:
+        pass  # there is no standard error
+    _log(host, event, problem, palace, variables)
+
+
+def _log(host: str, event: str, problem: str, palace: str | None, variables: Mapping[str, str]) -> None:
     from palazzo import hook_log
 
     try:
-        problem = f"it failed without a service ({type(error).__name__})"
         hook_log.note(host, event, problem, client.chosen_palace(palace, variables), variables)
     except OSError:
         return  # the working directory is gone, so no log can be found

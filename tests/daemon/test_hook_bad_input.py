@@ -234,6 +234,23 @@ class TestSurroundings:
         assert is_valid(lone_machine.run("claude-code", event, payload, variables))
 
 
+def test_a_damaged_installation_is_named_on_standard_error_and_in_the_log(lone_machine: Installed) -> None:
+    package = lone_machine.home / "damaged" / "palazzo"
+    package.mkdir(parents=True)
+    for source in (ROOT / "src" / "palazzo").iterdir():
+        (package / source.name).symlink_to(source)
+    for name, size in (("__main__.py", None), ("hook_process.py", 2_000)):  # an upgrade was cut off
+        (package / name).unlink()
+        (package / name).write_text((ROOT / "src" / "palazzo" / name).read_text()[:size])
+    command = [sys.executable, "-I", "-S", "-E", str(package / "__main__.py"), "hook", "claude-code", "Stop"]
+    variables = {**lone_machine.variables, "PALAZZO_SERVICE": "off"}
+    hook = subprocess.run(command, input=STOP, capture_output=True, env=variables, timeout=60, check=False)
+    assert (hook.stdout, hook.returncode) == (NOTHING, 0)
+    assert hook.stderr.startswith(b"palazzo hook: it failed (")
+    assert b"palazzo doctor" in hook.stderr
+    assert "it failed (" in lone_machine.log()
+
+
 def is_valid(ended: tuple[bytes, bytes, int]) -> bool:
     answered, complaint, code = ended
     complaints = [line for line in complaint.splitlines() if b"getcwd" not in line]  # a shell's own, of what is gone
