@@ -40,21 +40,26 @@ AT_START = pytest.StashKey[frozenset[Path]]()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Note which services have listened before the tests."""
-    session.stash[AT_START] = frozenset(RENDEZVOUS.glob("*"))
+    """Note which services have listened before the tests, and which sessions have flags beside their sockets."""
+    session.stash[AT_START] = frozenset(RENDEZVOUS.rglob("*"))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the locks and sockets of services that tests have started; one that still runs keeps its own."""
+    """Remove the locks and sockets of services that tests have started, and the flags that tests have set.
+
+    A service that still runs keeps its own.
+    """
     if hasattr(session.config, "workerinput"):  # the others may still be at work
         return
-    locks_at_start = session.stash[AT_START]
-    for lock in set(RENDEZVOUS.glob("*.lock")) - locks_at_start:
+    files_at_start = session.stash[AT_START]
+    for lock in set(RENDEZVOUS.glob("*.lock")) - files_at_start:
         file_lock = locks.try_lock(lock)
         if file_lock is not None:
             with file_lock:
                 lock.with_suffix(".sock").unlink(missing_ok=True)
                 lock.unlink()
+    for flag in set(RENDEZVOUS.glob("sessions/*")) - files_at_start:
+        flag.unlink(missing_ok=True)
 
 
 SLOW_LIMIT = 1_800
