@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,9 +109,11 @@ class Installed(Machine):
         shutil.copy(ROOT / "packaging" / "palazzo", self.script)
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
         (self.script.parent / version).symlink_to(sys.executable)
-        package = home / "env" / "lib" / version / "site-packages"
-        package.parent.mkdir(parents=True)
-        package.symlink_to(ROOT / "src", target_is_directory=True)
+        packages = home / "env" / "lib" / version / "site-packages"
+        packages.mkdir(parents=True)
+        for package in (ROOT / "src" / "palazzo", *Path(sysconfig.get_path("platlib")).iterdir()):
+            if package.suffix != ".pth" and not (packages / package.name).exists():
+                (packages / package.name).symlink_to(package)
 
     def run(
         self, host: str, event: str, sent: bytes, variables: dict[str, str] | None = None, before: str = ""
