@@ -24,6 +24,7 @@ FLOORS = (
     ("start",),
     ("embed",),
     ("store",),
+    ("security",),
     ("guard",),
     ("scope",),
     ("archive",),
@@ -282,7 +283,7 @@ BEYOND = {
     "palazzo.mcp.scopes": {"store"},
 }
 """Faces that know more, and of what. Who adds a line says why; an operation is nearly always the better place."""
-SHOWN = frozenset(["attention", "guard"])
+SHOWN = frozenset(["attention", "guard", "security"])
 """What faces need to show recorded words to a model: fences, and the nouns and names of what hooks say."""
 
 
