@@ -68,11 +68,6 @@ def revoke(connection: Connection, uid: str, at: Micros) -> None:
     connection.execute("UPDATE token SET revoked_at = ? WHERE uid = ? AND revoked_at IS NULL", (at, bytes.fromhex(uid)))
 
 
-def any_ever(connection: Connection) -> bool:
-    """Return whether a token was ever made."""
-    return any(True for _ in connection.execute("SELECT 1 FROM token LIMIT 1"))
-
-
 def holder(connection: Connection, secret: str) -> Token | None:
     """Return the good token whose secret this is. Every hash is compared, each in the same time whatever it is."""
     sought, found = _hash(secret), None
