@@ -18,7 +18,7 @@ from tests.cli.command import Command
 
 from palazzo import locks
 from palazzo.palace import Palace
-from palazzo.store import schema
+from palazzo.store import schema, tokens
 from palazzo.store.database import Database
 
 
@@ -303,6 +303,45 @@ WORDS = "zebra-quartz-90417"
 def holds(file: Path) -> list[str]:
     with Palace.open(file, "read") as palace:
         return [*in_files(file.parent, WORDS), *in_tables(palace, WORDS)]
+
+
+def test_a_restore_lets_nobody_in_who_was_not_let_in_before(palazzo: Command, shop: Path, home: Path) -> None:
+    secrets = {name: palazzo.json("token", "add", name, "--scope", "admin")["secret"] for name in ("stays", "leaves")}
+    backup = Path(palazzo.json("backup", str(home / "backup.db"))["file"])
+    palazzo.json("token", "revoke", "leaves")
+    secrets["came"] = palazzo.json("token", "add", "came")["secret"]
+    assert palazzo.json("restore", str(backup), "--yes")["tokens_revoked"] == 0
+    assert [name for name, secret in secrets.items() if _is_let_in(shop, secret)] == ["stays", "came"]
+    palazzo.json("token", "revoke", "stays")
+    palazzo.json("token", "revoke", "came")
+    palazzo.json("restore", str(backup), "--yes")
+    assert not any(_is_let_in(shop, secret) for secret in secrets.values())
+    listed = palazzo.json("token", "list", "--all")  # a token once existed
+    assert (listed["tokens"] != [], {one["revoked_at"] is None for one in listed["tokens"]}) == (True, {False})
+
+
+@pytest.mark.parametrize("place", ["empty", "damaged", "another"])
+def test_tokens_that_the_palace_does_not_know_need_the_persons_word(
+    palazzo: Command, shop: Path, home: Path, place: str
+) -> None:
+    secret = palazzo.json("token", "add", "theirs", "--scope", "admin")["secret"]
+    backup = palazzo.json("backup", str(home / "backup.db"))["file"]
+    elsewhere = home / "elsewhere" / "palace.db"
+    if place == "damaged":
+        elsewhere.parent.mkdir()
+        elsewhere.write_bytes(b"SQLite format 3\0" + b"damage" * 10_000)
+    elif place == "another":
+        palazzo("--palace", str(elsewhere), "remember", "Another palace.")
+    told = palazzo("restore", backup, "--yes", "--palace", str(elsewhere)).out
+    assert "1 token of the backup" in told
+    assert not _is_let_in(elsewhere, secret)
+    kept = palazzo.json("restore", backup, "--yes", "--palace", str(home / "moved.db"), "--keep-tokens")
+    assert (kept["tokens_revoked"], _is_let_in(home / "moved.db", secret)) == (0, True)
+
+
+def _is_let_in(palace: Path, secret: str) -> bool:
+    with Palace.open(palace, "read") as opened, opened.database.snapshot() as connection:
+        return tokens.holder(connection, secret) is not None
 
 
 def test_words_that_were_erased_since_do_not_come_back(palazzo: Command, shop: Path, home: Path) -> None:
