@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from palazzo.cli import failing
-from palazzo.errors import PalazzoError, UsageError
+from palazzo.errors import PalaceGone, PalazzoError, UsageError
 from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 
@@ -42,7 +42,12 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         with Context(
             palace=common.palace, on_progress=bar.show, on_notice=_notice(common), on_event=happened
         ) as context:
-            result = _result(operation, request(), context, common, bar)
+            try:
+                result = _result(operation, request(), context, common, bar)
+            except PalaceGone as error:
+                bar.close()
+                _ask_for_new_palace(error, context)
+                result = _result(operation, request(), context, common, bar)
             bar.close()
             _write(operation, result, common)
         sys.stdout.flush()
@@ -58,6 +63,20 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         bar.close()
         return failing.bug(error, sys.argv[1:], common.debug)
     return failing.FAILED if operation.failed is not None and operation.failed(result) else 0
+
+
+def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
+    """Ask a person at a terminal whether to begin a new palace where one is gone; raise `error` unless they say so."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise error
+    from palazzo.cli.asking import Declined, confirm
+    from palazzo.security import known_palaces
+
+    try:
+        confirm(lambda: print(f"palazzo: {failing.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr))
+    except Declined:
+        raise error from None
+    known_palaces.forget(context.palace_path, context.variables)
 
 
 def flushed(code: int) -> int:

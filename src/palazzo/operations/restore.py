@@ -71,8 +71,11 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     from palazzo.store import backup as copying
     from palazzo.store import filesystem
 
+    from palazzo.store import opening
+
     file, palace = context.led_to(request.file), context.palace_path
     _refuse_foreign(file)
+    opening.refuse_special(palace)
     if palace.exists() and file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name a backup of it: 'palazzo backup --list' says which.")
     filesystem.refuse_unsafe(palace)
