@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command, environment, spawn
+from tests.cli.command import Command, spawn
 
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
@@ -108,20 +106,9 @@ def test_a_palace_that_is_gone_is_not_begun_anew(palazzo: Command, shop: Path, h
 def test_a_person_at_a_terminal_is_asked_before_a_palace_is_begun_anew(
     palazzo: Command, shop: Path, home: Path, answer: str, is_made: bool
 ) -> None:
+    from tests.cli.terminal import at_terminal
+
     shop.unlink()
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "palazzo.cli", "remember", "Anew."]
-    variables = environment({"HOME": str(home), "PALAZZO_SERVICE": "off"})
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=variables, cwd=home) as process:
-        os.close(theirs)
-        os.write(ours, f"{answer}\n".encode())
-        shown = bytearray()
-        try:
-            while part := os.read(ours, 65_536):
-                shown += part
-        except OSError:  # the other end is closed
-            pass
-        code = process.wait(60)
-    os.close(ours)
-    assert b"Begin an empty palace there?" in shown
+    code, shown = at_terminal(home, "remember", "Anew.", answer=answer)
+    assert "Begin an empty palace there?" in shown
     assert (code == 0, shop.exists()) == (is_made, is_made)
