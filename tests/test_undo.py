@@ -64,7 +64,9 @@ def test_after_the_clock_was_set_back_the_last_change_is_taken_back_first() -> N
         notes = [palace.remember(f"the heron stands on pier {n}", PLACE) for n in range(6)]
         for n in reversed(range(6)):
             assert palace.undo().verb == "remember"
-            assert [palace.drawer(note.drawers[0]).retired_at is None for note in notes] == [True] * n + [False] * (6 - n)
+            assert [palace.drawer(note.drawers[0]).retired_at is None for note in notes] == [True] * n + [False] * (
+                6 - n
+            )
 
 
 def test_each_actor_takes_back_its_own() -> None:

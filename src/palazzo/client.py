@@ -77,8 +77,8 @@ def chosen_palace(named: str | None, variables: Mapping[str, str], cwd: str | No
     A path is taken as it is written, whatever characters it has: whoever opens it refuses what cannot be a palace's,
     and nothing is written to the default where another was named.
     """
-    said = named or _named_by(variables, "PALAZZO_PALACE") or _named_by(variables, _PLUGINS_PALACE)
-    said = said or _setting(variables, "palace")
+    in_environment = _named_by(variables, "PALAZZO_PALACE") or _named_by(variables, _PLUGINS_PALACE)
+    said: object = named or in_environment or _setting(variables, "palace")
     chosen = said if isinstance(said, str) and said else os.path.join(paths.data_place(variables), "palace.db")
     path = os.path.expanduser(chosen)
     path = path if os.path.isabs(path) else os.path.join(cwd or os.getcwd(), path)

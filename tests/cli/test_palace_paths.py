@@ -8,6 +8,7 @@ import shutil
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.command import Command, spawn
@@ -21,7 +22,13 @@ READS, WRITES = ("status", "verify", "doctor", "backup"), (("remember", "A note.
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes with a path")
 @pytest.mark.parametrize(
     ("kind", "told"),
-    [("pipe", "named pipe"), ("socket", "a socket"), ("device", "a device"), ("link", "is a link to"), ("loop", "look")],
+    [
+        ("pipe", "named pipe"),
+        ("socket", "a socket"),
+        ("device", "a device"),
+        ("link", "is a link to"),
+        ("loop", "look"),
+    ],
 )
 def test_what_is_no_file_is_refused_before_it_is_opened(palazzo: Command, shop: Path, kind: str, told: str) -> None:
     backup = palazzo.json("backup", str(shop.with_name("backup.db")))["file"]
@@ -44,11 +51,13 @@ def test_what_is_no_file_is_refused_before_it_is_opened(palazzo: Command, shop: 
     assert not shop.with_name("nowhere.db").exists()
 
 
-@pytest.mark.parametrize("name", ["a\nb.db", "a\x1b[2Jb.db", "a\u202eb.db", b"a\xffb.db".decode("utf-8", "surrogateescape")])
+@pytest.mark.parametrize(
+    "name", ["a\nb.db", "a\x1b[2Jb.db", "a\u202eb.db", b"a\xffb.db".decode("utf-8", "surrogateescape")]
+)
 @pytest.mark.parametrize("way", ["variable", "option", "setting"])
 def test_a_palace_of_an_odd_name_is_refused_and_no_other_is_used(home: Path, name: str, way: str) -> None:
     default, named = home / ".local" / "share" / "palazzo", home / name
-    variables = {"HOME": str(home), "PALAZZO_SERVICE": "off"}
+    variables: dict[str, Any] = {"HOME": str(home), "PALAZZO_SERVICE": "off"}
     if way == "setting":
         if not name.isprintable() and "\udcff" in name:
             pytest.skip("no such text stands in TOML")
@@ -67,13 +76,15 @@ def test_a_palace_of_an_odd_name_is_refused_and_no_other_is_used(home: Path, nam
     assert not named.exists()
 
 
-@pytest.mark.parametrize("name", ["100%.db", "a?mode=memory", "file:x.db", "a#b.db", " a .db ", "a%00b.db", "ä 宮.db", "'\".db"])
+@pytest.mark.parametrize(
+    "name", ["100%.db", "a?mode=memory", "file:x.db", "a#b.db", " a .db ", "a%00b.db", "ä 宮.db", "'\".db"]
+)
 def test_a_palace_of_a_strange_name_is_that_file(home: Path, name: str) -> None:
     named = home / name
-    variables = {"HOME": str(home), "PALAZZO_SERVICE": "off", "PALAZZO_PALACE": str(named)}
+    variables: dict[str, Any] = {"HOME": str(home), "PALAZZO_SERVICE": "off", "PALAZZO_PALACE": str(named)}
     assert spawn("remember", "A note.", **variables).code == 0
     assert named.is_file()
-    assert Palace.open(named, "read").close() is None
+    Palace.open(named, "read").close()
     assert not (home / ".local" / "share" / "palazzo").exists()
     with Context(variables=variables, cwd=home) as context:
         assert context.palace_path == named

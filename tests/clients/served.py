@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.daemon.conftest import User
 from tests.mcp.http_served import running
@@ -34,11 +35,11 @@ def http_without_token(palace: Path, around: Surroundings, profile: str, call: C
     secret = make_token(palace)
     with closing(bound("127.0.0.1:0")) as listening:
         server = HttpServer(listening, profile, "full", around, call)
-        guard = server._uvicorn.config.app
+        guard: Any = server._uvicorn.config.app
 
         async def add_token(scope: Scope, receive: Receive, send: Send) -> None:
             header = (b"authorization", f"Bearer {secret}".encode())
-            await guard({**scope, "headers": [*scope["headers"], header]}, receive, send)  # type: ignore[operator]
+            await guard({**scope, "headers": [*scope["headers"], header]}, receive, send)
 
         server._uvicorn.config.app = add_token
         with running(server.run, server.stop):

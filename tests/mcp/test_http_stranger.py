@@ -110,5 +110,7 @@ def serving(variables: dict[str, str]) -> Iterator[tuple[str, str]]:
 def attack(user: str | None, address: str, wanted: Path, authorization: str) -> str:
     python = os.path.realpath(sys.executable)
     command = [python, "-I", "-c", ATTACK, address, str(wanted), authorization]
-    done = subprocess.run(command, user=user, group=user, cwd="/", capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        command, user=user, group=user, cwd="/", capture_output=True, text=True, check=True, timeout=120
+    )
     return done.stdout

@@ -73,7 +73,9 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
     from palazzo.security import known_palaces
 
     try:
-        confirm(lambda: print(f"palazzo: {failing.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr))
+        confirm(
+            lambda: print(f"palazzo: {failing.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr)
+        )
     except Declined:
         raise error from None
     known_palaces.forget(context.palace_path, context.variables)

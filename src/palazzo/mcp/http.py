@@ -91,9 +91,7 @@ class HttpServer:
             max_sessions=SESSIONS,
         )
         config = uvicorn.Config(
-            Guard(
-                SessionQuota(CompleteHandshakes(self._manager.handle_request), SESSION_IDLE), names, self._tokens
-            ),
+            Guard(SessionQuota(CompleteHandshakes(self._manager.handle_request), SESSION_IDLE), names, self._tokens),
             http=HastyProtocol,
             ws="none",
             lifespan="off",

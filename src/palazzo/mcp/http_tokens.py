@@ -35,7 +35,9 @@ class PalaceTokens:
 
     def has_good_token(self) -> bool:
         """Whether anybody could come in with a token."""
-        return self._read(lambda connection: any(token.revoked_at is None for token in tokens.tokens(connection)), False)
+        return self._read(
+            lambda connection: any(token.revoked_at is None for token in tokens.tokens(connection)), False
+        )
 
     async def granted(self, secret: str) -> Granted | None:
         """Return what the bearer of this secret may do; None for a secret of no good token."""

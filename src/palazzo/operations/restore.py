@@ -69,9 +69,7 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     Tokens stand as they do now: no token that was revoked since the backup counts again.
     """
     from palazzo.store import backup as copying
-    from palazzo.store import filesystem
-
-    from palazzo.store import opening
+    from palazzo.store import filesystem, opening
 
     file, palace = context.led_to(request.file), context.palace_path
     _refuse_foreign(file)

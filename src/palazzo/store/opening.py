@@ -111,7 +111,7 @@ def refuse_special(path: Path) -> None:
     """
     if not str(path).isprintable():
         raise PalaceUnusable(
-            f"The palace's path {ascii(str(path))} holds characters that cannot be printed, so nothing was opened or "
+            f"The palace's path {str(path)!a} holds characters that cannot be printed, so nothing was opened or "
             "made. Name another with --palace or PALAZZO_PALACE."
         )
     try:
