@@ -46,7 +46,7 @@ def forget(palace: Path, variables: Mapping[str, str]) -> None:
 
 def refuse_gone(palace: Path, variables: Mapping[str, str]) -> None:
     """Raise PalaceGone where there was a palace at this path and is none now."""
-    if palace.exists() or _line(palace) not in _lines(variables):
+    if _line(palace) not in _lines(variables) or palace.exists():  # in this order: another process may be making it
         return
     raise PalaceGone(
         f"The palace {palace} was there before and is gone, and none was made in its place: bring it back, or "
