@@ -2,7 +2,8 @@
 
 Hosts pass on different variables (Codex drops XDG_RUNTIME_DIR, macOS gives each context its own TMPDIR, cron has
 neither), so the place depends on none of them: it is `/tmp/palazzo-UID`, which is used only while it belongs to that
-user. Another user of the machine can make that directory first; then the place lies in the user's home. The lock beside the socket is the right to be the service. Standard library only, imported in a millisecond.
+user. Another user of the machine can make that directory first; then the place lies in the user's home. The lock beside
+the socket is the right to be the service. Standard library only, imported in a millisecond.
 """
 
 from __future__ import annotations
