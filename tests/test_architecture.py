@@ -278,7 +278,7 @@ BEYOND = {
     "palazzo.daemon.pool": {"embed", "palace", "store"},  # keeps palaces open for operations
     "palazzo.daemon.service": {"recall"},  # a first search, to be warm
     "palazzo.mcp.http_tokens": {"palace", "store"},  # looks a token up for every request, before any operation
-    "palazzo.mcp.http_guard": {"store"},  # the names of scopes
+    "palazzo.mcp.http_quotas": {"store"},  # the names of scopes
     "palazzo.mcp.http_scopes": {"store"},
     "palazzo.mcp.scopes": {"store"},
 }

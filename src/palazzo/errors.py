@@ -7,6 +7,7 @@
     │   └── NotFound             an id, path, wing or session that does not exist
     ├── PalaceUnusable           the palace file cannot be opened or written
     │   ├── PalaceMissing        nothing has been written there yet
+    │   ├── PalaceGone           one was there before, and was moved or deleted
     │   ├── NotAPalace           the file is something else, or is damaged
     │   └── SchemaTooNew         written by a later Palazzo
     ├── SourceUnreadable         one source could not be read; the others still are
@@ -78,6 +79,10 @@ class PalaceUnusable(PalazzoError):
 
 class PalaceMissing(PalaceUnusable):
     """There is no palace at that path yet; the first write creates it."""
+
+
+class PalaceGone(PalaceUnusable):
+    """There was a palace at that path, and it was moved or deleted."""
 
 
 class NotAPalace(PalaceUnusable):

@@ -172,9 +172,18 @@ def _unlink(files: Iterable[Path]) -> None:
 def _write(palace: Path, kept: list[Backup]) -> None:
     record = _record(palace)
     new = record.with_name(f"{record.name}.new")
-    new.write_text("".join(json.dumps({"at": one.at, "file": str(one.file)}) + "\n" for one in kept[-_MOST:]), "utf-8")
-    new.chmod(0o600)
-    new.replace(record)
+    lines = "".join(json.dumps({"at": one.at, "file": str(one.file)}) + "\n" for one in kept[-_MOST:])
+    try:
+        new.write_text(lines, "utf-8")
+        new.chmod(0o600)
+        new.replace(record)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        raise PalaceUnusable(
+            f"{record.parent} cannot be written to ({error.strerror or error}), so where backups are cannot be noted. "
+            "Free some space there and run this again."
+        ) from error
 
 
 def _record(palace: Path) -> Path:

@@ -85,6 +85,11 @@ def _python(context: Context) -> Iterator[Finding]:
 
 def _palace(context: Context) -> Iterator[Finding]:
     path = context.palace_path
+    try:
+        context.check_palace_path()
+    except PalazzoError as error:
+        yield Finding("palace", False, str(error))
+        return
     if not path.exists():
         yield Finding("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
         return

@@ -29,15 +29,8 @@ class Reached:
 
 def clear(context: Context) -> Reached:
     """Erase in all backups that are known what the palace has erased since they were made."""
-    from palazzo.store import backup as copying
-
-    palace = context.palace_path
-    with context.reading().database.snapshot() as connection:
-        device = copying.device_of(connection)
-    known = [one.file for one in backups.known(palace)]
-    known += backups.in_directory(backups.default_directory(palace), device)
     cleared, left, away = [], [], []
-    for file in dict.fromkeys(known):
+    for file in known(context):
         if not file.is_file():
             away.append(str(file))
             continue
@@ -48,6 +41,17 @@ def clear(context: Context) -> Reached:
         except (PalazzoError, OSError):
             left.append(str(file))
     return Reached(tuple(cleared), tuple(left), tuple(away))
+
+
+def known(context: Context) -> list[Path]:
+    """Return the backups that are known, and those beside the palace that have this device's name."""
+    from palazzo.store import backup as copying
+
+    palace = context.palace_path
+    with context.reading().database.snapshot() as connection:
+        device = copying.device_of(connection)
+    files = [one.file for one in backups.known(palace)]
+    return list(dict.fromkeys([*files, *backups.in_directory(backups.default_directory(palace), device)]))
 
 
 def _cleared(context: Context, file: Path) -> bool:

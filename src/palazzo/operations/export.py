@@ -78,8 +78,13 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
     and 'palazzo import' merges it into any palace. Two exports of one palace are the same but for what changed. What
     was there stays until all is written; nothing but an earlier export is overwritten.
     """
+    from palazzo.exchange.files import STDIN
+    from palazzo.operations import known_exports
+
     began = time.monotonic()
     out = _out(context, request)
+    if out != STDIN:
+        known_exports.remember(context.palace_path, out)  # before it is there: what a kill leaves of it is known
     with context.reading().database.snapshot() as connection:
         chosen, narrowed = _chosen(context, connection, request)
         if request.format == "markdown":

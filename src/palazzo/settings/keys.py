@@ -217,7 +217,9 @@ def _choice(key: Key, value: object) -> Value | None:
     return value if isinstance(value, str) and value in key.choices else None
 
 
-def _text(_: Key, value: object) -> Value | None:
+def _text(key: Key, value: object) -> Value | None:
+    if key.name == "palace" and isinstance(value, str):
+        return value if value.strip() else ""  # whoever opens it says what is wrong: no other palace takes its place
     return value.strip() if isinstance(value, str) and value.strip().isprintable() else None
 
 

@@ -88,6 +88,7 @@ def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> 
     `staged` lies in the palace's directory and belongs to nobody else; it may be moved. Killed at any moment this
     leaves the old state or the new one, and `kept` holds all that was acknowledged up to then.
     """
+    opening.refuse_special(palace)
     _renew_edition(staged, palace)
     with explained(palace):
         if not palace.exists() and _came_to_be(staged, palace):

@@ -133,6 +133,7 @@ class Database:
         self._all: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
+        opening.refuse_special(path)
         if mode == "write":
             filesystem.refuse_unsafe(path)
             opening.make_directory(path.parent)

@@ -188,6 +188,11 @@ def m015_foreign(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m018_done_here(connection: Connection) -> None:
+    """Note which groups were done in this palace: their rows are in the order in which they were done."""
+    connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -204,6 +209,7 @@ MIGRATIONS: list[Migration] = [
     m013_exchange,
     m014_dead_letters,
     m015_foreign,
+    m018_done_here,
 ]
 
 
