@@ -28,14 +28,14 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, report
 
+ROOT = Path(__file__).resolve().parents[1]
 LABELS = ROOT / "benchmarks/secrets/forms.yaml"
 HALVES = (("tuned on", False), ("held out", True))
 ROUNDS = 3
@@ -153,7 +153,7 @@ def measure_codes(codes: dict[str, Path], forms: Sequence[Form]) -> dict[str, di
         for _ in range(ROUNDS):
             for name, code in codes.items():
                 command = [sys.executable, __file__, "--child", str(code), str(path)]
-                answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)  # noqa: S603
+                answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
                 first = measured.setdefault(name, answer)
                 for kind, seconds in answer["seconds"].items():
                     first["seconds"][kind] = min(seconds, first["seconds"][kind])
@@ -258,9 +258,7 @@ def gitleaks_finder(path: Path) -> Finder:
         for pattern in patterns:
             keywords = tuple(word.lower() for word in rule.get("keywords", ()))
             entropy = float(rule.get("entropy", 0))
-            rules.append(
-                PeerRule(keywords, pattern, rule.get("secretGroup", 0), entropy, tuple(allowed), stopwords)
-            )
+            rules.append(PeerRule(keywords, pattern, rule.get("secretGroup", 0), entropy, tuple(allowed), stopwords))
     print(f"gitleaks: {len(rules)} rules, {skipped} skipped", file=sys.stderr)
     return _finder(rules)
 

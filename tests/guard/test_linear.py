@@ -15,7 +15,7 @@ from palazzo.guard.injected import said_spans
 from palazzo.guard.private import private_spans
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
-from palazzo.guard.secrets import find_secrets
+from palazzo.security.secrets import find_secrets
 
 pytestmark = pytest.mark.slow
 UNITS = {

@@ -11,7 +11,7 @@ import binascii
 import re
 from collections.abc import Callable
 
-from palazzo.guard.secret_rules import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, WEBHOOK
+from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, WEBHOOK
 
 Found = tuple[int, int, str]
 """Where a secret begins, where it ends, and the rule that found it."""

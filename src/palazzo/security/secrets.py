@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from palazzo.guard import secret_rules
-from palazzo.guard.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
-from palazzo.guard.entropy import is_random, may_be_random
-from palazzo.guard.secret_names import NAME_ANCHORS, named_value
-from palazzo.guard.secret_phrases import PHRASES, Found
+from palazzo.security import token_forms
+from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
+from palazzo.security.entropy import is_random, may_be_random
+from palazzo.security.named_secrets import NAME_ANCHORS, named_value
+from palazzo.security.secret_phrases import PHRASES, Found
 
 RULES_VERSION = 1
 """Raised whenever the rules find more than before: the palace remembers what it was archived under."""
@@ -77,12 +77,12 @@ def _head_pattern() -> str:
     return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items())
 
 
-_FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in secret_rules.FORMS}
+_FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in token_forms.FORMS}
 _HEAD = re.compile(_head_pattern())
 _HEAD_OF_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
 _LED = [
     (rule, re.compile(rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}})){pattern}", re.ASCII))
-    for rule, pattern in secret_rules.LED
+    for rule, pattern in token_forms.LED
 ]
 _DASH = ord("-")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
@@ -154,7 +154,7 @@ def _in_run(text: str, start: int, end: int) -> list[Found]:
     if not _is_telling(text[start:end]):
         return []
     found = _headed(text, at, end)
-    if before and before in ".~:" and secret_rules.LED_BY.search(text, max(0, start - 40), start + 8):
+    if before and before in ".~:" and token_forms.LED_BY.search(text, max(0, start - 40), start + 8):
         found += _led(text, start)
     for hint, where, rule, pattern in _SHAPED:
         if text.find(hint, max(start, end - where), end + 1) >= 0 and (shape := pattern.match(text, at)):
@@ -178,9 +178,9 @@ def _in_base64(text: str, start: int, end: int) -> list[Found]:
 
 
 _SHAPED = (
-    (".", 0, "discord-token", secret_rules.DISCORD),
-    ("-us", 5, "mailchimp-key", secret_rules.MAILCHIMP),
-    ("_mmk", 4, "maxmind-key", secret_rules.MAXMIND),
+    (".", 0, "discord-token", token_forms.DISCORD),
+    ("-us", 5, "mailchimp-key", token_forms.MAILCHIMP),
+    ("_mmk", 4, "maxmind-key", token_forms.MAXMIND),
 )
 """Forms without a head: what one holds, and how far from the end of its first run."""
 
