@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from palazzo.security.stand_ins import is_public_example
+
 SHORTEST, LONGEST = 24, 160
 _TURN = re.compile(r"[a-z](?=[A-Z0-9+/_-])|[A-Z](?=[a-z0-9+/_-])|[0-9](?=[A-Za-z+/_-])")
 _TURNS_IN_100 = 42
@@ -17,7 +19,7 @@ _ID = re.compile(r"[a-z]{2,16}[_-](?:[a-z]{1,12}[_-])?")
 _SECRET_PREFIX = re.compile(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|auth|live|prod|test|priv)[_-]")
 _NO_SECRET = re.compile(
     r"(?:sha(?:1|224|256|384|512)|md5|h1|blake2[bs]|integrity|checksum|digest|etag|hash|id|nonce|version|cursor"
-    r"|fingerprint|signature|(?:page|next|continuation)_?token)\W{0,6}\Z",
+    r"|fingerprint|signature|(?:page|next|continuation)_?token|code_challenge|state|accept|site_?key|encrypted|secure)\W{0,6}\Z",
     re.IGNORECASE,
 )
 """What may stand before a random string that tells nobody anything."""
@@ -71,7 +73,9 @@ def _is_named_id(run: str) -> bool:
 
 
 def _is_known(text: str, start: int, end: int, run: str) -> bool:
-    if _is_named_id(run) or _NO_SECRET.search(text, max(0, start - 24), start):
+    if _is_named_id(run) or _NO_SECRET.search(text, max(0, start - 24), start) or is_public_example(run):
+        return True
+    if text.rfind("ENC[", max(0, start - 40), start) >= 0 or _is_in_armor(text, start):
         return True
     before, after = text[start - 1 : start], text[end : end + 1]
     if before == "\\" or after == "(":
@@ -81,6 +85,12 @@ def _is_known(text: str, start: int, end: int, run: str) -> bool:
         return True  # a line of a longer base64 body
     address = text.rfind("://", max(0, start - 120), start)
     return address >= 0 and not any(map(str.isspace, text[address:start])) and "=" not in text[address:start]
+
+
+def _is_in_armor(text: str, start: int) -> bool:
+    """Whether a run is in a block that says what it is, and that is no private key."""
+    begin = text.rfind("-----BEGIN ", max(0, start - 8192), start)
+    return begin >= 0 and text.find("PRIVATE", begin, begin + 50) < 0 and text.find("-----END", begin, start) < 0
 
 
 def size_of_line(text: str, start: int, end: int) -> int:

@@ -11,12 +11,21 @@ import binascii
 import re
 from collections.abc import Callable
 
-from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, WEBHOOK
+from palazzo.security.command_passwords import find_command_password
+from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
+from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 Found = tuple[int, int, str]
 """Where a secret begins, where it ends, and the rule that found it."""
 
-_CREDENTIALS = re.compile(r"://[^\s/@:\"'`<>?#]{0,100}:([^\s/@\"'`<>]{3,200})@[\w.\[$-]")
+_CREDENTIALS = re.compile(r"://([^\s/@:\"'`<>?#]{0,100}):([^\s/@\"'`<>]{3,200})@(?=[\w.\[$-])")
+_DATABASE = re.compile(
+    r"(?:mongodb(?:\+srv)?|postgres(?:ql)?|mysql|mariadb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|s?ftp|smb|ldaps?|mqtts?|nats)\Z",
+    re.I,
+)
+_ODD_CREDENTIALS = re.compile(
+    r"://([^\s/@:\"'`<>?#]{0,100}):(?!\d{1,5}[/?])([^\s\"'`<>]{3,200})@(?=[\w.\[-]{1,200}(?:[:/?\s\"'`<>,;)]|$))"
+)
 _STAND_IN = re.compile(
     r"[$<{%*\[(]|(?:password|passwd|pass|pwd|secret|token|xxx+|\.\.\.|port)\Z|\d{2,5}\Z", re.IGNORECASE
 )
@@ -31,17 +40,29 @@ _BASIC = re.compile(
     r"([A-Za-z0-9+/]{8,1024}={0,2})",
     re.IGNORECASE,
 )
-_HOOK_GOES_ON = frozenset(["s.", "s/", ".o", "b2"])
-"""After `hook`, in each of the addresses of `WEBHOOK`."""
 _SIGNATURE = re.compile(r"sig=([A-Za-z0-9%+/]{40,100}(?:=|%3D)?)", re.IGNORECASE)
-_CURL_USER = re.compile(
-    r"curl\b[^\n]{0,400}?\s(?:-u|--user)[ =]{1,2}[\"']?[^\s:\"']{0,64}:([^\s:\"'$<{*\[(]{3,200})", re.IGNORECASE
-)
 
 
 def _credentials(text: str, at: int) -> Found | None:
-    found = _CREDENTIALS.match(text, at)
-    return None if not found or _STAND_IN.match(found[1]) else (*found.span(1), "url-password")
+    odd = _DATABASE.search(text, max(0, at - 20), at) is not None
+    found = (_ODD_CREDENTIALS if odd else _CREDENTIALS).match(text, at)
+    if not found:
+        return _signed(text, at)
+    user, password = found.groups()
+    if _STAND_IN.match(password) or is_default_login(user, password, text[found.end() : found.end() + 60]):
+        return None
+    return (*found.span(2), "url-password")
+
+
+def _signed(text: str, at: int) -> Found | None:
+    """The signature of an address that lets its holder in."""
+    if "ignature=" not in text[at : at + 1200]:
+        return None
+    found = _SIGNED.match(text, at)
+    return (*found.span(1), "signature") if found else None
+
+
+_SIGNED = re.compile(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]ignature=([\w%+/-]{27,1024}={0,2})")
 
 
 def _authorization(text: str, at: int) -> Found | None:
@@ -49,7 +70,9 @@ def _authorization(text: str, at: int) -> Found | None:
     if found and any(map(str.isdigit, found[1])):
         return (*found.span(1), "authorization")
     basic = _BASIC.match(text, at)
-    return (*basic.span(1), "authorization") if basic and _is_user_and_password(basic[1]) else None
+    if not basic or not _is_user_and_password(basic[1]) or is_public_example(basic[1] + "=" * (-len(basic[1]) % 4)):
+        return None
+    return (*basic.span(1), "authorization")
 
 
 def _is_user_and_password(body: str) -> bool:
@@ -66,15 +89,17 @@ def _bearer(text: str, at: int) -> Found | None:
 
 
 def _private_key(text: str, at: int) -> Found | None:
-    found = PRIVATE_KEY.match(text, at)
+    begin = text.rfind("-----", max(0, at - 50), at)
+    if begin < 0:
+        return None
+    if text.startswith("-----END", begin):
+        tail = PRIVATE_KEY_TAIL.search(text, max(0, begin - _LONGEST_TAIL), at)
+        return (*tail.span(1), "private-key") if tail and KEY_MATERIAL.search(tail[1]) else None
+    found = PRIVATE_KEY.match(text, begin)
     return (*found.span(), "private-key") if found and KEY_MATERIAL.search(found[1] or found[2]) else None
 
 
-def _webhook(text: str, at: int) -> Found | None:
-    if text[at + 4 : at + 6].lower() not in _HOOK_GOES_ON:
-        return None
-    found = WEBHOOK.search(text, max(0, at - 40), at + 200)
-    return (*found.span(found.lastindex or 0), "webhook") if found else None
+_LONGEST_TAIL = 4096
 
 
 def _azure(text: str, at: int) -> Found | None:
@@ -87,19 +112,59 @@ def _signature(text: str, at: int) -> Found | None:
     return (*found.span(1), "signature") if found and text[max(0, at - 1) : at] in "?&;" else None
 
 
-def _curl_user(text: str, at: int) -> Found | None:
-    found = _CURL_USER.match(text, at)
-    return None if not found or _STAND_IN.match(found[1]) else (*found.span(1), "password")
+def _login(text: str, at: int) -> Found | None:
+    """`"AUTH" "user" "X"` of Redis, `NEO4J_AUTH=user/X`, `ldap_default_authtok = X`, `_auth=…` of npm."""
+    found = _AUTH.match(text, at)
+    if not found:
+        return None
+    group = found.lastgroup or ""
+    value = found[group]
+    if is_stand_in(value) or (group == "redis" and not text.startswith("AUTH", at)):
+        return None
+    return (*found.span(group), "password")
+
+
+_AUTH = re.compile(
+    r"auth(?:\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
+    r"|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
+    re.IGNORECASE,
+)
+
+
+def _auth(text: str, at: int) -> Found | None:
+    return _authorization(text, at) or _login(text, at)
+
+
+def _identified(text: str, at: int) -> Found | None:
+    found = _IDENTIFIED.match(text, at)
+    return (*found.span(2), "password") if found and not is_stand_in(found[2]) else None
+
+
+_IDENTIFIED = re.compile(
+    r"identified (?:with \S{1,60} )?(?:by|as) (?:password )?(\\{0,2}[\"'`])?([^\s\"'`;\\]{3,200})", re.IGNORECASE
+)
+
+
+def _community(text: str, at: int) -> Found | None:
+    found = _COMMUNITY.match(text, at)
+    if not found or is_stand_in(found[1]):
+        return None
+    directive = text[max(0, at - 20) : at].lower().endswith(("ro", "rw", "snmp-server ", "snmp ", "trap", "ro6"))
+    return (*found.span(1), "password") if directive and found[1] not in ("string", "public") else None
+
+
+_COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
 
 
 PHRASES: tuple[tuple[bytes, Callable[[str, int], Found | None]], ...] = (
     (b"://", _credentials),
-    (b"auth", _authorization),
+    (b"auth", _auth),
     (b"bearer", _bearer),
-    (b"-----begin", _private_key),
-    (b"hook", _webhook),
+    (b"private key", _private_key),
     (b"~", _azure),
     (b"sig=", _signature),
-    (b"curl", _curl_user),
+    (b" -", find_command_password),
+    (b"identified ", _identified),
+    (b"community", _community),
 )
 """Each phrase in lower case, and who looks at it."""

@@ -22,8 +22,9 @@ from palazzo.security.disguises import base64_text, continues_base64, may_be_bas
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
 from palazzo.security.secret_phrases import PHRASES, Found
+from palazzo.security.stand_ins import is_public_example
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised whenever the rules find more than before: the palace remembers what it was archived under."""
 SHORTEST_RUN = 20
 LONGEST_RUN = 4096
@@ -116,7 +117,7 @@ def _in_runs(text: str, plain: bytes) -> list[Found]:
 def _is_telling(run: str) -> bool:
     """Whether a run is no identifier and no hash in hexadecimal."""
     is_hash = len(run) in _HASH_SIZES and run.islower() and run.isalnum()
-    return not is_hash and (_DIGIT.search(run) is not None or "hf_" in run)
+    return not is_hash and (_DIGIT.search(run) is not None or "hf_" in run or "api_org_" in run)
 
 
 _LONGEST_KNOWN = 100
@@ -154,8 +155,12 @@ def _in_run(text: str, start: int, end: int) -> list[Found]:
     if not _is_telling(text[start:end]):
         return []
     found = _headed(text, at, end)
-    if before and before in ".~:" and token_forms.LED_BY.search(text, max(0, start - 40), start + 8):
+    if before and before in ".~:/" and token_forms.LED_BY.search(text, max(0, start - 40), start + 8):
         found += _led(text, start)
+    if before == "." and text.startswith(_AFTER_HOST, start):
+        found += _webhook(text, start)
+    if before == "$" and (stored := _STORED.search(text, max(0, start - 60), end + 120)) and stored.start() < start:
+        found.append((*stored.span(), "password-hash"))
     for hint, where, rule, pattern in _SHAPED:
         if text.find(hint, max(start, end - where), end + 1) >= 0 and (shape := pattern.match(text, at)):
             found.append((shape.start(), shape.end(), rule))
@@ -191,10 +196,32 @@ def _headed(text: str, start: int, end: int) -> list[Found]:
     while head:
         rule, form = _FORMS[head.group()]
         whole = form.match(text, head.start())
-        if whole:
+        if whole and not is_public_example(whole.group()):
             found.append((head.start(), whole.end(), rule))
         head = _HEAD_OF_WORD.search(text, whole.end() if whole else head.start() + 1, end)
     return found
+
+
+_AFTER_HOST = (
+    "com/services/",
+    "com/workflows/",
+    "com/triggers/",
+    "com/api/",
+    "com/webhookb2/",
+    "com/hooks/",
+    "com/trigger/",
+    "com/open-apis/",
+)
+_STORED = re.compile(
+    r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
+    r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43})"
+)
+"""Hashes of passwords as crypt(3) and htpasswd write them: short ones are guessed."""
+
+
+def _webhook(text: str, start: int) -> list[Found]:
+    found = token_forms.WEBHOOK.search(text, max(0, start - 40), start + 240)
+    return [(*found.span(found.lastindex or 0), "webhook")] if found else []
 
 
 def _led(text: str, start: int) -> list[Found]:
@@ -208,7 +235,6 @@ def _led(text: str, start: int) -> list[Found]:
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
-    lowered = lowered.replace(b'tokens"', b'.okens"')  # counts of tokens, in every row of some hosts
     for word, look in _WORDS:
         at = lowered.find(word)
         while at >= 0:

@@ -1,8 +1,8 @@
 """The forms of keys and tokens that give themselves away, as a table. Owns no scanning (`secrets.py`).
 
 A vendor's format is public: its prefix exists so that leaks can be found. Prefix, alphabet and length are as
-the vendors' documentation and the rules of gitleaks (MIT) and detect-secrets (Apache-2.0) state them; lengths
-are lower bounds here, since vendors lengthen keys without notice. Bodies are bounded, so that a hostile text
+the vendors' documentation, the rules of gitleaks at b58d3f10 (MIT), the detectors of TruffleHog at 3ab759fe (facts
+alone: AGPL-3.0) and detect-secrets 1.5.0 (Apache-2.0) state them; lengths are lower bounds here, since vendors lengthen keys without notice. Bodies are bounded, so that a hostile text
 costs linear time.
 """
 
@@ -99,7 +99,76 @@ FORMS: tuple[Form, ...] = (
     *_forms("facebook-token", _A + "{80,400}", "EAAM", "EAAC"),
     *_forms("heroku-key", r"[\w-]{58}", "HRKU-AA"),
     *_forms("buildkite-token", r"[A-Za-z0-9_-]{40,80}", "bkua_"),
-    *_forms("jwt", r"[\w-]{12,8000}\.eyJ[\w-]{8,16000}(?:\.[\w-]{8,4000})?", "eyJ"),
+    *_forms("slack-token", r"[A-Za-z0-9-]{10,255}", "xoxc-"),
+    *_forms("slack-token", r"(?:[A-Za-z0-9+/=_-]|%[0-9A-F]{2}){40,400}", "xoxd-"),
+    *_forms("google-oauth-token", r"[\w-]{30,200}", "1//0"),
+    *_forms("cloudflare-tunnel-token", r"[A-Za-z0-9+/]{60,600}={0,2}", "eyJhIjoi"),
+    *_forms("grafana-token", r"[A-Za-z0-9+/]{60,400}={0,2}", "eyJrIjoi"),
+    *_forms("openrouter-key", r"[a-f0-9]{64}", "sk-or-v1-"),
+    *_forms("nvidia-key", _W + "{40,100}", "nvapi-"),
+    *_forms("pinecone-key", _A + "{5,6}_" + _A + "{40,80}", "pcsk_"),
+    *_forms("posthog-key", _A + "{35,60}", "phx_"),
+    *_forms("fireworks-key", _A + "{22,40}", "fw_"),
+    *_forms("together-key", _W + "{40,60}", "tgp_v1_"),
+    *_forms("cerebras-key", r"[a-z0-9]{40,60}", "csk-"),
+    *_forms("voyage-key", _W + "{40,50}", "pa-"),
+    *_forms("jina-key", _W + "{50,70}", "jina_"),
+    *_forms("tavily-key", r"(?:dev-|prod-)?" + _A + "{28,40}", "tvly-"),
+    *_forms("firecrawl-key", r"[a-f0-9]{32}", "fc-"),
+    *_forms("wandb-key", _W + "{40,120}", "wandb_v1_"),
+    *_forms("e2b-key", r"[a-f0-9]{40}", "e2b_"),
+    *_forms("google-hmac-key", r"[A-Z0-9]{20,60}(?![A-Za-z0-9])", "GOOG1E", "GOOG"),
+    *_forms("circleci-token", _A + "{20,24}_[a-fA-F0-9]{40}", "CCIPAT_", "CCIPRJ_"),
+    *_forms("salesforce-key", r"[0-9A-Za-z._+/=]{60,250}", "3MVG9"),
+    *_forms("bitbucket-token", r"[A-Za-z0-9+/@_-]{40,50}", "BBDC-"),
+    *_forms("contentful-token", _W + "{43}", "CFPAT-"),
+    *_forms("new-relic-key", r"[A-Za-z0-9-]{19,60}", "NRBR-", "NRIQ-"),
+    *_forms("adafruit-key", _A + "{28}", "aio_"),
+    *_forms("apify-token", _A + "{36}", "apify_api_"),
+    *_forms("tailscale-key", r"[a-z]{2,12}-[0-9A-Za-z]{6,40}-[0-9A-Za-z]{16,64}", "tskey-"),
+    *_forms("hubspot-token", r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "pat-na1-", "pat-eu1-"),
+    *_forms(
+        "plaid-token",
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        "access-sandbox-",
+        "access-development-",
+        "access-production-",
+    ),
+    *_forms("stripe-client-secret", _A + "{20,30}_secret_" + _A + "{20,40}", "pi_", "seti_"),
+    *_forms("ramp-key", _A + "{48}", "ramp_sec_"),
+    *_forms("rootly-key", r"[a-f0-9]{64}", "rootly_", "slk_"),
+    *_forms("sumo-logic-key", r"[a-z]{2}-[a-f0-9]{64}", "s-s4t2ud-", "u-s4t2ud-"),
+    *_forms("snyk-token", r"[\w.-]{30,100}", "snyk_"),
+    *_forms("sonar-token", r"[a-f0-9]{40}", "sqp_", "sqa_", "squ_"),
+    *_forms("nuget-key", r"[a-z0-9]{43}(?![A-Za-z0-9])", "oy2"),
+    *_forms("netlify-token", _A + "{36,60}", "nfp_", "nfo_", "nfc_", "nfu_"),
+    *_forms("render-key", _A + "{24,40}", "rnd_"),
+    *_forms("neon-key", r"[a-z0-9]{40,80}", "napi_"),
+    *_forms("vercel-token", _A + "{20,80}", "vck_", "vcr_"),
+    *_forms("brevo-key", r"[a-f0-9]{64}-[A-Za-z0-9]{16}", "xsmtpsib-"),
+    *_forms("resend-key", _A + "{8}_" + _A + "{24}", "re_"),
+    *_forms("paddle-key", r"[a-z0-9_]{20,100}" + _A + "{0,60}", "pdl_live_apikey_", "pdl_sdbx_apikey_"),
+    *_forms("payment-key", r"(?=[A-Za-z_-]{0,20}\d)[A-Za-z0-9_-]{30,60}(?![A-Za-z0-9_-])", "live_", "sandbox_"),
+    *_forms("payment-key", r"(?=[A-Za-z]{0,20}\d)[A-Za-z0-9]{30,60}(?![A-Za-z0-9_-])", "test_"),
+    *_forms("razorpay-key", _A + "{14,40}", "rzp_live_", "rzp_test_"),
+    *_forms("trello-token", r"[a-f0-9A-F]{64,72}", "ATTA"),
+    *_forms("matrix-token", r"[A-Za-z0-9+/=]{4,60}_[A-Za-z]{16,24}_[A-Za-z0-9]{6}", "syt_"),
+    *_forms("ntfy-token", r"[a-z0-9]{29}", "tk_"),
+    *_forms("honeycomb-key", _A + "{40,80}", "hcaik_", "hcxik_", "hcalk_"),
+    *_forms("twitter-token", r"[A-Za-z0-9%]{60,120}", "AAAAAAAAAAAAAAAAAAAAA"),
+    *_forms("facebook-token", _A + "{80,400}", "EAAB", "EAAG", "EAAD", "EAAJ", "EAAZ", "IGQV", "IGAA"),
+    *_forms("langfuse-key", r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "sk-lf-"),
+    *_forms("1password-key", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", "A3-"),
+    *_forms("octopus-key", r"[A-Z0-9]{26,40}(?![A-Za-z0-9])", "API-"),
+    *_forms("smartling-token", _A + "{16}(?![A-Za-z0-9])", "sm_aat_", "sm_pat_", "sm_sat_"),
+    *_forms("scaleway-key", r"[A-Z0-9]{17}(?![A-Za-z0-9])", "SCW"),
+    *_forms("tencent-key", _A + "{32}(?![A-Za-z0-9])", "AKID"),
+    *_forms("buildkite-token", r"[A-Za-z0-9_.-]{30,120}", "bkat_", "bkaj_", "bkpt_", "bkct_"),
+    *_forms("extended-private-key", r"[1-9A-HJ-NP-Za-km-z]{100,112}", "xprv", "yprv", "zprv", "tprv"),
+    *_forms("wallet-key", r"[1-9A-HJ-NP-Za-km-z]{47,48}(?![A-Za-z0-9])", "5H", "5J", "5K"),
+    *_forms(
+        "jwt", r"[\w-]{12,8000}\.(?:eyJ[\w-]{8,16000}(?:\.[\w-]{8,4000})?|[\w-]{0,2000}(?:\.[\w-]{8,16000}){3})", "eyJ"
+    ),
 )
 """Keys that begin with a head of their own. A head counts only where a word may begin."""
 
@@ -109,7 +178,22 @@ LED: tuple[tuple[str, str], ...] = (
     ("vault-token", r"hv[sbr]\.[\w-]{24,400}"),
     ("dynatrace-token", r"dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     ("terraform-token", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}"),
-    ("telegram-token", r"\d{5,16}:A[\w-]{34}(?![\w-])"),
+    ("telegram-token", r"(?:bot)?\d{5,16}:A[\w-]{34}(?![\w-])"),
+    ("vault-token", r"s\.(?=[A-Za-z]{0,24}\d)[A-Za-z0-9]{24}(?![\w.-])"),
+    ("dropbox-token", r"sl\.(?:u\.)?[\w-]{60,1000}"),
+    ("asana-token", r"\d/\d{10,20}(?:/\d{10,20})?:[a-f0-9]{32}"),
+    ("google-api-key", r"AQ\.Ab8[\w-]{30,60}"),
+    ("mailersend-key", r"mlsn\.[a-f0-9]{64}"),
+    ("bitwarden-token", r"0\.[a-f0-9]{8}-[a-f0-9-]{27}\.[A-Za-z0-9]{20,60}:[A-Za-z0-9+/]{20,60}={0,2}"),
+    ("mapbox-token", r"sk\.eyJ[\w-]{20,400}\.[\w-]{20,60}"),
+    ("zoho-token", r"1000\.[a-f0-9]{32}\.[a-f0-9]{32}"),
+    ("linkedin-secret", r"WPL_AP1\.[A-Za-z0-9.]{10,60}={0,2}"),
+    (
+        "authress-key",
+        r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[a-z0-9+/_=-]{30,120}",
+    ),
+    ("pushbullet-token", r"o\.[A-Za-z0-9]{32}(?![\w.-])"),
+    ("paseto", r"v[1-4]\.(?:local|secret)\.[\w-]{30,4000}"),
     ("openshift-token", r"sha256~[\w-]{43}"),
     ("harness-token", r"(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     ("google-oauth-token", r"ya29\.[\w.-]{20,500}"),
@@ -118,7 +202,10 @@ LED: tuple[tuple[str, str], ...] = (
     ("slack-token", r"xoxe\.xox[bp]-[A-Za-z0-9-]{10,255}"),
 )
 """Keys whose long part follows a `.`, a `~` or a `:`."""
-LED_BY = re.compile(r"SG\.|dp\.|hv[sbr]\.|dt0|\.atlasv1\.|\d:A|sha256~|[ps]at|ya29\.|v1\.0-|xoxe\.")
+LED_BY = re.compile(
+    r"SG\.|dp\.|hv[sbr]\.|dt0|\.atlasv1\.|\d:[Aa-f0-9]|sha256~|[ps]at|ya29\.|v1\.0-|xoxe\.|\bs\.|sl\.|AQ\.|mlsn\."
+    r"|\b0\.[a-f0-9]|\bsk\.eyJ|1000\.|WPL_|\.acc[_-]|\bo\.|\bv[1-4]\.[ls]"
+)
 """What each of them holds before its long part, or at the beginning of it."""
 
 DISCORD = re.compile(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])")
@@ -129,7 +216,12 @@ AZURE_CLIENT_SECRET = re.compile(r"(?<![\w~.])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~
 WEBHOOK = re.compile(
     r"hooks\.slack\.com/(?:services|workflows|triggers)/(T[\w/]{20,80})"
     r"|discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{16,20}/([\w-]{60,80})"
-    r"|\.webhook\.office\.com/webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w/-]{32,120})",
+    r"|\.webhook\.office\.com/webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w/-]{32,120})"
+    r"|hooks\.zapier\.com/hooks/catch/(\d{4,12}/[\w/-]{6,60})"
+    r"|maker\.ifttt\.com/trigger/[^\s/]{1,60}/(?:json/)?with/key/([\w-]{16,60})"
+    r"|\.make\.com/([a-z0-9]{30,40})"
+    r"|/open-apis/bot/v2/hook/([\w-]{20,60})"
+    r"|/hooks/([a-z0-9]{26})(?![\w-])",
     re.ASCII,
 )
 PRIVATE_KEY = re.compile(
@@ -138,4 +230,8 @@ PRIVATE_KEY = re.compile(
     r"|((?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,}+(?![^\s\\\"'])){1,400}))"
 )
 """To its last line, or, where that is missing, as far as its body goes."""
+PRIVATE_KEY_TAIL = re.compile(
+    r"(?<![A-Za-z0-9+/=])((?:[A-Za-z0-9+/=]{16,}+(?:\s|\\[nr])+){1,100})-----END [A-Z0-9 ]{0,40}\Z"
+)
+"""The body before a last line whose first line is not at hand."""
 KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{32}")

@@ -1,0 +1,167 @@
+"""Passwords that a line of configuration or a sentence states: `requirepass X`, "the admin password is X".
+
+Each function is given a text and where a word for a password begins and ends in it, and looks no further than a
+bounded stretch behind (or, where it says so, before) it. Owns the words for a password in other languages than English.
+"""
+
+from __future__ import annotations
+
+import re
+
+from palazzo.security.stand_ins import is_stand_in
+
+Found = tuple[int, int, str]
+
+_FIELD = re.compile(
+    r"[\w.-]{0,40}(?:"
+    r"\\{0,4}[\"'][ ]{1,4}value=\\{0,4}[\"'](?P<attribute>[^\"'\n]{1,300})"
+    r"|\\{0,4}[\"']\s{0,4},\s{0,12}\\{0,4}[\"'][vV]alue\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'](?P<member>[^\"'\n\\]{1,300})"
+    r"|[\"']?\s{0,4}\n\s{0,16}[\"']?value[\"']?:\s{0,4}[\"']?(?P<line>[^\s\"'{]{1,300})"
+    r"|</(?:key|name)>\s{0,8}<(?:string|value)>(?P<element>[^<\n]{1,300})<"
+    r"|[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})"
+    r"|[\"']?\)?\)?\.(?:send_?keys|type|fill|set_?value)\([\"'](?P<typed>[^\"'\n]{3,100})[\"']"
+    r")",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    r"[^\n.;!?:=]{0,70}?"
+    r"(?:(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|era|jest|är|er|naar|become|becomes|remains|changed|set)"
+    r"|[:=]|(?<=[-–—])|→|->)[ ]{1,3}(?:now |still |jetzt |again |currently |ahora |maintenant |just |: ?|= ?){0,2}"
+    r"|[:：=][ ]?)"
+    r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?(?P<value>[^\s\"'`»”’“<>]{5,80})"
+)
+_SAID_BESIDE = re.compile(
+    r"(?:с|от|для|к|है)?[^\n.;!?:=：]{0,40}?[ ]{0,2}(?:[:：=]|は|が|是|为|為|는|은|이|가|—|-|это|теперь)[ ]{0,2}"
+    r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
+)
+_BEFORE = re.compile(
+    r"(?:[\"'`«“„‘](?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|\b(?:with|avec|mit|con|use|using|enter)[ ](?P<plain>[^\s\"'`,]{6,60}))"
+    r"[ ]{1,2}(?:as|for|is|comme|als|como|come|jako)(?:[ ](?:the|your|my|a|le|la|el|das|de|o|root|admin|db|\w{1,12})){0,3}[ ]?\Z",
+    re.IGNORECASE,
+)
+_NEXT_LINE = re.compile(
+    r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,64})[ ]{0,3}(?:\r?\n|\Z)"
+)
+_PROTOCOL_BEFORE = re.compile(r"USER |331 |---> ?$|\[P\.\]|C: ?$|>> ?$|RCPT|AUTH|ftp|pop3", re.IGNORECASE)
+_PROTOCOL = re.compile(r"PASS (?P<value>[!-~]{3,100})(?=\r?\n|\\r|\"|'|$)")
+_PGPASS_LINE = re.compile(
+    r"(?:^|\n)[^\s:#]{1,100}:(?:\d{1,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<value>[^\n]{3,100}?)(?=\n|\Z)"
+)
+_DIRECTIVE = re.compile(
+    r"(?:requirepass|masterauth|masterpass|rootpw|bindpw|olcrootpw|sentinel auth-pass \S{1,40}|storepass|keypass"
+    r"|change_password \S{1,60}|add_user \S{1,60}|reset-admin-password|passin pass:|passout pass:|pass pass:"
+    r"|key-password|rw(?:-|_)?password)"
+    r"[ ]{0,4}(?:--?(?:plaintext|iscrypted)[ ]{1,3})?[\"']?(?P<value>[^\s\"']{3,200})",
+    re.IGNORECASE,
+)
+STRONG_ENDS = ".,;:)]}»”’\"'`*"
+
+
+def find_stated_password(text: str, start: int, end: int) -> Found | None:
+    """Return the password that is stated behind the word for one from `start` to `end`."""
+    return (
+        _in_field(text, end)
+        or _by_protocol(text, start)
+        or _by_directive(text, start)
+        or _in_sentence(text, start, end)
+    )
+
+
+def find_field(text: str, end: int, rule: str) -> Found | None:
+    """Return the value of a field whose name ends at `end`, where name and value are members of their own."""
+    return _in_field(text, end, rule)
+
+
+def _in_field(text: str, end: int, rule: str = "password") -> Found | None:
+    found = _FIELD.match(text, end)
+    if not found:
+        return None
+    group = found.lastgroup or ""
+    value = found[group]
+    if len(value) < 4 or is_stand_in(value) or (rule != "password" and not any(map(str.isdigit, value))):
+        return None
+    return (*found.span(group), rule)
+
+
+def _by_protocol(text: str, start: int) -> Found | None:
+    found = _PROTOCOL.match(text, start)
+    if not found or not _PROTOCOL_BEFORE.search(text, max(0, start - 120), start):
+        return None
+    return None if is_stand_in(found["value"]) else (*found.span("value"), "password")
+
+
+def _by_directive(text: str, start: int) -> Found | None:
+    begin = max(0, start - 60)
+    for found in _DIRECTIVE.finditer(text, begin, start + 280):
+        if found.start() <= start + 1 < found.start("value") and not is_stand_in(found["value"]):
+            return (*found.span("value"), "password")
+    return None
+
+
+def find_pgpass(text: str, at: int) -> list[Found]:
+    """Return the passwords of a `.pgpass` whose name stands at `at`: of the lines behind it."""
+    return [
+        (*found.span("value"), "password")
+        for found in _PGPASS_LINE.finditer(text, at, at + 600)
+        if not is_stand_in(found["value"]) and found["value"] != "*"
+    ]
+
+
+def _in_sentence(text: str, start: int, end: int) -> Found | None:
+    for pattern, limit in ((_SAID, 170), (_NEXT_LINE, 260)):
+        found = pattern.match(text, end, end + limit)
+        if found:
+            first, last = _trimmed(text, *found.span("value"))
+            value = text[first:last]
+            strong = is_strong(value) if pattern is _SAID else is_strong(value) or _is_hexadecimal(value)
+            if strong and not is_stand_in(value):
+                return first, last, "password"
+    found = _BEFORE.search(text, max(0, start - 110), start)
+    if found:
+        group = "quoted" if found["quoted"] else "plain"
+        if is_strong(found[group]) and not is_stand_in(found[group]):
+            return (*found.span(group), "password")
+    return None
+
+
+def find_in_other_script(text: str, end: int) -> Found | None:
+    """Return the password behind a word for one in a script other than Latin that ends at `end`."""
+    found = _SAID_BESIDE.match(text, end, end + 140)
+    if not found:
+        return None
+    first, last = _trimmed(text, *found.span("value"))
+    value = text[first:last]
+    return (first, last, "password") if is_strong(value) and not is_stand_in(value) else None
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while end > start and text[end - 1] in STRONG_ENDS:
+        end -= 1
+    return start, end
+
+
+_NO_PASSWORD = re.compile(
+    r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
+    r"|[A-Za-z][\w]*\(.*|#\d+|[A-Za-z]{2,10}-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
+    r"|\S+@\S+\.\w{2,6}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[A-Z][a-z]+\d|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
+    re.IGNORECASE,
+)
+
+
+def is_strong(value: str) -> bool:
+    """Whether a word of a sentence looks like a password: no word, version, date, path or name of a file."""
+    if not 6 <= len(value) <= 80 or _NO_PASSWORD.fullmatch(value):
+        return False
+    letters = sum(map(str.isalpha, value))
+    digits = sum(map(str.isdigit, value))
+    special = len(value) - letters - digits
+    marks = sum(not letter.isalnum() and letter not in "-_./:'’,()[]{}<>\"`=" for letter in value)
+    if not letters:
+        return digits >= 4 and marks >= 1
+    if digits:
+        return letters >= 2 and (marks > 0 or special > 0 or len(value) >= 8)
+    return marks > 0 and value[-1] not in "?%" and not value.endswith("!") and letters >= 4
+
+
+def _is_hexadecimal(value: str) -> bool:
+    return len(value) in (32, 40, 64) and re.fullmatch(r"[0-9a-f]+", value) is not None
