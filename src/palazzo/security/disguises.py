@@ -10,9 +10,19 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-_ESCAPED = re.compile(r"\\{1,16}(?:[ux](?:00)?([2-7][0-9a-fA-F])|(/))")
-"""A printable letter that needed no escape; some writers of JSON escape `<`, `+` or `/` all the same."""
-_MAY_BE_ESCAPED = (r"\u00", r"\x", r"\/")
+_INVISIBLE = "\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
+"""What no reader sees between two letters."""
+_WIDE_MARKS = "＝：ｓｋｐ"
+"""Of these, text in full-width letters that names or is a secret has one."""
+_ESCAPED = re.compile(
+    r"\\{1,16}(?:[ux](?:00)?([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])|&#(?:x([2-7][0-9a-fA-F])|([1-9]\d{1,2}));"
+    rf"|[{_INVISIBLE}]+|([\uff01-\uff5e])"
+)
+"""A printable letter that needed no escape (some writers of JSON escape `<`, `+` or `/` all the same), one that an
+address or HTML spells out, what is not seen, and letters of full width."""
+_MAY_BE_ESCAPED = (r"\u00", r"\x", r"\/", "&#", "%")
+_BEFORE, _BEHIND = 1024, 2048
+"""How far around an escape the text is looked at: longer than nearly all tokens, short beside a transcript."""
 
 _HEAD = 32
 """Letters of base64 that are looked at first: of an image, a hash or a cipher they are no text."""
@@ -46,22 +56,54 @@ class Unescaped:
 
 
 def unescaped(text: str) -> Unescaped | None:
-    """Return `text` without escapes of plain letters; None where it has none. Linear in the text."""
-    if "\\" not in text or not any(mark in text for mark in _MAY_BE_ESCAPED):
+    """Return what of `text` is near to escapes of plain letters, without them; None where it has none.
+
+    Linear in the text.
+    """
+    if not any(mark in text for mark in _MAY_BE_ESCAPED) and not _has_odd_letters(text):
         return None
     pieces: list[str] = []
-    starts, origins = [0], [(0, 0)]  # a stretch: the letter that was escaped, and what follows it as it is
-    at = size = 0
+    starts: list[int] = []
+    origins: list[tuple[int, int]] = []  # a stretch: the letter that was escaped, and what follows it as it is
+    at, size, behind = 0, 0, -1
     for found in _ESCAPED.finditer(text):
-        between = text[at : found.start()]
-        pieces += (between, found[2] or chr(int(found[1], 16)))
-        size += len(between)
+        start, end = found.span()
+        if start > behind:
+            if behind >= 0:
+                pieces += (text[at:behind], _APART)
+                size += behind - at + len(_APART)
+            at = max(at, start - _BEFORE, behind)
+            starts.append(size)
+            origins.append((at, at))
+        letter = _letter(found)
+        pieces += (text[at:start], letter)
+        size += start - at
         starts.append(size)
-        origins.append(found.span())
-        size, at = size + 1, found.end()
-    if not at:
+        origins.append((start, end) if letter else (end, end))
+        size, at, behind = size + len(letter), end, min(len(text), end + _BEHIND)
+    if behind < 0:
         return None
-    return Unescaped("".join([*pieces, text[at:]]), tuple(starts), tuple(origins))
+    return Unescaped("".join([*pieces, text[at:behind]]), tuple(starts), tuple(origins))
+
+
+_APART = "\n" * 32
+"""Between two stretches of the text that are looked at."""
+
+
+def _has_odd_letters(text: str) -> bool:
+    return not text.isascii() and any(letter in text for letter in _INVISIBLE + _WIDE_MARKS)
+
+
+def _letter(found: re.Match[str]) -> str:
+    """What an escape stands for; nothing for what is not seen."""
+    hexadecimal = found[1] or found[3] or found[4]
+    if hexadecimal:
+        return chr(int(hexadecimal, 16))
+    if found[5]:
+        return chr(int(found[5])) if 32 < int(found[5]) < 127 else " "
+    if found[6]:
+        return chr(ord(found[6]) - 0xFEE0)
+    return found[2] or ""
 
 
 def may_be_base64_text(run: str) -> bool:

@@ -19,11 +19,17 @@ _ID = re.compile(r"[a-z]{2,16}[_-](?:[a-z]{1,12}[_-])?")
 _SECRET_PREFIX = re.compile(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|auth|live|prod|test|priv)[_-]")
 _NO_SECRET = re.compile(
     r"(?:sha(?:1|224|256|384|512)|md5|h1|blake2[bs]|integrity|checksum|digest|etag|hash|id|nonce|version|cursor"
-    r"|fingerprint|signature|(?:page|next|continuation)_?token|code_challenge|state|accept|site_?key|encrypted|secure)\W{0,6}\Z",
+    r"|fingerprint|signature|(?:page|next|continuation)_?token|code_challenge|state|accept|site_?key|encrypted|secure|pub(?:lic)?_?key|client_?id|tenant|kid|x5[ct](?:#s256)?|[\"'][nxye][\"']|pin-sha256|cert(?:ificate)?"
+    r"|recipient|address|commit|rev(?:ision)?|base64,|known_hosts|\|1\||upload_?id|document|folders?|challenge|hmac|sha)\W{0,6}\Z",
     re.IGNORECASE,
 )
 """What may stand before a random string that tells nobody anything."""
-_INTEGRITY_ITSELF = re.compile(r"sha(?:1|256|384|512)-")
+_INTEGRITY_ITSELF = re.compile(
+    r"sha(?:1|256|384|512)-|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|[xyz]pub|[13][1-9A-HJ-NP-Za-km-z]{25,33}\Z|pk_|phc_|ME[QUY]C"
+    r"|M(?!H[cQ]C|GH|C4C|II[A-Z]{2}[\w+/]?IBA)[CFIGH][A-Z](?=[A-Za-z0-9+/]{20})"
+)
+"""How begin what everybody may know: hashes, ids of contents, addresses of wallets, publishable keys, signatures,
+certificates and public keys in DER (a private key in DER begins otherwise)."""
 _BASE64_HEADS = (
     "iVBORw0KGgo",
     "/9j/",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from palazzo.security.stand_ins import PLACEHOLDER, REFERENCE, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import find_field, find_stated_password
+from palazzo.security.stated_passwords import find_directive, find_field, find_key, find_stated_password, is_strong
 
 NAME_ANCHORS = ("pass", "pw", "psk", "secret", "token", "key")
 """What a secret's name holds, in lower case; `named_value` says whether it is one where it stands."""
@@ -35,7 +35,7 @@ _TOKEN_OF_ANOTHER_KIND = _words(
     """
 )
 _TAIL = (
-    r"(?:[_.-]?(?:ids?|hash|keys?|val(?:ue)?|str(?:ing)?|raw|plain|text|b64|base64|hex|prod(?:uction)?|dev|tests?|testing"
+    r"(?:[_.-]?(?:keys?|base|val(?:ue)?|str(?:ing)?|raw|plain|text|b64|base64|hex|prod(?:uction)?|dev|tests?|testing"
     r"|staging|stage|live|sandbox|old|new|current|primary|secondary|main|default|admin|root|user|access|auth|client"
     r"|app|api|db|github|gitlab|aws|[0-9]{1,3}(?![0-9])|v[0-9])){0,8}"
 )
@@ -47,12 +47,13 @@ _AFTER_NAME = re.compile(
     r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
     r"(?:[bBrRuUfF@]{1,2}(?=[\"']))?"
     r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
-    r"|(?P<plain>(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}))",
+    r"|(?P<plain>(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}))",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
 """After a word that is none of a secret's name, or the end of a clause."""
 _PASSWORD = re.compile(r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])", re.IGNORECASE)
+_SECRET_ID = re.compile(r"_?id(?![a-z])", re.IGNORECASE)
 _PIECES = re.compile(
     r"(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?\"[^\"\n]{1,100}\"){1,12}|(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?'[^'\n]{1,100}'){1,12}"
 )
@@ -70,18 +71,26 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
         return None
     rule = _rule(text, at, name_end, anchor)
     if not rule:
-        return None
-    if rule == "password":
-        more = _PASSWORD.match(text, name_end)
-        name_end = more.end() if more else name_end
+        return find_key(text, at) if anchor == "key" else None
+    more = (_PASSWORD if rule == "password" else _SECRET_ID).match(text, name_end) if rule != "token" else None
+    name_end = more.end() if more else name_end
+    found = _assigned(text, at, name_end, rule)
+    if found or rule != "password":
+        return found or find_field(text, name_end, rule) or find_directive(text, at)
+    return find_stated_password(text, at, name_end)
+
+
+def find_value_of(text: str, start: int, end: int) -> tuple[int, int, str] | None:
+    """Return the password that is assigned to, or stated behind, the word for one from `start` to `end`."""
+    return _assigned(text, start, end, "password") or find_stated_password(text, start, end)
+
+
+def _assigned(text: str, at: int, name_end: int, rule: str) -> tuple[int, int, str] | None:
     found = _AFTER_NAME.match(text, name_end)
-    if found:
-        start, end = _value(text, found)
-        if _fits(text, at, found, _joined(text, start, end), rule):
-            return start, end, rule
-    if rule == "password":
-        return find_stated_password(text, at, name_end)
-    return find_field(text, name_end, rule)
+    if not found:
+        return None
+    start, end = _value(text, found)
+    return (start, end, rule) if _fits(text, at, found, _joined(text, start, end), rule) else None
 
 
 def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
@@ -117,6 +126,8 @@ def _rule(text: str, at: int, end: int, anchor: str) -> str:
         return "password" if _PASSWORD.match(text, end) or _stands_alone(text, at, end) else ""
     if anchor in ("pw", "psk"):
         return "password" if _stands_alone(text, at, end + text.startswith(("d", "D"), end)) else ""
+    if anchor == "secret" and _SECRET_ID.match(text, end):
+        return anchor
     before = text[max(0, at - 16) : at].rstrip(" _.-").lower()
     if anchor == "key":
         return anchor if before.endswith(_KEY_OF) else ""
@@ -128,13 +139,13 @@ def _stands_alone(text: str, at: int, end: int) -> bool:
     before, after = text[max(0, at - 4) : at], text[end : end + 1]
     glued = before[-1:].isalpha() and before[-1:].islower() == text[at].islower()
     return (
-        not glued or before.lower().endswith(("db", "user", "root", "bind", "ldap", "dap", "in"))
+        not glued or before.lower().endswith(("db", "user", "root", "bind", "dap", "min", "uire", "tore", "key"))
     ) and not after.isalpha()
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
     """Leave a sentence's end, and a JSON or URL's closing marks, out of a value without quotes."""
-    while end > start and text[end - 1] in ".:!?]*":
+    while end > start and text[end - 1] in ".:?]*":
         end -= 1
     return end
 
@@ -148,12 +159,19 @@ def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bo
         return False
     quoted = found["quoted"] is not None
     if _WORDS.fullmatch(value):
-        if rule == "secret" and quoted and _is_phrase(value) and _is_variable(text, at):
-            return True
+        if rule == "secret" and (_is_phrase(value) or len(value) >= 8) and _is_variable(text, at):
+            return not is_stand_in(value)
         return len(value) >= 20 and value.isalpha() and _random(value)
-    if not quoted and _CALL_OR_MEMBER.match(value):
+    if not quoted and _CALL_OR_MEMBER.match(value) and not _JOIN_TOKEN.fullmatch(value):
         return False
-    return _stands_where_values_do(text, at, found, value) and _is_token(value)
+    if not _stands_where_values_do(text, at, found, value) or not _is_token(value):
+        return False
+    return rule != "key" or _PUBLISHED.search(text, max(0, at - 100), at + 200) is None
+
+
+_JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
+_PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable", re.IGNORECASE)
+"""Says beside a key that everybody may have it."""
 
 
 def _stands_where_values_do(text: str, at: int, found: re.Match[str], value: str) -> bool:
@@ -164,7 +182,9 @@ def _stands_where_values_do(text: str, at: int, found: re.Match[str], value: str
         return not found["call"] or found["quoted"] is not None
     if found["quoted"] is not None:
         return True
-    return not found["call"] and len(value) >= 8 and _steps(value) + _specials(value) >= 2
+    if found["call"] or len(value) < 8:
+        return False
+    return _steps(value) + _specials(value) >= 2 or (is_strong(value) and sum(map(str.isdigit, value)) > 1)
 
 
 def _is_flag(text: str, at: int) -> bool:
@@ -193,76 +213,111 @@ def _name_start(text: str, at: int) -> int:
 def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
-    if len(value) < 4 or REFERENCE.match(value) and not _HASH.match(value):
+    if len(value) < 4 or (REFERENCE.match(value) and not _HASH.match(value) and not _BRACED.match(value)):
         return False
+    if _is_assigned_for_sure(text, at, found, value):
+        return not is_stand_in(value) or _HASH.match(value) is not None
     quoted = found["quoted"] is not None
-    if _is_assigned_for_sure(text, at, found, quoted):
-        return not is_stand_in(value) and (quoted or not _CALL.match(value)) and not _CODE.fullmatch(value)
     if len(value) < 6 or PLACEHOLDER.search(value, 0, 64) or len(value.split(None, 1)) > 1:
         return False
     if _WORDS.fullmatch(value):
         if value[-1].isdigit() and len(value) < 20:
             return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
-        return quoted and _is_member_value(text, at, found, value)
+        return False
     if not quoted and _CALL_OR_MEMBER.match(value):
         return False
     return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
 
 
-_HASH = re.compile(r"\$(?:2[abxy]?|apr1|1|5|6|7|y|argon2\w{0,2}|scrypt|pbkdf2\S{0,12})\$")
-_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
+_HASH = re.compile(
+    r"\$(?:2[abxy]?|apr1|1|5|6|7|y|argon2\w{0,2}|scrypt|pbkdf2\S{0,12})\$|\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}", re.I
+)
+_BRACED = re.compile(r"\{[^{}\s]*[;=@][^{}\s]*\}\Z")
+_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*[()\[\]]\Z")
 _CODE = re.compile(
-    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,4}\.?|[A-Z_]{4,}|[a-z]+(?:_[a-z]+)+|[a-z]+[A-Z][a-z]+(?:[A-Z][a-z]+)*|Optional|String|SecretStr"
+    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,4}|[A-Z_]{4,}|[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
 )
-_SURE_LINE = re.compile(
-    r"[ \t]{0,24}(?:[;,]?[ \t]{0,4}(?:#|//|--)[^\n]{0,200}|;)?[ \t]{0,8}(?:\\?[\"'])?(?:\r?\n|\\n|\Z)"
+"""What a value without quotes is in a program: a member, a constant, a variable, a type."""
+_SIBLING = re.compile(
+    r"(?<![A-Za-z])(?:user(?:[_ -]?(?:name|id))?|login|uid|usr|account|host(?:name)?|server|email|db(?:name)?|database|machine|ssid"
+    r"|benutzer|utilisateur|usuario|identity|from|port|principal|bind_?dn|url|sender|endpoint|adminuser)[\"']?(?:[ \t]{0,4}(?:[:=]|=>)[ \t]{0,4}|[ \t]{1,4}|</?\w{0,20}>)"
+    r"[\"'`]?[^\s\"'`{(<\[$:=]{2,}",
+    re.IGNORECASE,
 )
-_CONNECTION = re.compile(r";[ ]?\w[\w ]{1,30}=|[\"'`];?\s|[\"'`]$|\\?\"|$")
+_LINE_BEFORE = re.compile(
+    r"(?:\A|\n|\\n)[ \t>+|-]{0,24}(?:set |export |public |const |let |var |final |static |char ?\* ?|String |d-i )*[\"'$]?\Z"
+)
+_LINE_AFTER = re.compile(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200})?(?:\r?\n|\\n|\\r|\"|\Z)")
+_PAIR_BEFORE = re.compile(
+    r"(?:[;?&,][ ]?|(?:user(?:name)?|uid|host|dbname|port|login|sslmode)=[^\s=]{1,80}[ ])\Z", re.IGNORECASE
+)
+_PAIR_AFTER = re.compile(
+    r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]*(?:\s|\Z)", re.IGNORECASE
+)
+_LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
+_SERVICE = re.compile(
+    r"(?:ansible|become|db|database|my|mysql|maria|pg|postgres|redis|mongo|root|sudo|ssh|s?ftp|smtp|mail|imap|ldap|admin|proxy|key_?store"
+    r"|trust_?store|vault|wifi|service|rabbit|mq|broker|api|grafana|sonar|nexus|jenkins|backup|vpn|registry|bind|master|repl)\w{0,40}\Z",
+    re.IGNORECASE,
+)
+"""How a setting is named that holds a service's password, and no label of a form."""
+_SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
 
 
-def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], quoted: bool) -> bool:
+def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether what follows the name is a value and no word of a program: where shells, environments, connection
-    strings and files of settings assign."""
+    strings, files of settings and calls of setters assign."""
     start = _name_start(text, at)
     name = text[start : found.start("close")]
-    before = text[max(0, start - 12) : start]
-    sep = found["sep"].strip()
-    if name.startswith("--") or (name.startswith("-D") and sep == "="):
-        return sep in ("=", "") and not found["call"]
-    if sep == "=" and found["sep"] == "=" and name.isupper() and len(name) > 4:
+    before = text[max(0, start - 90) : start]
+    quoted = found["quoted"] is not None
+    first, end = found.span("quoted" if quoted else "plain")
+    sep, glue = found["sep"].strip(), found["sep"]
+    if before.endswith("${") or (name.startswith("$") and not sep):
+        return False
+    if found["call"]:
+        return quoted and glue.startswith("(") and _SETTER.search(name[: at - start]) is not None and _is_single(value)
+    if name.startswith("-") and (before[-1:] in ("", " ", "\n", '"', "'", "\t") or before.endswith("\\n")):
+        return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
+    if before[-1:] == "/" and sep == ":" and glue == ":" and before[-2:-1] in (" ", '"'):
         return True
-    if before.endswith("ENV ") and found["space"]:
+    if not quoted and (_CALL.match(value) or _CODE.fullmatch(value)):
+        if not (found["space"] and _SIBLING.search(before) and _LINE_AFTER.match(text, end)):
+            return False
+    if name.isupper() and len(name) > 4 and (glue == "=" or sep == ":"):
+        return _is_single(value) or (quoted and glue == "=")
+    if glue.strip(" ") == "" and found["space"] and before.endswith("ENV "):
         return True
-    if before.endswith(("--set ", "-e ", "-D ")) and sep == "=":
+    if before.endswith(("--set ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
         return True
-    if (
-        sep == "="
-        and found["sep"] == "="
-        and not quoted
-        and (";" in text[max(0, start - 60) : start])
-        and ";" in text[found.end("plain") : found.end("plain") + 40]
-    ):
+    if not _is_single(value):
+        return False
+    if glue == "=" and not quoted and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
         return True
-    if found["space"] and not quoted:
-        return (
-            re.search(r"\blogin \S{1,80} \Z|\blogin \S{1,80}\n\s{0,8}\Z", text[max(0, start - 100) : start]) is not None
-        )
-    return False
-
-
-def _is_member_value(text: str, at: int, found: re.Match[str], value: str) -> bool:
-    """Whether a quoted word is assigned as a password's value and not as a label or a type."""
-    sep = found["sep"].strip()
+    whole = _LINE_BEFORE.search(before) is not None and _LINE_AFTER.match(text, end) is not None
+    if whole and glue == "=" and "." in name and not quoted:
+        return True
+    beside = _SIBLING.search(text, max(0, start - 160), start) or _SIBLING.search(text, end, end + 100)
+    if beside and sep in ("=", ":", "=>"):
+        return quoted or whole
+    if found["space"] and beside:
+        return whole or _LOGIN_BEFORE.search(before) is not None
+    if found["space"] and quoted and (name.isupper() or (whole and len(name) > 8)):
+        return True
+    if whole and sep == ":" and not quoted and _SERVICE.match(name):
+        return True
     return (
-        sep in ("=", ":", "=>")
+        quoted
+        and sep in ("=", ":=")
+        and whole
         and len(value) >= 8
-        and value.islower()
-        and not is_stand_in(value)
-        and _ASSIGNS.search(text, max(0, at - 60), at) is not None
+        and name[-1:] not in ".$"
+        and not value[:1].isupper()
     )
 
 
-_ASSIGNS = re.compile(r"(?:\$|user|login|host|uid)[^\n]{0,60}\Z", re.IGNORECASE)
+def _is_single(value: str) -> bool:
+    return not any(map(str.isspace, value))
 
 
 def _is_password(value: str, quoted: bool) -> bool:

@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable
 
 from palazzo.security.command_passwords import find_command_password
+from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
+from palazzo.security.stated_passwords import is_strong
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 Found = tuple[int, int, str]
@@ -31,7 +33,7 @@ _STAND_IN = re.compile(
 )
 _AUTHORIZATION = re.compile(
     r"auth(?:orization)?\\{0,16}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,16}[\"'`]?"
-    r"(?:bearer|token|apikey|api-key|key|splunk)[ :=]{1,3}([\w.~+/=-]{12,4096})",
+    r"(?!basic|digest|negotiate|aws4)[A-Za-z][\w-]{2,24}[ :=]{1,3}(?:token=)?\\{0,4}[\"']?([\w.~+/=!:-]{12,4096})",
     re.IGNORECASE | re.ASCII,
 )
 _BEARER = re.compile(r"bearer[ ]{1,3}([A-Za-z0-9._~+/-]{20,4096}=*)", re.IGNORECASE)
@@ -49,7 +51,11 @@ def _credentials(text: str, at: int) -> Found | None:
     if not found:
         return _signed(text, at)
     user, password = found.groups()
-    if _STAND_IN.match(password) or is_default_login(user, password, text[found.end() : found.end() + 60]):
+    if (
+        _STAND_IN.match(password)
+        or is_stand_in(password)
+        or is_default_login(user, password, text[found.end() : found.end() + 60])
+    ):
         return None
     return (*found.span(2), "url-password")
 
@@ -121,18 +127,97 @@ def _login(text: str, at: int) -> Found | None:
     value = found[group]
     if is_stand_in(value) or (group == "redis" and not text.startswith("AUTH", at)):
         return None
+    if group == "master" and not _AUTH_BEFORE.search(text, max(0, at - 20), at + 4):
+        return None
+    if group == "pair" and not is_strong(value):
+        return None
     return (*found.span(group), "password")
 
 
 _AUTH = re.compile(
-    r"auth(?:\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
+    r"auth(?:[ ](?:plain|login)[ ]{1,3}(?P<sasl>[A-Za-z0-9+/]{8,300}={0,2})(?![\w+/=])"
+    r"|[ ]{1,3}[\"']?(?P<master>[^\s\"']{4,100})|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
+    r"|\w{0,10}\(?=?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?(?:Some\()?[\"'](?P<pair>[^\"'\n]{3,100})[\"']|\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
     r"|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
     re.IGNORECASE,
 )
 
 
+_AUTH_BEFORE = re.compile(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
+
+
 def _auth(text: str, at: int) -> Found | None:
     return _authorization(text, at) or _login(text, at)
+
+
+def _kennwort(text: str, at: int) -> Found | None:
+    """A word for a password in another language that is written in Latin letters."""
+    found = _LATIN_WORD.match(text, at)
+    if not found or (text[at : at + 3].lower() == "mdp" and text[at - 1 : at].isalnum()):
+        return None
+    return find_value_of(text, at, found.end())
+
+
+_LATIN_WORD = re.compile(
+    r"kennw(?:o|\xf6)rt\w{0,3}|woord\w{0,2}|contrase\wa|senha|mdp(?![a-z])|clave(?:s|(?= (?:de|del|es|para)))",
+    re.IGNORECASE,
+)
+
+
+def _log_in(text: str, at: int) -> Found | None:
+    """A login in a sentence (`creds: admin / X`), in a call (`login("bot", "X")`) or of a protocol (`LOGIN bob X`)."""
+    found = _LOGIN_SAID.match(text, at) or _CALL_OF_TWO.match(text, at)
+    if not found and text.startswith("LOGIN ", at):
+        found = _LOGIN_OF_IMAP.match(text, at)
+    return _strong(found)
+
+
+def _connection(text: str, at: int) -> Found | None:
+    """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
+    return _strong(_CALL_OF_TWO.match(text, at) or _CONNECT.match(text, at))
+
+
+def _at_host(text: str, at: int) -> Found | None:
+    """`app:X@tcp(host)` of Go's drivers, `scott/X@//host` and `scott/X@host:1521` of Oracle's."""
+    if not text.startswith(("@tcp(", "@unix("), at) and not _ORACLE_BEFORE.search(text, max(0, at - 140), at):
+        return None
+    found = _USER_BEFORE.search(text, max(0, at - 100), at)
+    return (*found.span("value"), "url-password") if found and not is_stand_in(found["value"]) else None
+
+
+def _net_user(text: str, at: int) -> Found | None:
+    found = _NET.match(text, at)
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+
+
+def _strong(found: re.Match[str] | None) -> Found | None:
+    if (
+        not found
+        or is_stand_in(found["value"])
+        or not (is_strong(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
+    ):
+        return None
+    return (*found.span("value"), "password")
+
+
+_LOGIN_SAID = re.compile(
+    r"(?:login|cred(?:ential)?)s?\b[^\n:=(]{0,40}?(?::|=| is| are| with|with)[ ]{1,2}[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:|,][ ]?|[ ](?:and|und|et|y|e)[ ](?:password |pw )?)"
+    r"[\"'`]?(?P<value>[^\s\"'`,;]{6,60})",
+    re.IGNORECASE,
+)
+_LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
+_CALL_OF_TWO = re.compile(
+    r"\w{0,20}s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
+    re.IGNORECASE,
+)
+_CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
+_ORACLE_BEFORE = re.compile(r"(?:sqlplus|sqlldr|expdp|impdp|oracle|rman)[^\n]{0,100}\Z", re.IGNORECASE)
+_USER_BEFORE = re.compile(r"[\"'\s:@(]?[A-Za-z][\w.$-]{0,40}[:/](?P<value>[^\s\"'/@]{3,80})\Z")
+_NET = re.compile(
+    r"net use?r?[ ](?:[^\n]{0,100}?/user:\S{1,60}[ ]|[\w.-]{1,40}[ ])(?P<value>[^\s/\"*]{4,60})(?=[ ]/|\s|\Z)",
+    re.IGNORECASE,
+)
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 
 
 def _identified(text: str, at: int) -> Found | None:
@@ -164,7 +249,33 @@ PHRASES: tuple[tuple[bytes, Callable[[str, int], Found | None]], ...] = (
     (b"~", _azure),
     (b"sig=", _signature),
     (b" -", find_command_password),
+    (b"kennw", _kennwort),
+    (b"woord", _kennwort),
+    (b"contrase", _kennwort),
+    (b"senha", _kennwort),
+    (b"mdp", _kennwort),
+    (b"clave ", _kennwort),
+    (b"login", _log_in),
+    (b"cred", _log_in),
+    (b"connect", _connection),
+    (b"@", _at_host),
+    (b"net us", _net_user),
     (b"identified ", _identified),
     (b"community", _community),
 )
 """Each phrase in lower case, and who looks at it."""
+
+OTHER_SCRIPTS = (
+    "парол",
+    "密码",
+    "密碼",
+    "口令",
+    "パスワード",
+    "비밀번호",
+    "암호",
+    "hasł",
+    "lösenord",
+    "şifre",
+    "mật khẩu",
+)
+"""Words for a password that the text in ASCII does not show."""

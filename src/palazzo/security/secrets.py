@@ -21,8 +21,15 @@ from palazzo.security import token_forms
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
-from palazzo.security.secret_phrases import PHRASES, Found
+from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, Found
 from palazzo.security.stand_ins import is_public_example
+from palazzo.security.stated_passwords import (
+    find_in_other_script,
+    find_kubernetes_secret,
+    find_listed,
+    find_pgpass,
+    find_session_cookies,
+)
 
 RULES_VERSION = 2
 """Raised whenever the rules find more than before: the palace remembers what it was archived under."""
@@ -55,7 +62,7 @@ def find_spans(text: str, plain: bytes = b"", lowered: bytes = b"") -> list[Foun
     `plain` is the text in ASCII, `lowered` the same in small letters, where the caller has them.
     """
     plain = plain or text.encode("ascii", "replace")
-    found = _in_runs(text, plain) + _at_words(text, lowered or plain.lower())
+    found = _in_runs(text, plain) + _at_words(text, lowered or plain.lower()) + _at_other_scripts(text)
     view = unescaped(text)
     if view is not None:
         plain = view.text.encode("ascii", "replace")
@@ -121,7 +128,7 @@ def _is_telling(run: str) -> bool:
 
 
 _LONGEST_KNOWN = 100
-_LED_BY = frozenset(".~:")
+_LED_BY = frozenset(".~:$")
 """What the first part of a key ends with whose long part is a run."""
 
 
@@ -152,11 +159,16 @@ def _in_run(text: str, start: int, end: int) -> list[Found]:
     at = escape.end() if escape else start
     if end - start > LONGEST_RUN:
         return _in_base64(text, at, end)
-    if not _is_telling(text[start:end]):
+    led = (
+        _led(text, start)
+        if before in _LED_BY and token_forms.LED_BY.search(text, max(0, start - 40), start + 8)
+        else []
+    )
+    if text.startswith(":::", end) and end - start == _HALF_A_HASH:
+        led.append((start, end, "password-hash"))  # as tools print Windows' hashes
+    if not led and not _is_telling(text[start:end]):
         return []
-    found = _headed(text, at, end)
-    if before and before in ".~:/" and token_forms.LED_BY.search(text, max(0, start - 40), start + 8):
-        found += _led(text, start)
+    found = led + _headed(text, at, end)
     if before == "." and text.startswith(_AFTER_HOST, start):
         found += _webhook(text, start)
     if before == "$" and (stored := _STORED.search(text, max(0, start - 60), end + 120)) and stored.start() < start:
@@ -166,7 +178,7 @@ def _in_run(text: str, start: int, end: int) -> list[Found]:
             found.append((shape.start(), shape.end(), rule))
     if not found and not continues_base64(text, at):
         found = _in_base64(text, at, end)
-    if not found and is_random(text, at, end):
+    if not found and is_random(text, at, end) and not _is_prose(text, at, end):
         padding = 2 if text.startswith("==", end) else text.startswith("=", end)
         found.append((at, end + padding, "high-entropy"))
     return found
@@ -180,6 +192,12 @@ def _in_base64(text: str, start: int, end: int) -> list[Found]:
     inner, end = told
     end += 2 if text.startswith("==", end) else text.startswith("=", end)
     return [(start, end, rule) for _, _, rule in merged(find_spans(inner))[:1]]
+
+
+def _is_prose(text: str, start: int, end: int) -> bool:
+    """Whether a run is a sentence in base64."""
+    decoded = base64_text(text, start, end)
+    return decoded is not None and decoded[0].count(" ") > 1
 
 
 _SHAPED = (
@@ -202,6 +220,7 @@ def _headed(text: str, start: int, end: int) -> list[Found]:
     return found
 
 
+_HALF_A_HASH = 32
 _AFTER_HOST = (
     "com/services/",
     "com/workflows/",
@@ -242,6 +261,25 @@ def _at_words(text: str, lowered: bytes) -> list[Found]:
             if found:
                 spans.append(found)
             at = lowered.find(word, max(found[1], at + 1) if found else at + len(word))
+    for word, look_for_list in _LISTS:
+        at = lowered.find(word)
+        while at >= 0:
+            spans += look_for_list(text, at)
+            at = lowered.find(word, at + len(word))
+    return spans
+
+
+def _at_other_scripts(text: str) -> list[Found]:
+    if text.isascii():
+        return []
+    spans: list[Found] = []
+    for word in OTHER_SCRIPTS:
+        at = text.find(word)
+        while at >= 0:
+            found = find_in_other_script(text, at + len(word))
+            if found:
+                spans.append(found)
+            at = text.find(word, at + len(word))
     return spans
 
 
@@ -253,6 +291,14 @@ _WORDS = (
     *((anchor.encode(), _name_looker(anchor)) for anchor in NAME_ANCHORS),
     *PHRASES,
 )
+
+_LISTS = (
+    (b"passw", find_listed),
+    (b"pgpass", find_pgpass),
+    (b"kind: secret", find_kubernetes_secret),
+    (b"cookie", find_session_cookies),
+)
+"""What begins a list of secrets, in lower case, and who looks through it."""
 
 _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
 

@@ -42,6 +42,8 @@ _WORDS_OF_PROGRAMS = frozenset(
     plain plaintext masked length strength policy manager store vault keyring keychain keepass bitwarden ask asks
     postgres mysql redis rabbitmq minioadmin minio mongodb elastic sa changeit changeme toor airflow grafana kibana
     nexus sonar jenkins unset private public basic bearer digest oauth oauth2 ldap kerberos scram-sha-256 sha256 bcrypt
+    vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n supabase directus strapi docker dev demo
+    local development database data api app laravel symfony django word words phrase secretstr securestring passwordhash
     only auth authentication login logout signin sign-in off on yes no
     """.split()
 )

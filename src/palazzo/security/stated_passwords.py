@@ -17,6 +17,7 @@ _FIELD = re.compile(
     r"\\{0,4}[\"'][ ]{1,4}value=\\{0,4}[\"'](?P<attribute>[^\"'\n]{1,300})"
     r"|\\{0,4}[\"']\s{0,4},\s{0,12}\\{0,4}[\"'][vV]alue\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'](?P<member>[^\"'\n\\]{1,300})"
     r"|[\"']?\s{0,4}\n\s{0,16}[\"']?value[\"']?:\s{0,4}[\"']?(?P<line>[^\s\"'{]{1,300})"
+    r"|>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
     r"|</(?:key|name)>\s{0,8}<(?:string|value)>(?P<element>[^<\n]{1,300})<"
     r"|[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})"
     r"|[\"']?\)?\)?\.(?:send_?keys|type|fill|set_?value)\([\"'](?P<typed>[^\"'\n]{3,100})[\"']"
@@ -25,7 +26,7 @@ _FIELD = re.compile(
 )
 _SAID = re.compile(
     r"[^\n.;!?:=]{0,70}?"
-    r"(?:(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|era|jest|är|er|naar|become|becomes|remains|changed|set)"
+    r"(?:(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|è|era|sarà|jest|from|är|er|naar|become|becomes|remains|changed|set)"
     r"|[:=]|(?<=[-–—])|→|->)[ ]{1,3}(?:now |still |jetzt |again |currently |ahora |maintenant |just |: ?|= ?){0,2}"
     r"|[:：=][ ]?)"
     r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?(?P<value>[^\s\"'`»”’“<>]{5,80})"
@@ -35,7 +36,7 @@ _SAID_BESIDE = re.compile(
     r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
 )
 _BEFORE = re.compile(
-    r"(?:[\"'`«“„‘](?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|\b(?:with|avec|mit|con|use|using|enter)[ ](?P<plain>[^\s\"'`,]{6,60}))"
+    r"(?:[\"'`«“„‘](?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|\b(?:with|avec|mit|con|use|using|enter|try|put|type|set|took)[ ](?P<plain>[^\s\"'`,]{6,60}))"
     r"[ ]{1,2}(?:as|for|is|comme|als|como|come|jako)(?:[ ](?:the|your|my|a|le|la|el|das|de|o|root|admin|db|\w{1,12})){0,3}[ ]?\Z",
     re.IGNORECASE,
 )
@@ -50,7 +51,9 @@ _PGPASS_LINE = re.compile(
 _DIRECTIVE = re.compile(
     r"(?:requirepass|masterauth|masterpass|rootpw|bindpw|olcrootpw|sentinel auth-pass \S{1,40}|storepass|keypass"
     r"|change_password \S{1,60}|add_user \S{1,60}|reset-admin-password|passin pass:|passout pass:|pass pass:"
-    r"|key-password|rw(?:-|_)?password)"
+    r"|key-password|rw(?:-|_)?password|psksecret|pre-shared-key(?: ascii-text| local| remote)?|wpa-psk ascii \d|wpa_passphrase \S{1,40}"
+    r"|enable (?:password|secret)(?: \d)?|username \S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?: \d)?|password [057]"
+    r"|passwd/\S{1,30} password|neighbor \S{1,60} password|DefaultPassword /d)"
     r"[ ]{0,4}(?:--?(?:plaintext|iscrypted)[ ]{1,3})?[\"']?(?P<value>[^\s\"']{3,200})",
     re.IGNORECASE,
 )
@@ -62,7 +65,7 @@ def find_stated_password(text: str, start: int, end: int) -> Found | None:
     return (
         _in_field(text, end)
         or _by_protocol(text, start)
-        or _by_directive(text, start)
+        or find_directive(text, start)
         or _in_sentence(text, start, end)
     )
 
@@ -90,7 +93,8 @@ def _by_protocol(text: str, start: int) -> Found | None:
     return None if is_stand_in(found["value"]) else (*found.span("value"), "password")
 
 
-def _by_directive(text: str, start: int) -> Found | None:
+def find_directive(text: str, start: int) -> Found | None:
+    """Return the value of a line of settings that names what it sets before it, without a mark."""
     begin = max(0, start - 60)
     for found in _DIRECTIVE.finditer(text, begin, start + 280):
         if found.start() <= start + 1 < found.start("value") and not is_stand_in(found["value"]):
@@ -98,13 +102,23 @@ def _by_directive(text: str, start: int) -> Found | None:
     return None
 
 
-def find_pgpass(text: str, at: int) -> list[Found]:
-    """Return the passwords of a `.pgpass` whose name stands at `at`: of the lines behind it."""
-    return [
-        (*found.span("value"), "password")
-        for found in _PGPASS_LINE.finditer(text, at, at + 600)
-        if not is_stand_in(found["value"]) and found["value"] != "*"
-    ]
+def find_key(text: str, at: int) -> Found | None:
+    """Return the key that a line of a router's or Windows' settings gives."""
+    found = _KEY.match(text, at)
+    if not found or not _KEY_BEFORE.search(text, max(0, at - 40), at) or is_stand_in(found["value"]):
+        if not text.startswith("-File", at + 3):
+            return None
+        lines = _PUTTY.search(text, at, at + 6000)
+        return (*lines.span("value"), "private-key") if lines else None
+    return (*found.span("value"), "password")
+
+
+_KEY = re.compile(r"key(?:[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
+_KEY_BEFORE = re.compile(
+    r"isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
+    re.IGNORECASE,
+)
+_PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}\r?\n){1,60})")
 
 
 def _in_sentence(text: str, start: int, end: int) -> Found | None:
@@ -122,6 +136,117 @@ def _in_sentence(text: str, start: int, end: int) -> Found | None:
         if is_strong(found[group]) and not is_stand_in(found[group]):
             return (*found.span(group), "password")
     return None
+
+
+def find_listed(text: str, start: int) -> list[Found]:
+    """Return the passwords of a table whose heading has `passw` at `start`, and of the lists of `chpasswd`, `.pgpass`."""
+    before = text[max(0, start - 2) : start].lower()
+    if before == "ch":
+        return _matches(_PIPED_LOGIN, text, max(0, start - 120), start + 6) or _matches(
+            _LISTED_LOGIN, text, start + 6, start + 400
+        )
+    if inserted := _INSERT.search(text, max(0, start - 200), start):
+        return _inserted(text, start, text.count(",", inserted.end(), start))
+    line = text.rfind("\n", max(0, start - 200), start) + 1
+    stop = text.find("\n", start, start + 200)
+    if stop < 0 or "passw" in text[line:start].lower():
+        return []
+    heading = text[line:stop]
+    above = text[text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1 : max(0, line - 1)]
+    for mark in ("|", ",", "\t", ";"):
+        count = heading.count(mark)
+        if count > 1 and above.count(mark) != count and not _SENTENCE.search(heading):
+            return _column(text, stop, mark, count, heading.count(mark, 0, start - line))
+    return []
+
+
+_INSERT = re.compile(r"insert into [^\s(]{1,60} ?\((?=[^()]{0,200}\Z)", re.IGNORECASE)
+_ROW = re.compile(r"[^()]{0,200}\) values |,? ?\(([^()\n]{1,400})\)", re.IGNORECASE)
+
+
+def _inserted(text: str, at: int, number: int) -> list[Found]:
+    """The values of one column of an INSERT of SQL."""
+    cells: list[Found] = []
+    while (row := _ROW.match(text, at)) and len(cells) < _ROWS:
+        values = row[1].split(",") if row[1] else []
+        if len(values) > number and len(value := values[number].strip(" '\"")) >= 4 and not is_stand_in(value):
+            first = row.start(1) + len(",".join(values[:number])) + (number > 0) + values[number].index(value)
+            cells.append((first, first + len(value), "password"))
+        at = row.end()
+    return cells
+
+
+_SENTENCE = re.compile(r"[=({]|[a-z] [a-z]+ [a-z]+ [a-z]", re.IGNORECASE)
+_PIPED_LOGIN = re.compile(
+    r"(?:echo|printf)[^\n|]{0,12}[ ][\"']?[\w.-]{1,40}:(?P<value>[^\s\"'|\\]{3,100})[^\n|]{0,6}\|[ ](?:sudo )?ch"
+)
+_LISTED_LOGIN = re.compile(
+    r"(?:\n[ \t]{1,16}(?:-[ ])?|<<<[ ]?[\"']?)[a-z_][\w.-]{0,30}:(?![ ])(?P<value>[^\s\"']{4,100})"
+)
+_ROWS = 30
+
+
+def _matches(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[Found]:
+    return [
+        (*found.span("value"), "password")
+        for found in pattern.finditer(text, start, min(end, len(text)))
+        if not is_stand_in(found["value"])
+    ]
+
+
+def _column(text: str, at: int, mark: str, count: int, number: int) -> list[Found]:
+    """The cells below a heading, of the lines that have as many cells as it."""
+    cells: list[Found] = []
+    for _ in range(_ROWS):
+        stop = text.find("\n", at + 1, at + 400)
+        stop = len(text) if stop < 0 and len(text) - at < 400 else stop
+        line = text[at + 1 : stop] if stop > 0 else ""
+        if not line or line.count(mark) != count:
+            break
+        before = mark.join(line.split(mark)[:number])
+        cell = line.split(mark)[number]
+        value = cell.strip(" \t\r`*\"'")
+        if len(value) >= 4 and " " not in value and not is_stand_in(value):
+            first = at + 1 + len(before) + (number > 0) + cell.index(value)
+            cells.append((first, first + len(value), "password"))
+        at = stop
+    return cells
+
+
+def find_pgpass(text: str, at: int) -> list[Found]:
+    """Return the passwords of the lines behind the name of a `.pgpass`."""
+    return _matches(_PGPASS_LINE, text, at, at + 600)
+
+
+def find_kubernetes_secret(text: str, at: int) -> list[Found]:
+    """Return the values of a Kubernetes secret whose kind stands at `at`, before or behind its data."""
+    begin = max(text.rfind("\n---", max(0, at - 2000), at), at - 2000, 0)
+    end = text.find("\n---", at, at + 4000)
+    block = _SECRET_DATA.search(text, begin, end if end >= 0 else min(len(text), at + 4000))
+    if not block:
+        return []
+    return [
+        (*found.span("value"), "secret")
+        for found in _SECRET_ENTRY.finditer(text, block.start(1), block.end(1))
+        if not is_stand_in(found["value"]) and not _NO_SECRET_ENTRY.fullmatch(found["name"])
+    ]
+
+
+_SECRET_DATA = re.compile(r"(?:^|\n)[ ]{0,8}(?:data|stringData):((?:\n[ ]{1,16}[^\n]{1,4000}){1,60})")
+_SECRET_ENTRY = re.compile(r"\n[ ]{1,16}(?P<name>[\w.-]{1,80}):[ ]{1,4}[\"']?(?P<value>[^\s\"'|>]{4,4000})")
+_NO_SECRET_ENTRY = re.compile(r"user(?:name)?|host|port|name|type|namespace|ca\.crt|tls\.crt", re.IGNORECASE)
+
+
+def find_session_cookies(text: str, at: int) -> list[Found]:
+    """Return the sessions in the cookies behind the word at `at`."""
+    return [(*found.span("value"), "session") for found in _COOKIE.finditer(text, at, at + 600)]
+
+
+_COOKIE = re.compile(
+    r"(?<![A-Za-z0-9])(?:[\w.-]{0,30}sess(?:ion)?(?:[_-]?(?:id|token|key|data))?|[\w.-]{0,20}sid|[\w.-]{0,30}(?:auth|token|jwt|sso|csrf\w{0,8}|remember\w{0,8}|xsrf\w{0,8}))"
+    r"[\"']?(?:=|[ ]?:[ ]?)[\"']?(?P<value>(?=[^\s\"';,]{0,200}\d)[\w%.+/:~-]{16,1000})",
+    re.IGNORECASE,
+)
 
 
 def find_in_other_script(text: str, end: int) -> Found | None:
@@ -143,7 +268,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 _NO_PASSWORD = re.compile(
     r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
     r"|[A-Za-z][\w]*\(.*|#\d+|[A-Za-z]{2,10}-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
-    r"|\S+@\S+\.\w{2,6}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[A-Z][a-z]+\d|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
+    r"|\S+@\S+\.\w{2,6}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
     re.IGNORECASE,
 )
 

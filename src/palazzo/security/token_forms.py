@@ -112,6 +112,11 @@ FORMS: tuple[Form, ...] = (
     *_forms("together-key", _W + "{40,60}", "tgp_v1_"),
     *_forms("cerebras-key", r"[a-z0-9]{40,60}", "csk-"),
     *_forms("voyage-key", _W + "{40,50}", "pa-"),
+    *_forms("elevenlabs-key", r"[a-f0-9]{48}", "sk_"),
+    *_forms("modal-token", _A + "{22}(?![A-Za-z0-9_-])", "ak-", "as-"),
+    *_forms("runpod-key", r"[A-Z0-9]{40,60}", "rpa_"),
+    *_forms("cursor-key", r"[a-f0-9]{64}", "key_"),
+    *_forms("password-hash", r"[a-f0-9]{32}(?![A-Za-z0-9])", "md5"),
     *_forms("jina-key", _W + "{50,70}", "jina_"),
     *_forms("tavily-key", r"(?:dev-|prod-)?" + _A + "{28,40}", "tvly-"),
     *_forms("firecrawl-key", r"[a-f0-9]{32}", "fc-"),
@@ -231,7 +236,7 @@ PRIVATE_KEY = re.compile(
 )
 """To its last line, or, where that is missing, as far as its body goes."""
 PRIVATE_KEY_TAIL = re.compile(
-    r"(?<![A-Za-z0-9+/=])((?:[A-Za-z0-9+/=]{16,}+(?:\s|\\[nr])+){1,100})-----END [A-Z0-9 ]{0,40}\Z"
+    r"(?<![A-Za-z0-9+/=])((?:[A-Za-z0-9+/=]{5,}+(?:\s|\\{1,4}[nr]|[\"',+>|#*]){1,12}(?:\d{1,5}(?:[\t:|]|\u2192){1,2}[ ]?)?){1,100})-----END [A-Z0-9 ]{0,40}\Z"
 )
 """The body before a last line whose first line is not at hand."""
 KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{32}")
