@@ -50,9 +50,9 @@ _LOGIN_OPTIONS = {
     "-auth": "http https nats jenkins-cli arangosh",
 }
 """Options that take a user and the password, parted by `:`, `,` or `%`."""
-_SUBCOMMAND = {
-    name: "login" for name in ("docker", "podman", "buildah", "skopeo", "helm", "nerdctl", "crane", "az", "oc", "cf")
-}
+_SUBCOMMAND = dict.fromkeys(
+    ("docker", "podman", "buildah", "skopeo", "helm", "nerdctl", "crane", "az", "oc", "cf"), "login"
+)
 """Programs whose `-p` is a password in this subcommand alone: `docker run -p` maps a port."""
 
 

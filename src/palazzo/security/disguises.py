@@ -12,15 +12,19 @@ from dataclasses import dataclass
 
 _INVISIBLE = "\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
 """What no reader sees between two letters."""
-_WIDE_MARKS = "＝：ｓｋｐ"
-"""Of these, text in full-width letters that names or is a secret has one."""
-_ESCAPED = re.compile(
-    r"\\{1,16}(?:[ux](?:00)?([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])|&#(?:x([2-7][0-9a-fA-F])|([1-9]\d{1,2}));"
-    rf"|[{_INVISIBLE}]+|([\uff01-\uff5e])"
+_TELLING_LETTERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff＝：ｓｋｐ"
+"""Of these, text that hides a secret by what is not seen, or by letters of full width, has one."""
+_ESCAPES = (
+    (
+        (r"\u00", r"\x", r"\/"),
+        re.compile(r"\\{1,16}(?:[ux](?:00)?(?P<hex>[2-7][0-9a-fA-F])|(?P<as_is>/)|(?<=\w\\)\r?\n[ \t]{0,16}(?=\w))"),
+    ),
+    (("%",), re.compile(r"%(?P<hex>[2-7][0-9a-fA-F])")),
+    (("&#",), re.compile(r"&#(?:x(?P<hex>[2-7][0-9a-fA-F])|(?P<decimal>3[3-9]|[4-9]\d|1[01]\d|12[0-6]));")),
 )
+_ODD_LETTERS = re.compile(rf"[{_INVISIBLE}]+|(?P<wide>[\uff01-\uff5e])")
 """A printable letter that needed no escape (some writers of JSON escape `<`, `+` or `/` all the same), one that an
 address or HTML spells out, what is not seen, and letters of full width."""
-_MAY_BE_ESCAPED = (r"\u00", r"\x", r"\/", "&#", "%")
 _BEFORE, _BEHIND = 1024, 2048
 """How far around an escape the text is looked at: longer than nearly all tokens, short beside a transcript."""
 
@@ -60,14 +64,24 @@ def unescaped(text: str) -> Unescaped | None:
 
     Linear in the text.
     """
-    if not any(mark in text for mark in _MAY_BE_ESCAPED) and not _has_odd_letters(text):
+    escapes = [
+        found
+        for marks, pattern in _ESCAPES
+        if marks[0][0] in text and any(mark in text for mark in marks)
+        for found in pattern.finditer(text)
+    ]
+    if _has_odd_letters(text):
+        escapes += _ODD_LETTERS.finditer(text)
+    if not escapes:
         return None
     pieces: list[str] = []
     starts: list[int] = []
     origins: list[tuple[int, int]] = []  # a stretch: the letter that was escaped, and what follows it as it is
     at, size, behind = 0, 0, -1
-    for found in _ESCAPED.finditer(text):
+    for found in sorted(escapes, key=re.Match.start):
         start, end = found.span()
+        if start < at:
+            continue
         if start > behind:
             if behind >= 0:
                 pieces += (text[at:behind], _APART)
@@ -81,8 +95,6 @@ def unescaped(text: str) -> Unescaped | None:
         starts.append(size)
         origins.append((start, end) if letter else (end, end))
         size, at, behind = size + len(letter), end, min(len(text), end + _BEHIND)
-    if behind < 0:
-        return None
     return Unescaped("".join([*pieces, text[at:behind]]), tuple(starts), tuple(origins))
 
 
@@ -91,19 +103,17 @@ _APART = "\n" * 32
 
 
 def _has_odd_letters(text: str) -> bool:
-    return not text.isascii() and any(letter in text for letter in _INVISIBLE + _WIDE_MARKS)
+    return not text.isascii() and any(letter in text for letter in _TELLING_LETTERS)
 
 
 def _letter(found: re.Match[str]) -> str:
     """What an escape stands for; nothing for what is not seen."""
-    hexadecimal = found[1] or found[3] or found[4]
-    if hexadecimal:
-        return chr(int(hexadecimal, 16))
-    if found[5]:
-        return chr(int(found[5])) if 32 < int(found[5]) < 127 else " "
-    if found[6]:
-        return chr(ord(found[6]) - 0xFEE0)
-    return found[2] or ""
+    kind = found.lastgroup
+    if not kind:
+        return ""
+    if kind == "wide":
+        return chr(ord(found[0]) - 0xFEE0)
+    return found[kind] if kind == "as_is" else chr(int(found[kind], 16 if kind == "hex" else 10))
 
 
 def may_be_base64_text(run: str) -> bool:

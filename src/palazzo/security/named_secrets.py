@@ -11,7 +11,7 @@ import re
 from palazzo.security.stand_ins import PLACEHOLDER, REFERENCE, is_public_example, is_stand_in
 from palazzo.security.stated_passwords import find_directive, find_field, find_key, find_stated_password, is_strong
 
-NAME_ANCHORS = ("pass", "pw", "psk", "secret", "token", "key")
+NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
 """What a secret's name holds, in lower case; `named_value` says whether it is one where it stands."""
 
 
@@ -76,7 +76,7 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
     name_end = more.end() if more else name_end
     found = _assigned(text, at, name_end, rule)
     if found or rule != "password":
-        return found or find_field(text, name_end, rule) or find_directive(text, at)
+        return found or find_field(text, name_end, rule) or (find_directive(text, at) if rule == "secret" else None)
     return find_stated_password(text, at, name_end)
 
 
@@ -124,7 +124,7 @@ def _rule(text: str, at: int, end: int, anchor: str) -> str:
     """The rule that a name is found by; empty where the anchor is part of some other word."""
     if anchor == "pass":
         return "password" if _PASSWORD.match(text, end) or _stands_alone(text, at, end) else ""
-    if anchor in ("pw", "psk"):
+    if anchor == "pw":
         return "password" if _stands_alone(text, at, end + text.startswith(("d", "D"), end)) else ""
     if anchor == "secret" and _SECRET_ID.match(text, end):
         return anchor
@@ -153,6 +153,8 @@ def _without_stop(text: str, start: int, end: int) -> int:
 def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bool:
     if rule == "password":
         return _is_named_password(text, at, found, value)
+    if found["sep"] == ":" and text[at - 1 : at] == ":":
+        return False  # a part of a name: `arn:aws:secretsmanager:eu-west-1:…:secret:…`
     if len(value) < 6 or REFERENCE.match(value) or PLACEHOLDER.search(value, 0, 64) or is_public_example(value):
         return rule == "secret" and len(value) > 24 and _is_phrase(value) and _is_variable(text, at)
     if len(value.split(None, 1)) > 1:
@@ -170,7 +172,7 @@ def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bo
 
 
 _JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
-_PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable", re.IGNORECASE)
+_PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE)
 """Says beside a key that everybody may have it."""
 
 
@@ -271,7 +273,7 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
     name = text[start : found.start("close")]
     before = text[max(0, start - 90) : start]
     quoted = found["quoted"] is not None
-    first, end = found.span("quoted" if quoted else "plain")
+    end = found.end("quoted" if quoted else "plain")
     sep, glue = found["sep"].strip(), found["sep"]
     if before.endswith("${") or (name.startswith("$") and not sep):
         return False
@@ -281,9 +283,9 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
         return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
     if before[-1:] == "/" and sep == ":" and glue == ":" and before[-2:-1] in (" ", '"'):
         return True
-    if not quoted and (_CALL.match(value) or _CODE.fullmatch(value)):
-        if not (found["space"] and _SIBLING.search(before) and _LINE_AFTER.match(text, end)):
-            return False
+    is_directive = found["space"] and _SIBLING.search(before) and _LINE_AFTER.match(text, end)
+    if not quoted and not is_directive and (_CALL.match(value) or _CODE.fullmatch(value)):
+        return False
     if name.isupper() and len(name) > 4 and (glue == "=" or sep == ":"):
         return _is_single(value) or (quoted and glue == "=")
     if glue.strip(" ") == "" and found["space"] and before.endswith("ENV "):

@@ -42,14 +42,14 @@ _BASIC = re.compile(
     r"([A-Za-z0-9+/]{8,1024}={0,2})",
     re.IGNORECASE,
 )
-_SIGNATURE = re.compile(r"sig=([A-Za-z0-9%+/]{40,100}(?:=|%3D)?)", re.IGNORECASE)
 
 
 def _credentials(text: str, at: int) -> Found | None:
     odd = _DATABASE.search(text, max(0, at - 20), at) is not None
     found = (_ODD_CREDENTIALS if odd else _CREDENTIALS).match(text, at)
     if not found:
-        return _signed(text, at)
+        token = _TOKEN_ALONE.match(text, at)
+        return (*token.span(1), "url-password") if token else _signed(text, at)
     user, password = found.groups()
     if (
         _STAND_IN.match(password)
@@ -58,6 +58,11 @@ def _credentials(text: str, at: int) -> Found | None:
     ):
         return None
     return (*found.span(2), "url-password")
+
+
+_TOKEN_ALONE = re.compile(
+    r"://((?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z0-9_-]{24,200})@(?=[\w.-]{3,100}\.[a-z])(?![\w.-]{0,60}ingest)"
+)
 
 
 def _signed(text: str, at: int) -> Found | None:
@@ -94,8 +99,10 @@ def _bearer(text: str, at: int) -> Found | None:
     return (*found.span(1), "authorization") if found and any(map(str.isdigit, found[1])) else None
 
 
-def _private_key(text: str, at: int) -> Found | None:
-    begin = text.rfind("-----", max(0, at - 50), at)
+def find_private_key(text: str, at: int) -> Found | None:
+    """Return the private key in whose first or last line `PRIVATE KEY` stands at `at`."""
+    begin = text.rfind("---- BEGIN", max(0, at - 50), at)
+    begin = max(begin, text.rfind("-----", max(0, at - 50), at))
     if begin < 0:
         return None
     if text.startswith("-----END", begin):
@@ -111,11 +118,6 @@ _LONGEST_TAIL = 4096
 def _azure(text: str, at: int) -> Found | None:
     found = AZURE_CLIENT_SECRET.match(text, max(0, at - 5)) if text.startswith("Q", at - 1) else None
     return (*found.span(), "azure-client-secret") if found else None
-
-
-def _signature(text: str, at: int) -> Found | None:
-    found = _SIGNATURE.match(text, at)
-    return (*found.span(1), "signature") if found and text[max(0, at - 1) : at] in "?&;" else None
 
 
 def _login(text: str, at: int) -> Found | None:
@@ -136,7 +138,7 @@ def _login(text: str, at: int) -> Found | None:
 
 _AUTH = re.compile(
     r"auth(?:[ ](?:plain|login)[ ]{1,3}(?P<sasl>[A-Za-z0-9+/]{8,300}={0,2})(?![\w+/=])"
-    r"|[ ]{1,3}[\"']?(?P<master>[^\s\"']{4,100})|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
+    r"|[ ]{1,3}[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
     r"|\w{0,10}\(?=?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?(?:Some\()?[\"'](?P<pair>[^\"'\n]{3,100})[\"']|\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
     r"|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
     re.IGNORECASE,
@@ -153,13 +155,13 @@ def _auth(text: str, at: int) -> Found | None:
 def _kennwort(text: str, at: int) -> Found | None:
     """A word for a password in another language that is written in Latin letters."""
     found = _LATIN_WORD.match(text, at)
-    if not found or (text[at : at + 3].lower() == "mdp" and text[at - 1 : at].isalnum()):
+    if not found:
         return None
     return find_value_of(text, at, found.end())
 
 
 _LATIN_WORD = re.compile(
-    r"kennw(?:o|\xf6)rt\w{0,3}|woord\w{0,2}|contrase\wa|senha|mdp(?![a-z])|clave(?:s|(?= (?:de|del|es|para)))",
+    r"kennwort\w{0,3}|wachtwoord\w{0,2}|contrase\wa|senha|clave(?:s|(?= (?:de|del|es|para)))",
     re.IGNORECASE,
 )
 
@@ -179,15 +181,12 @@ def _connection(text: str, at: int) -> Found | None:
 
 def _at_host(text: str, at: int) -> Found | None:
     """`app:X@tcp(host)` of Go's drivers, `scott/X@//host` and `scott/X@host:1521` of Oracle's."""
-    if not text.startswith(("@tcp(", "@unix("), at) and not _ORACLE_BEFORE.search(text, max(0, at - 140), at):
-        return None
+    if not text.startswith(("@tcp(", "@unix("), at):
+        before = text[max(0, at - 140) : at].lower()
+        if "/" not in before[-40:] or not any(program in before for program in _ORACLE):
+            return None
     found = _USER_BEFORE.search(text, max(0, at - 100), at)
     return (*found.span("value"), "url-password") if found and not is_stand_in(found["value"]) else None
-
-
-def _net_user(text: str, at: int) -> Found | None:
-    found = _NET.match(text, at)
-    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
 
 
 def _strong(found: re.Match[str] | None) -> Found | None:
@@ -196,6 +195,9 @@ def _strong(found: re.Match[str] | None) -> Found | None:
         or is_stand_in(found["value"])
         or not (is_strong(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
     ):
+        return None
+    value = found["value"]
+    if value.isidentifier() and sum(map(str.isdigit, value)) < 2:  # a function's name
         return None
     return (*found.span("value"), "password")
 
@@ -211,12 +213,8 @@ _CALL_OF_TWO = re.compile(
     re.IGNORECASE,
 )
 _CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
-_ORACLE_BEFORE = re.compile(r"(?:sqlplus|sqlldr|expdp|impdp|oracle|rman)[^\n]{0,100}\Z", re.IGNORECASE)
+_ORACLE = ("sqlplus", "sqlldr", "expdp", "impdp", "oracle", "rman ")
 _USER_BEFORE = re.compile(r"[\"'\s:@(]?[A-Za-z][\w.$-]{0,40}[:/](?P<value>[^\s\"'/@]{3,80})\Z")
-_NET = re.compile(
-    r"net use?r?[ ](?:[^\n]{0,100}?/user:\S{1,60}[ ]|[\w.-]{1,40}[ ])(?P<value>[^\s/\"*]{4,60})(?=[ ]/|\s|\Z)",
-    re.IGNORECASE,
-)
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 
 
@@ -245,37 +243,31 @@ PHRASES: tuple[tuple[bytes, Callable[[str, int], Found | None]], ...] = (
     (b"://", _credentials),
     (b"auth", _auth),
     (b"bearer", _bearer),
-    (b"private key", _private_key),
     (b"~", _azure),
-    (b"sig=", _signature),
     (b" -", find_command_password),
-    (b"kennw", _kennwort),
-    (b"woord", _kennwort),
+    (b"kennwort", _kennwort),
+    (b"wachtwoord", _kennwort),
     (b"contrase", _kennwort),
     (b"senha", _kennwort),
-    (b"mdp", _kennwort),
-    (b"clave ", _kennwort),
     (b"login", _log_in),
-    (b"cred", _log_in),
+    (b"creds", _log_in),
     (b"connect", _connection),
     (b"@", _at_host),
-    (b"net us", _net_user),
     (b"identified ", _identified),
     (b"community", _community),
 )
 """Each phrase in lower case, and who looks at it."""
 
 OTHER_SCRIPTS = (
-    "парол",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワード",
-    "비밀번호",
-    "암호",
-    "hasł",
-    "lösenord",
-    "şifre",
-    "mật khẩu",
+    *(
+        ("о", "парол"),
+        ("码", "密码"),
+        ("碼", "密碼"),
+        ("令", "口令"),
+        ("ド", "パスワード"),
+        ("밀", "비밀번호"),
+        ("호", "암호"),
+    ),
+    *(("ł", "hasł"), ("ö", "lösenord"), ("ş", "şifre"), ("ẩ", "mật khẩu")),
 )
-"""Words for a password that the text in ASCII does not show."""
+"""Words for a password that the text in ASCII does not show, each with a letter that is found faster."""

@@ -21,13 +21,12 @@ from palazzo.security import token_forms
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
-from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, Found
+from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, Found, find_private_key
 from palazzo.security.stand_ins import is_public_example
 from palazzo.security.stated_passwords import (
     find_in_other_script,
     find_kubernetes_secret,
     find_listed,
-    find_pgpass,
     find_session_cookies,
 )
 
@@ -159,13 +158,11 @@ def _in_run(text: str, start: int, end: int) -> list[Found]:
     at = escape.end() if escape else start
     if end - start > LONGEST_RUN:
         return _in_base64(text, at, end)
-    led = (
-        _led(text, start)
-        if before in _LED_BY and token_forms.LED_BY.search(text, max(0, start - 40), start + 8)
-        else []
-    )
+    led = _led(text, start) if before in _LED_BY and _may_be_led(text, start, end) else []
     if text.startswith(":::", end) and end - start == _HALF_A_HASH:
         led.append((start, end, "password-hash"))  # as tools print Windows' hashes
+    if before == "=" and text[max(0, start - 4) : start].lower() == "sig=" and end - start >= _SIGNATURE:
+        return [(start, end + text.startswith("=", end), "signature")]
     if not led and not _is_telling(text[start:end]):
         return []
     found = led + _headed(text, at, end)
@@ -196,7 +193,8 @@ def _in_base64(text: str, start: int, end: int) -> list[Found]:
 
 def _is_prose(text: str, start: int, end: int) -> bool:
     """Whether a run is a sentence in base64."""
-    decoded = base64_text(text, start, end)
+    run = text[start:end]
+    decoded = base64_text(run, 0, len(run))
     return decoded is not None and decoded[0].count(" ") > 1
 
 
@@ -220,7 +218,7 @@ def _headed(text: str, start: int, end: int) -> list[Found]:
     return found
 
 
-_HALF_A_HASH = 32
+_HALF_A_HASH, _SIGNATURE = 32, 40
 _AFTER_HOST = (
     "com/services/",
     "com/workflows/",
@@ -243,6 +241,19 @@ def _webhook(text: str, start: int) -> list[Found]:
     return [(*found.span(found.lastindex or 0), "webhook")] if found else []
 
 
+def _may_be_led(text: str, start: int, end: int) -> bool:
+    """Whether what stands before a run may be the first part of a key."""
+    before = text[max(0, start - 10) : start]
+    if before[-1:] == ":":
+        return before[-2:-1].isdigit() and (text[start] == "A" or end - start == _HALF_A_HASH)
+    part = _LAST_PART.search(before)
+    return (part is not None and not token_forms.LED_BY.isdisjoint((part[0], part[0][1:]))) or end - start == _AIRTABLE
+
+
+_LAST_PART = re.compile(r"[A-Za-z0-9]{1,9}[.~]\Z")
+_AIRTABLE = 64
+
+
 def _led(text: str, start: int) -> list[Found]:
     found: list[Found] = []
     for rule, pattern in _LED:
@@ -254,18 +265,16 @@ def _led(text: str, start: int) -> list[Found]:
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
-    for word, look in _WORDS:
+    lowered = lowered.replace(b'tokens"', b'.okens"')  # counts of tokens, in every row of some hosts
+    for word, look, look_for_list in _WORDS:
         at = lowered.find(word)
         while at >= 0:
             found = look(text, at)
             if found:
                 spans.append(found)
+            if look_for_list:
+                spans += look_for_list(text, at)
             at = lowered.find(word, max(found[1], at + 1) if found else at + len(word))
-    for word, look_for_list in _LISTS:
-        at = lowered.find(word)
-        while at >= 0:
-            spans += look_for_list(text, at)
-            at = lowered.find(word, at + len(word))
     return spans
 
 
@@ -273,8 +282,8 @@ def _at_other_scripts(text: str) -> list[Found]:
     if text.isascii():
         return []
     spans: list[Found] = []
-    for word in OTHER_SCRIPTS:
-        at = text.find(word)
+    for letter, word in OTHER_SCRIPTS:
+        at = text.find(word) if letter in text else -1
         while at >= 0:
             found = find_in_other_script(text, at + len(word))
             if found:
@@ -287,18 +296,27 @@ def _name_looker(anchor: str) -> Callable[[str, int], Found | None]:
     return lambda text, at: named_value(text, at, anchor)
 
 
-_WORDS = (
-    *((anchor.encode(), _name_looker(anchor)) for anchor in NAME_ANCHORS),
-    *PHRASES,
-)
+def _look_at_key(text: str, at: int) -> Found | None:
+    """A key by its name, or one that is marked as private in its first or last line."""
+    return find_private_key(text, at - 8) if text.startswith("PRIVATE ", at - 8) else named_value(text, at, "key")
 
-_LISTS = (
-    (b"passw", find_listed),
-    (b"pgpass", find_pgpass),
-    (b"kind: secret", find_kubernetes_secret),
-    (b"cookie", find_session_cookies),
+
+def _no_value(text: str, at: int) -> Found | None:
+    """What stands behind a word that begins lists alone."""
+
+
+_LISTS: dict[bytes, Callable[[str, int], list[Found]]] = {b"pass": find_listed, b"secret": find_kubernetes_secret}
+"""Words behind which several secrets may stand, and who looks for them."""
+_WORDS = (
+    *(
+        (anchor.encode(), _name_looker(anchor), _LISTS.get(anchor.encode()))
+        for anchor in NAME_ANCHORS
+        if anchor != "key"
+    ),
+    (b"key", _look_at_key, None),
+    *((phrase, look, None) for phrase, look in PHRASES),
+    (b"cookie", _no_value, find_session_cookies),
 )
-"""What begins a list of secrets, in lower case, and who looks through it."""
 
 _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
 

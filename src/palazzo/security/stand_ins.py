@@ -33,18 +33,21 @@ _WORD_FOR_ONE = re.compile(
     r"|senha|wachtwoord)s?[-_ ]?(?:here|value|string)?",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"![A-Za-z]{2,12}")
+"""Of YAML: the value follows, encrypted or by reference."""
 _WORDS_OF_PROGRAMS = frozenset(
     """
-    required optional hidden string text input output username user users admin administrator root guest none null true
-    false nil undefined default test testing tests localhost prompt stdin file env envvar type name number boolean bool
-    object array any bytes unicode secretstr field label title value values button submit reset forgot confirm change
-    update create current new old empty blank incorrect invalid wrong missing expired disabled enabled encrypted hashed
-    plain plaintext masked length strength policy manager store vault keyring keychain keepass bitwarden ask asks
-    postgres mysql redis rabbitmq minioadmin minio mongodb elastic sa changeit changeme toor airflow grafana kibana
-    nexus sonar jenkins unset private public basic bearer digest oauth oauth2 ldap kerberos scram-sha-256 sha256 bcrypt
-    vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n supabase directus strapi docker dev demo
-    local development database data api app laravel symfony django word words phrase secretstr securestring passwordhash
-    only auth authentication login logout signin sign-in off on yes no
+    required optional hidden string text input output username user users admin administrator root guest none null
+    true false nil undefined default test testing tests localhost prompt stdin file env envvar type name number
+    boolean bool object array any bytes unicode secretstr field label title value values button submit reset forgot
+    confirm change update create current new old empty blank incorrect invalid wrong missing expired disabled
+    enabled encrypted hashed plain plaintext masked length strength policy manager store vault keyring keychain
+    keepass bitwarden ask asks postgres mysql redis rabbitmq minioadmin minio mongodb elastic sa changeit changeme
+    toor airflow grafana kibana nexus sonar jenkins unset private public basic bearer digest oauth oauth2 ldap
+    kerberos scram-sha-256 sha256 bcrypt vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n
+    supabase directus strapi docker dev demo local development database data api app laravel symfony django word
+    words phrase secretstr securestring passwordhash only auth authentication login logout signin sign-in off on yes
+    no
     """.split()
 )
 _PUBLIC_EXAMPLES = frozenset(
@@ -59,7 +62,7 @@ _PUBLIC_EXAMPLES = frozenset(
     mF_9.B5f-4.1JqM czZCaGRSa3F0MzpnWDFmQmF0M2JW dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
     2b7e151628aed2a6abf7158809cf4f3c 000102030405060708090a0b0c0d0e0f
     SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c correcthorsebatterystaple
-    """.split()
+    """.replace("=", "").split()
 )
 """Values of RFCs 4226, 6238, 6455, 6749, 6750, 7515, 7617 and 7636, of FIPS 197, of jwt.io and of vendors' manuals: the
 emulators of Azure Storage and Cosmos DB, the test keys of Stripe, reCAPTCHA and Turnstile."""
@@ -75,10 +78,12 @@ def is_stand_in(value: str) -> bool:
     bare = value.strip("\"'`.,;:!?()[]")
     return (
         not bare
+        or _TAG.fullmatch(value) is not None
         or REFERENCE.match(value) is not None
         or _SURE_PLACEHOLDER.search(value, 0, 80) is not None
         or bare.lower() in _WORDS_OF_PROGRAMS
         or _WORD_FOR_ONE.fullmatch(bare) is not None
+        or _TAG.fullmatch(value) is not None
         or len(set(value)) < 3
     )
 
@@ -86,7 +91,10 @@ def is_stand_in(value: str) -> bool:
 def is_public_example(token: str) -> bool:
     """Whether a token is one that a manual or a standard prints."""
     return (
-        token in _PUBLIC_EXAMPLES or token.endswith(("EXAMPLE", "EXAMPLEKEY")) or _PUBLIC_JWT.match(token) is not None
+        token.rstrip("=") in _PUBLIC_EXAMPLES
+        or token.startswith(("pk.", "pk_"))
+        or token.endswith(("EXAMPLE", "EXAMPLEKEY"))
+        or _PUBLIC_JWT.match(token) is not None
     )
 
 

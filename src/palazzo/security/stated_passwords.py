@@ -13,7 +13,7 @@ from palazzo.security.stand_ins import is_stand_in
 Found = tuple[int, int, str]
 
 _FIELD = re.compile(
-    r"[\w.-]{0,40}(?:"
+    r"[\w.-]{0,40}+(?:"
     r"\\{0,4}[\"'][ ]{1,4}value=\\{0,4}[\"'](?P<attribute>[^\"'\n]{1,300})"
     r"|\\{0,4}[\"']\s{0,4},\s{0,12}\\{0,4}[\"'][vV]alue\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'](?P<member>[^\"'\n\\]{1,300})"
     r"|[\"']?\s{0,4}\n\s{0,16}[\"']?value[\"']?:\s{0,4}[\"']?(?P<line>[^\s\"'{]{1,300})"
@@ -24,13 +24,15 @@ _FIELD = re.compile(
     r")",
     re.IGNORECASE,
 )
-_SAID = re.compile(
-    r"[^\n.;!?:=]{0,70}?"
-    r"(?:(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|è|era|sarà|jest|from|är|er|naar|become|becomes|remains|changed|set)"
-    r"|[:=]|(?<=[-–—])|→|->)[ ]{1,3}(?:now |still |jetzt |again |currently |ahora |maintenant |just |: ?|= ?){0,2}"
-    r"|[:：=][ ]?)"
-    r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?(?P<value>[^\s\"'`»”’“<>]{5,80})"
+_WORD = re.compile(r"[^\s\"'`<>»”’“]{6,80}")
+_CONNECTS = re.compile(
+    r"(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|è|era|sarà|jest|from|är|er|naar|becomes?|remains|changed|set)[ ]{1,3}"
+    r"(?:now |still |jetzt |again |currently |ahora |maintenant |just |: ?|= ?){0,2}|[:：=][ ]{0,3}|(?:[-–—]|→|->)[ ])"
+    r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?\Z"
 )
+"""What stands between a word for a password and the password, right before it."""
+_CROSSED = re.compile(r"[\n.;!?:=\"<>{}]")
+"""What ends a sentence, or what it says of something."""
 _SAID_BESIDE = re.compile(
     r"(?:с|от|для|к|है)?[^\n.;!?:=：]{0,40}?[ ]{0,2}(?:[:：=]|は|が|是|为|為|는|은|이|가|—|-|это|теперь)[ ]{0,2}"
     r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
@@ -95,6 +97,11 @@ def _by_protocol(text: str, start: int) -> Found | None:
 
 def find_directive(text: str, start: int) -> Found | None:
     """Return the value of a line of settings that names what it sets before it, without a mark."""
+    if not _DIRECTIVE_GOES_ON.match(text, start):
+        return None
+    around = text[max(0, start - 60) : start + 24].lower()
+    if not any(word in around for word in _DIRECTIVE_WORDS):
+        return None
     begin = max(0, start - 60)
     for found in _DIRECTIVE.finditer(text, begin, start + 280):
         if found.start() <= start + 1 < found.start("value") and not is_stand_in(found["value"]):
@@ -102,9 +109,50 @@ def find_directive(text: str, start: int) -> Found | None:
     return None
 
 
+_DIRECTIVE_WORDS = (
+    *(
+        "requirepass",
+        "masterpass",
+        "rootpw",
+        "bindpw",
+        "auth-pass",
+        "storepass",
+        "keypass",
+        "change_password",
+        "add_user",
+    ),
+    *(
+        "reset-admin",
+        "pass pass:",
+        "passin",
+        "passout",
+        "key-password",
+        "rw_password",
+        "psksecret",
+        "pre-shared",
+        "wpa-psk",
+    ),
+    *(
+        "wpa_passphrase",
+        "enable ",
+        "username ",
+        "password 0",
+        "password 5",
+        "password 7",
+        "passwd/",
+        "neighbor ",
+        "defaultpassword",
+    ),
+)
+_DIRECTIVE_GOES_ON = re.compile(r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?[ :]", re.IGNORECASE)
+"""What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
+
+
 def find_key(text: str, at: int) -> Found | None:
     """Return the key that a line of a router's or Windows' settings gives."""
     found = _KEY.match(text, at)
+    if not found and text[at + 3 : at + 4] in ("", ":", "=", '"', "_", "s", "w", "'", ")", "]", ",", "."):
+        return None
     if not found or not _KEY_BEFORE.search(text, max(0, at - 40), at) or is_stand_in(found["value"]):
         if not text.startswith("-File", at + 3):
             return None
@@ -122,15 +170,12 @@ _PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}
 
 
 def _in_sentence(text: str, start: int, end: int) -> Found | None:
-    for pattern, limit in ((_SAID, 170), (_NEXT_LINE, 260)):
-        found = pattern.match(text, end, end + limit)
-        if found:
-            first, last = _trimmed(text, *found.span("value"))
-            value = text[first:last]
-            strong = is_strong(value) if pattern is _SAID else is_strong(value) or _is_hexadecimal(value)
-            if strong and not is_stand_in(value):
-                return first, last, "password"
-    found = _BEFORE.search(text, max(0, start - 110), start)
+    if _TELLING.search(text, end, end + 200):
+        stated = _behind_connector(text, end) or _on_next_line(text, end)
+        if stated:
+            return stated
+    as_words = not _AS.isdisjoint(text[max(0, start - 40) : start].lower().split()[-4:])
+    found = _BEFORE.search(text, max(0, start - 110), start) if as_words else None
     if found:
         group = "quoted" if found["quoted"] else "plain"
         if is_strong(found[group]) and not is_stand_in(found[group]):
@@ -141,6 +186,10 @@ def _in_sentence(text: str, start: int, end: int) -> Found | None:
 def find_listed(text: str, start: int) -> list[Found]:
     """Return the passwords of a table whose heading has `passw` at `start`, and of the lists of `chpasswd`, `.pgpass`."""
     before = text[max(0, start - 2) : start].lower()
+    if before == "pg":
+        return _matches(_PGPASS_LINE, text, start, start + 600)
+    if text[start + 4 : start + 5] not in ("w", "W", "p", "P"):
+        return []
     if before == "ch":
         return _matches(_PIPED_LOGIN, text, max(0, start - 120), start + 6) or _matches(
             _LISTED_LOGIN, text, start + 6, start + 400
@@ -213,13 +262,10 @@ def _column(text: str, at: int, mark: str, count: int, number: int) -> list[Foun
     return cells
 
 
-def find_pgpass(text: str, at: int) -> list[Found]:
-    """Return the passwords of the lines behind the name of a `.pgpass`."""
-    return _matches(_PGPASS_LINE, text, at, at + 600)
-
-
 def find_kubernetes_secret(text: str, at: int) -> list[Found]:
     """Return the values of a Kubernetes secret whose kind stands at `at`, before or behind its data."""
+    if text[max(0, at - 6) : at].lower() != "kind: ":
+        return []
     begin = max(text.rfind("\n---", max(0, at - 2000), at), at - 2000, 0)
     end = text.find("\n---", at, at + 4000)
     block = _SECRET_DATA.search(text, begin, end if end >= 0 else min(len(text), at + 4000))
@@ -239,14 +285,48 @@ _NO_SECRET_ENTRY = re.compile(r"user(?:name)?|host|port|name|type|namespace|ca\.
 
 def find_session_cookies(text: str, at: int) -> list[Found]:
     """Return the sessions in the cookies behind the word at `at`."""
+    if not _COOKIE_HEAD.match(text, at):
+        return []
     return [(*found.span("value"), "session") for found in _COOKIE.finditer(text, at, at + 600)]
 
 
+_COOKIE_HEAD = re.compile(r"cookies?[\"']?(?::|[ ]?=|\]|[ ]\()", re.IGNORECASE)
 _COOKIE = re.compile(
     r"(?<![A-Za-z0-9])(?:[\w.-]{0,30}sess(?:ion)?(?:[_-]?(?:id|token|key|data))?|[\w.-]{0,20}sid|[\w.-]{0,30}(?:auth|token|jwt|sso|csrf\w{0,8}|remember\w{0,8}|xsrf\w{0,8}))"
     r"[\"']?(?:=|[ ]?:[ ]?)[\"']?(?P<value>(?=[^\s\"';,]{0,200}\d)[\w%.+/:~-]{16,1000})",
     re.IGNORECASE,
 )
+
+
+def _behind_connector(text: str, end: int) -> Found | None:
+    stop = text.find("\n", end, end + 170)
+    for word in _WORD.finditer(text, end, stop if stop >= 0 else min(len(text), end + 170)):
+        if not _TELLING.search(word[0]):
+            continue
+        begin = max(end, word.start() - 24)
+        connects = _CONNECTS.search(text, begin, word.start())
+        if connects and connects.start() - end <= _FARTHEST and not _CROSSED.search(text, end, connects.start()):
+            first, last = _trimmed(text, *word.span())
+            if is_strong(text[first:last]) and not is_stand_in(text[first:last]):
+                return first, last, "password"
+    return None
+
+
+_FARTHEST = 80
+
+
+def _on_next_line(text: str, end: int) -> Found | None:
+    found = _NEXT_LINE.match(text, end, min(len(text), end + 260))
+    if not found:
+        return None
+    value = found["value"]
+    is_secret = (is_strong(value) or _is_hexadecimal(value)) and not is_stand_in(value)
+    return (*found.span("value"), "password") if is_secret else None
+
+
+_TELLING = re.compile(r"[0-9!#$&*+@^~]")
+"""What each password of a sentence has."""
+_AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
 
 
 def find_in_other_script(text: str, end: int) -> Found | None:
