@@ -23,9 +23,8 @@ _NAMES = (
     *("functioncalls", "toolresult", "toolresponse", "systemmessage", "startofturn"),
 )
 _SEEN_AS = {"l": "[li]", "i": "[il]", "m": "(?:m|r[^<a-z]*n)"}
-_TAG = re.compile(
-    rf"(?:<[^<>a-z]*|\[\s*/\s*)(?:{'|'.join('[^<a-z]*'.join(_SEEN_AS.get(one, one) for one in name) for name in _NAMES)})"
-)
+_SPELLED = ("[^<a-z]*".join(_SEEN_AS.get(letter, letter) for letter in name) for name in _NAMES)
+_TAG = re.compile(rf"(?:<[^<>a-z]*|\[\s*/\s*)(?:{'|'.join(_SPELLED)})")
 _TURN = re.compile(
     r"<\W{0,3}[|｜][^\s|｜<>]{2,40}[|｜]\W{0,3}>|\[/?INST\]|<</?SYS>>"
     r"|^[ \t]*(?:#{1,6}[ \t]*(?:System|Instruction|Human)[ \t]*:|(?:Human|Assistant|System):)",

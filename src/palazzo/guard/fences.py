@@ -77,11 +77,13 @@ _TOKEN = compiled(
 """The bracket of a model's own token: `<|im_start|>`, `<|eot_id|>`, `<｜User｜>`. Between its pipes stands no space,
 so that operators of languages (`f <| x |> g`) are none."""
 _MARK = compiled(
-    rf"[\[［]{_INVISIBLE}(?=/?{_INVISIBLE}(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)[\]］])|<<(?=/?SYS>>)"
+    rf"[\[［]{_INVISIBLE}(?=/?{_INVISIBLE}(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)[\]］])"
+    r"|<<(?=/?SYS>>)"
 )
 """The bracket of a turn of Llama and Mistral."""
 _ROLE = compiled(
-    r"^(?=[ \t]{0,3}(?:#{1,6}[ \t]{0,3}(?:System|Human|User|Assistant|Instructions?|Response)[ \t]{0,3}:|(?:Human|Assistant|System)[ \t]?[:：]))",
+    r"^(?=[ \t]{0,3}(?:#{1,6}[ \t]{0,3}(?:System|Human|User|Assistant|Instructions?|Response)[ \t]{0,3}:"
+    r"|(?:Human|Assistant|System)[ \t]?[:：]))",
     MULTILINE,
 )
 """The beginning of a line that a model may read as a turn's. It becomes a quotation, and stays readable."""

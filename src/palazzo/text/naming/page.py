@@ -54,7 +54,8 @@ class Page:
     def left(self) -> str:
         """The text with all blanked out that is spoken for. Built once for all that was blanked since the last look."""
         if self._left is None:
-            pieces, at = [], 0
+            pieces: list[str] = []
+            at = 0
             for stretch in _BLANKED.finditer(self._blanked):
                 pieces += (self.text[at : stretch.start()], SPOKEN_FOR * (stretch.end() - stretch.start()))
                 at = stretch.end()
