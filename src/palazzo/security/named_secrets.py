@@ -124,6 +124,8 @@ def _rule(text: str, at: int, end: int, anchor: str) -> str:
     """The rule that a name is found by; empty where the anchor is part of some other word."""
     if anchor == "pass":
         return "password" if _PASSWORD.match(text, end) or _stands_alone(text, at, end) else ""
+    if anchor == "pw" and not text.startswith(("d", "D"), end) and not _is_word_pw(text, at, end):
+        return ""
     if anchor == "pw":
         return "password" if _stands_alone(text, at, end + text.startswith(("d", "D"), end)) else ""
     if anchor == "secret" and _SECRET_ID.match(text, end):
@@ -132,6 +134,21 @@ def _rule(text: str, at: int, end: int, anchor: str) -> str:
     if anchor == "key":
         return anchor if before.endswith(_KEY_OF) else ""
     return "" if anchor == "token" and before.endswith(_TOKEN_OF_ANOTHER_KIND) else anchor
+
+
+def _is_word_pw(text: str, at: int, end: int) -> bool:
+    """Whether `pw` is a word or the end of a name: two letters are too few to be found anywhere else."""
+    before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+    begins = (
+        not before.isalnum() or (before.islower() and text[at] == "P") or text[max(0, at - 4) : at].lower() in _PW_OF
+    )
+    return begins and not after.isalnum() and (after != " " or _PW_STATES.match(text, end) is not None)
+
+
+_PW_OF = frozenset(["root", "bind", "user"])
+_PW_STATES = re.compile(
+    r" (?:\S{0,80}[!#$&*+@^~]|(?:[=:]|is|was|to|for|ist|für|est|[a-z]{2,12}(?: is|:)) )", re.IGNORECASE
+)
 
 
 def _stands_alone(text: str, at: int, end: int) -> bool:
