@@ -72,7 +72,7 @@ STANDARD_LIBRARY_ONLY = (
 UNAIDED = frozenset(
     f"palazzo.{name}"
     for name in (
-        *("text.patterns", "text.stopwords", "text.tokens", "guard.fences", "store.bare"),
+        *("text.patterns", "text.stopwords", "text.tokens", "guard.fences", "security.confusables", "store.bare"),
         *("attention.asking", "attention.intent", "attention.echo", "attention.by_keyword", "attention.layout"),
     )
 )

@@ -21,7 +21,7 @@ SCOPES: tuple[TokenScope, ...] = ("read", "write", "admin")
 """What a token allows; each also what the ones before it allow."""
 
 PREFIX = "palazzo_"
-"""How every token begins, so that those who look for leaked secrets know it (`guard/secret_rules`)."""
+"""How every token begins, so that those who look for leaked secrets know it (`security/token_forms`)."""
 _BYTES = 32
 
 _STORED = "uid, name, scope, hash, created_at, revoked_at"
