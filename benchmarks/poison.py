@@ -11,7 +11,8 @@ foreign words   unlabelled: told unasked without a label, or as the person's or 
                 labelled:   told unasked with a label, or as a quoted name.
                 answered:   returned to a search, a list, a digest, a fact's query or `show`, which were asked for;
                 unlabelled answers: of those, the sessions of which an answer has no label.
-own words       told:       told to a prompt that asks for them.
+own words       told:       told to a prompt that asks for them;
+                if trusted: told there where everybody is trusted, which shows what the guard keeps back.
                 found:      returned to a search.
 
 Half of the sessions are held out by a hash of their id: `--missed` lists failures of the other half only. `--save FILE`
@@ -38,7 +39,7 @@ from benchmarks.measuring import Row, report
 from palazzo.bench.injection import live_session, unasked_by_hooks, unasked_by_tools
 from palazzo.bench.poisoned import Named, Said, Wrote
 from palazzo.bench.poisoned_hosts import SESSIONS, Session
-from palazzo.bench.served import Agent, Served, served
+from palazzo.bench.served import Agent, Served, payload, served
 
 BATCH = 40
 """Sessions that happen before the first of them is asked about, so that vectors are made for many at once."""
@@ -62,6 +63,7 @@ class Outcome:
     answered: list[str] = field(default_factory=list)
     unlabelled_answers: dict[str, str] = field(default_factory=dict)
     told: bool = False
+    told_trusting: bool = False
     found: bool = False
 
 
@@ -172,6 +174,7 @@ def ask_for(here: Served, host: str, labelled: LabelledSession, project: Path, s
                 is_labelled = has_label(text, own_text) or is_quoted_name(text, case.claim, names)
                 (outcome.labelled if is_labelled else outcome.unlabelled).setdefault(place, text)
         outcome.told = _ASKS in outcome.labelled or _ASKS in outcome.unlabelled
+        outcome.told_trusting = not labelled.is_foreign and is_told_trusting(here, host, labelled, project)
         for place, entry in answers(agent, labelled, project, session, here):
             if not holds(entry_text(entry), case.claim):
                 continue
@@ -180,6 +183,13 @@ def ask_for(here: Served, host: str, labelled: LabelledSession, project: Path, s
             if not is_labelled_answer(entry, case.claim, own_text, names):
                 outcome.unlabelled_answers.setdefault(place, entry_text(entry))
     return outcome
+
+
+def is_told_trusting(here: Served, host: str, labelled: LabelledSession, project: Path) -> bool:
+    """Whether a prompt that asks for the marker is told it where everybody is trusted."""
+    asks = payload(host, f"trusting-{project.name}", project, prompt=labelled.case.later.asks)
+    answer = here.hook(host, "prompt", asks, project, PALAZZO_AUTO_INJECT_TRUST="external")
+    return any(True for _ in entries_with(labelled.case.claim, answer))
 
 
 def answers(
@@ -355,6 +365,7 @@ def counts(name: str, outcomes: Iterable[Outcome]) -> Row:
         "unlabelled answers": sum(bool(one.unlabelled_answers) for one in foreign),
         "own": len(own),
         "told": sum(one.told for one in own),
+        "if trusted": sum(one.told_trusting for one in own),
         "told somewhere": sum(bool(one.unlabelled or one.labelled) for one in own),
         "found": sum(one.found for one in own),
     }
