@@ -84,12 +84,14 @@ class Served:
         off = {**self.variables, "PALAZZO_SERVICE": "off"}
         return alone.answer(host, "prompt", json.dumps(payload).encode(), self._where.palace, off).decode()
 
-    def run(self, host: str, cwd: Path, session: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `palazzo` in the shell of an agent, which its host's variables name."""
+    def run(
+        self, host: str, cwd: Path, session: str, *arguments: str, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `palazzo` in the shell of an agent, which its host's variables name, or those that are given."""
         return subprocess.run(  # noqa: S603
             (sys.executable, "-m", "palazzo", *arguments),
             cwd=cwd,
-            env={**self.variables, **agents_variables(host, session)},
+            env={**self.variables, **agents_variables(host, session), **variables},
             capture_output=True,
             text=True,
             timeout=_PATIENCE / 1_000,
@@ -193,7 +195,7 @@ def _remove(base: Path) -> None:
 
 def agents_variables(host: str, session: str) -> dict[str, str]:
     """Return the variables that a host sets in the shell of its agent."""
-    return {name: value.format(session=session) for name, value in _SHELLS[host].items()}
+    return {name: value.format(session=session) for name, value in _SHELLS.get(host, {}).items()}
 
 
 def payload(host: str, session: str, cwd: Path, **fields: Any) -> dict[str, Any]:
