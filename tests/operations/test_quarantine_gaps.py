@@ -109,6 +109,25 @@ def test_it_is_found_from_another_directory(machine: Machine, tool: str) -> None
     assert machine.trust_by_tool(tool, cwd=elsewhere, session=machine.tainted.session) == "external"
 
 
+@pytest.mark.parametrize(
+    ("profile", "tool", "given"),
+    [
+        ("mempalace", "mempalace_add_drawer", {"wing": "acme", "room": "notes", "content": NOTE}),
+        ("mempalace", "mempalace_diary_write", {"agent_name": "claude", "entry": NOTE}),
+        ("shodh", "remember", {"content": NOTE}),
+        ("shodh", "add_todo", {"content": NOTE}),
+    ],
+)
+def test_the_tools_of_other_memories_are_judged_alike(
+    machine: Machine, profile: str, tool: str, given: dict[str, Any]
+) -> None:
+    number = machine.number()
+    with machine.here.agent("claude-code", machine.home, machine.tainted.session, profile) as agent:
+        answered = agent.use(tool, **_numbered(given, number))
+    assert answered.get("isError") is False, answered
+    assert machine.trust_of(number) == "external"
+
+
 def test_it_is_found_from_a_shell_in_another_directory(machine: Machine) -> None:
     named = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": machine.tainted.session}
     assert machine.trust_in_shell("remember", NOTE, cwd=machine.home, **named) == "external"
@@ -168,6 +187,13 @@ def test_a_session_that_goes_on_after_a_pause_is_judged_by_all_of_it(machine: Ma
     resumed = machine.session("claude-code", "resumed", PAGE)
     resumed.add(Said("user", "Go on."))
     assert machine.trust_by_tool("remember", cwd=resumed.project, session=resumed.session) == "external"
+
+
+def test_a_name_that_stayed_behind_stands_for_a_later_session_that_nobody_archived(machine: Machine) -> None:
+    former = machine.session("claude-code", "cleared")
+    os.utime(former.path, (time.time() - 600,) * 2)
+    machine.session("claude-code", "cleared", PAGE)
+    assert machine.trust_by_tool("remember", cwd=former.project, session=former.session) == "external"
 
 
 def test_who_has_met_nothing_is_believed(machine: Machine) -> None:

@@ -93,8 +93,7 @@ class CallerReach:
         """Whether a session in that directory may be the caller's."""
         if self.is_named or self.is_everywhere:
             return True
-        project = self.context.placing.project(Path(directory))
-        return project.identity in self.projects or self.context.placing.wing(project) in self._wings
+        return self._is_in_projects(directory)
 
     def holds_source(self, kind: str, project: str) -> bool:
         """Whether an archived session, of what kind and in which project, may be the caller's."""
@@ -107,6 +106,25 @@ class CallerReach:
         found = {path for history in histories for path in self.recent_in(history)}
         return sorted(found, key=changed_at, reverse=True)
 
+    def later_files(self) -> list[Path]:
+        """Return recent transcripts that began after the named sessions changed last, if their name may be left over.
+
+        A host that goes on with another session leaves the former one's name in the variables of its servers.
+        """
+        from palazzo.operations.unkept import began_at, directory_of
+
+        if self.caller.is_certain or not self.named_files:
+            return []
+        ended = max(changed_at(path) for path in self.named_files) * 1_000_000
+        others = [path for path in self.recent_files() if path not in self.named_files]
+        return [
+            path
+            for path in others
+            if changed_at(path) * 1_000_000 > ended
+            and (began_at(path) or 0) > ended
+            and self._is_in_projects(directory_of(path))
+        ]
+
     def why_unknown(self) -> str:
         """Return why nothing is known of the caller's session, if that is so."""
         for session in self.caller.sessions:
@@ -115,6 +133,10 @@ class CallerReach:
         if not self.is_named and self.caller.keeps_transcripts and not self.recent_files():
             return f"no recent session of {self.caller.host} is known here"
         return ""
+
+    def _is_in_projects(self, directory: str) -> bool:
+        project = self.context.placing.project(Path(directory))
+        return project.identity in self.projects or self.context.placing.wing(project) in self._wings
 
     def _has_session_here(self) -> bool:
         """Whether a session of the caller's host went on lately in the projects that it works in."""

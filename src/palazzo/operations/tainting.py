@@ -183,7 +183,8 @@ def _unread(context: Context, reach: CallerReach, archived: Collection[Path]) ->
 
     Those of the session that is named; without a known one every one that changed lately, the newest first.
     """
-    found = reach.named_files if reach.is_named else [*reach.named_files, *reach.recent_files()]
+    others = reach.later_files() if reach.is_named else reach.recent_files()
+    found = list(dict.fromkeys((*reach.named_files, *others)))
     if not context.has_palace:
         return [(path, 0) for path in found]
     with context.reading().database.snapshot() as connection:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from palazzo.feeders import Feeder, Message
+    from palazzo.model import Micros
 
 _LARGEST = 32_000_000
 """Bytes that are read, of all transcripts together, in some seconds: what a day of work comes to. What is longer may
@@ -57,6 +58,19 @@ def directory_of(path: Path) -> str:
         return _begins(path)[1]
     except (OSError, SourceUnreadable):
         return ""
+
+
+def began_at(path: Path) -> Micros | None:
+    """Return when the first message of a transcript was written, if its beginning says so."""
+    from palazzo.errors import SourceUnreadable
+    from palazzo.mining.heads import HEAD, read_whole
+
+    try:
+        feeder, _ = _begins(path)
+        messages = [] if feeder is None else _messages(feeder, read_whole(path, HEAD), 0)
+        return next((message.created_at for message in messages if message.created_at is not None), None)
+    except (OSError, SourceUnreadable):
+        return None
 
 
 def _begins(path: Path) -> tuple[Feeder | None, str]:
