@@ -96,6 +96,18 @@ def test_every_way_of_writing_is_tainted_alike(
     assert NOTE not in woken(world.context())
 
 
+def test_a_task_in_quarantine_says_so_when_it_is_listed(world: World, session: Session) -> None:
+    session.reads_a_page()
+    run(world.agent("s-1"), "todo_add", NOTE)
+    run(world.agent("s-1"), "remind", NOTE, topic="deployments")
+    run(world.context(), "todo_add", "Rotate the keys.")
+    assert {one.text: one.trust for one in run(world.context(), "todo_list").todos} == {
+        NOTE: "external",
+        "Rotate the keys.": "user",
+    }
+    assert [one.trust for one in run(world.context(), "reminders", "open").reminders] == ["external"]
+
+
 @pytest.mark.parametrize("operation", ["kg_add", "kg_add_many", "checkpoint"])
 def test_a_fact_that_is_stated_after_a_page_is_not_told(world: World, session: Session, operation: str) -> None:
     session.reads_a_page()
