@@ -41,6 +41,7 @@ class CallerReach:
         self.context, self.caller = context, caller
         self._wings = tuple(wing for wing in wings if wing)
         self._listed: dict[History, list[Path]] = {}
+        self._named: dict[NamedSession, list[Path]] = {}
 
     @cached_property
     def histories(self) -> tuple[History, ...]:
@@ -155,7 +156,7 @@ class CallerReach:
         """Whether a transcript of it is on this machine or in the archive. What hooks alone said of it is none."""
         from palazzo.archive.heard import KIND
 
-        if any(True for _ in self._files_of(session)):
+        if self._files_of(session):
             return True
         if not self.context.has_palace:
             return False
@@ -174,10 +175,13 @@ class CallerReach:
             stretches = tainted.stretches(connection, _sources_of(connection, session))
         return any(stretch.last >= since for stretch in stretches)
 
-    def _files_of(self, session: NamedSession) -> Iterator[Path]:
-        for history in self.histories:
-            if is_of_host(history.host, session.host):
-                yield from _named_after(session.id, self._files_in(history))
+    def _files_of(self, session: NamedSession) -> list[Path]:
+        if session not in self._named:
+            histories = [history for history in self.histories if is_of_host(history.host, session.host)]
+            self._named[session] = [
+                path for history in histories for path in _named_after(session.id, self._files_in(history))
+            ]
+        return self._named[session]
 
     def _files_in(self, history: History) -> list[Path]:
         """The files of a history that is a directory, looked for once a call."""
@@ -235,13 +239,12 @@ def sources_in_reach(reach: CallerReach) -> list[int]:
     return [*named, *later]
 
 
-def _named_after(session: str, files: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files that are named after a session, and those of its sub-agents, in a folder of that name."""
+def _named_after(session: str, files: Sequence[Path]) -> list[Path]:
+    """Return the files that are named after a session, and those of its sub-agents, in a folder of that name."""
     ends = tuple(f"{mark}{session}" for mark in "-_") if len(session) >= _SHORTEST_SUFFIX else ()
     own = [path for path in files if _name_of(path) == session or path.stem.endswith(ends)]
-    folders = {path.with_suffix("") for path in own}
-    yield from own
-    yield from (path for path in files if path not in own and not folders.isdisjoint(path.parents))
+    folders = tuple(f"{path.with_suffix('')}{os.sep}" for path in own)
+    return own + [path for path in files if str(path).startswith(folders) and path not in own]
 
 
 def _name_of(path: Path) -> str:

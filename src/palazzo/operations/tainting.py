@@ -80,19 +80,20 @@ def _judge(context: Context, wings: Sequence[str | None]) -> _Verdict:
     """Judge an agent that calls by the sessions that may be its own."""
     from palazzo.operations.unkept import content_of
 
+    trust = speaks(context)
     reach = CallerReach(context, caller_of(context.variables, context.trust == "user"), wings)
     archived = _take_in_what_is_new(context, reach) if context.has_palace and not context.is_off else frozenset()
     sources = sources_in_reach(reach) if context.has_palace else []
     met = _met(context, sources)
     if met:
-        return _Verdict(believed("agent", met))
+        return _Verdict(believed(trust, met))
     finding = content_of(_unread(context, reach, archived), reach.holds_directory)
     if finding == "untrusted":
         return _Verdict(Believed("external"))
     reason = reach.why_unknown()
     if finding == "unreadable" and reach.caller.sessions:
         reason = reason or "the transcript of its session cannot be read"
-    return _Verdict(Believed("external"), reason) if reason else _Verdict(AGENT)
+    return _Verdict(Believed("external"), reason) if reason else _Verdict(Believed(trust))
 
 
 def _met(context: Context, sources: Sequence[int]) -> list[str]:
