@@ -23,8 +23,8 @@ from palazzo.operations.pause import PauseRequest, pause
 from palazzo.operations.resume import ResumeRequest, resume
 from palazzo.operations.show import ShowRequest, show
 from palazzo.operations.status import StatusRequest, status
-from palazzo.operations.using import SESSION
 from palazzo.operations.why import WhyRequest, WhyResult, why
+from palazzo.security.callers import SESSION
 from palazzo.store import hook_sessions
 
 STOP = HookRequest("claude-code", "stop", "s-1")

@@ -297,6 +297,12 @@ def wing_of_project(connection: Connection, identity: str) -> str | None:
     return None
 
 
+def projects_of_wing(connection: Connection, wing: int) -> list[str]:
+    """Return the identities of the projects that a wing holds."""
+    rows = connection.execute("SELECT identity FROM project WHERE wing = ? ORDER BY id", (wing,))
+    return [str(identity) for (identity,) in rows]
+
+
 def names_of_projects(connection: Connection) -> set[str]:
     """Return the names that lead to a wing that belongs to a project, former ones too."""
     rows = connection.execute(
