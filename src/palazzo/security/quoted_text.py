@@ -82,11 +82,13 @@ _FORWARDS = re.compile(
 )
 _WROTE = re.compile(
     r"^\s{0,8}(?:On\b[^\n]{4,200}\bwrote|Am\b[^\n]{4,200}\bschrieb[^\n]{0,80}|Le\b[^\n]{4,200}\ba écrit"
-    r"|El\b[^\n]{4,200}\bescribió|Em\b[^\n]{4,200}\bescreveu|Il\b[^\n]{4,200}\bha scritto|Op\b[^\n]{4,200}\bschreef[^\n]{0,80}"
+    r"|El\b[^\n]{4,200}\bescribió|Em\b[^\n]{4,200}\bescreveu|Il\b[^\n]{4,200}\bha scritto"
+    r"|Op\b[^\n]{4,200}\bschreef[^\n]{0,80}"
     r"|W dniu\b[^\n]{4,200}\bnapisał[^\n]{0,80}|\d[^\n]{4,200}\bнаписал[^\n]{0,80}|[^\n]{4,200}\byazdı)\s?[:：]\s*$"
 )
 _TRACKER = re.compile(
-    r"\b(?:opened this issue|opened this pull request|commented (?:on|\d)|\d+ comments?\s*$|reported by @|assigned to @"
+    r"\b(?:opened this issue|opened this pull request|commented (?:on|\d)|\d+ comments?\s*$|reported by @"
+    r"|assigned to @"
     r"|requested changes|left a comment|added the .{1,40} label)",
     re.IGNORECASE,
 )
@@ -99,8 +101,10 @@ _SPEAKER_WITH_TIME = re.compile(
 )
 _SPEAKER_IN_BRACKETS = re.compile(rf"^\s{{0,4}}(?:<@?{_NAME}>|\[@?{_NAME}\]|@[\w.-]{{2,40}}:)\s")
 _ROLE = re.compile(
-    r"^\s{0,4}(?:\*\*|##? )?(?:user|human|assistant|system|ai|bot|chatgpt|claude|gemini|copilot|developer|agent|model|customer"
-    r"|client|support|operator|moderator|caller|interviewer|nutzer|benutzer|assistent|kunde|kundin|utilisateur|usuario"
+    r"^\s{0,4}(?:\*\*|##? )?(?:user|human|assistant|system|ai|bot|chatgpt|claude|gemini|copilot|developer|agent"
+    r"|model|customer"
+    r"|client|support|operator|moderator|caller|interviewer|nutzer|benutzer|assistent|kunde|kundin|utilisateur"
+    r"|usuario"
     r"|cliente|пользователь|ассистент|клиент|用户|助手|ユーザー|アシスタント|사용자)(?:\*\*)?\s?(?:[:：]|>)",
     re.IGNORECASE,
 )
@@ -113,31 +117,58 @@ _LOG = re.compile(
     r"|\^?[0-9a-f]{4,40} \([^()\n]{3,80}\d{4}-\d\d-\d\d|\^?[0-9a-f]{7,40} (?:\(|\[|refs/)|(?:#\d{1,3}|=>) \[?\w"
     r"|exited with code \d|[\w.-]{1,60} exited with code \d)"
 )
-_PROMPT = re.compile(r"^\s{0,4}(?:\$ |# (?=[a-z]{2,}\b)|% |PS [A-Z]:|>>> |\w{1,32}@[\w.-]{1,60}[:~ ].{0,80}[$#%] |[A-Z]:\\.{0,120}> )")
+_PROMPT = re.compile(
+    r"^\s{0,4}(?:\$ |# (?=[a-z]{2,}\b)|% |PS [A-Z]:|>>> |\w{1,32}@[\w.-]{1,60}[:~ ].{0,80}[$#%] |[A-Z]:\\.{0,120}> )"
+)
 _CODE = re.compile(
-    r"^\s{0,200}(?:Traceback \(most recent call last\)|File \"[^\"\n]{1,300}\", line \d|at [\w$.<>]{1,200}\s?\(|diff --git |index [0-9a-f]{6,}"
-    r"|@@ -\d|[+-]{3} [ab/]|(?:E {1,4}|FAILED|PASSED|ERROR)\s[\w./:\[\]-]{3,}|(?:not )?ok \d|[\w./-]{1,200}::[\w:\[\]. -]{1,200}\s(?:PASSED|FAILED|ERROR|SKIPPED)"
+    r"^\s{0,200}(?:Traceback \(most recent call last\)|File \"[^\"\n]{1,300}\", line \d|at [\w$.<>]{1,200}\s?\("
+    r"|diff --git |index [0-9a-f]{6,}"
+    r"|@@ -\d|[+-]{3} [ab/]|(?:E {1,4}|FAILED|PASSED|ERROR)\s[\w./:\[\]-]{3,}|(?:not )?ok \d"
+    r"|[\w./-]{1,200}::[\w:\[\]. -]{1,200}\s(?:PASSED|FAILED|ERROR|SKIPPED)"
     r"|error(?:\[\w+\]|:)|panic:|goroutine \d|Caused by:|\w{1,80}(?:Error|Exception): |Process exited with code \d)"
 )
-_MARKUP = re.compile(r"^\s{0,40}<(?:!doctype|!--|\?xml|/?(?:html|head|body|p|div|span|h[1-6]|ul|ol|li|table|tr|td|a|br|img|script|style|meta|title|form)\b)", re.I)
+_MARKUP = re.compile(
+    r"^\s{0,40}<(?:!doctype|!--|\?xml|/?(?:html|head|body|p|div|span|h[1-6]|ul|ol|li|table|tr|td|a|br|img|script|style|meta|title|form)\b)",
+    re.I,
+)
 
 _CODE_LANGUAGES = frozenset(
     (
         *("py", "python", "js", "javascript", "ts", "typescript", "tsx", "jsx", "go", "rust", "rs", "c", "cpp", "c++"),
-        *("h", "java", "kotlin", "kt", "swift", "ruby", "rb", "php", "sql", "diff", "patch", "css", "scss", "lua", "zig"),
+        *(
+            "h",
+            "java",
+            "kotlin",
+            "kt",
+            "swift",
+            "ruby",
+            "rb",
+            "php",
+            "sql",
+            "diff",
+            "patch",
+            "css",
+            "scss",
+            "lua",
+            "zig",
+        ),
         *("scala", "haskell", "hs", "elixir", "ex", "erlang", "dart", "r", "julia", "cs", "csharp", "vue", "svelte"),
         *("makefile", "cmake", "proto", "graphql", "hcl", "terraform", "nix", "asm", "wasm", "pytb", "traceback"),
     )
 )
-_CODE_SIGN = re.compile(r"[{};]\s*$|^\s*(?:def|class|func|fn|import|from|return|const|let|var|if|for|while|#include|package)\b|=>|\w\(|^\s*[\w.]+\s?=\s?\S")
+_CODE_SIGN = re.compile(
+    r"[{};]\s*$|^\s*(?:def|class|func|fn|import|from|return|const|let|var|if|for|while|#include|package)\b|=>|\w\(|^\s*[\w.]+\s?=\s?\S"
+)
 
 # --- what a person says of a block ---------------------------------------------------------------------------
 
 _OWN = re.compile(
-    r"\b(?:my own|our own|mine\b|i (?:wrote|drafted|typed|made|decided|authored)\b|i(?:'ve| have) written|written by me"
+    r"\b(?:my own|our own|mine\b|i (?:wrote|drafted|typed|made|decided|authored)\b|i(?:'ve| have) written"
+    r"|written by me"
     r"|(?:these|those|here|this|that|following) (?:are|is) (?:my|our|mine|ours)\b|here(?:'s| is) (?:my|our) "
     r"|how we want it|as i (?:said|wrote)"
-    r"|my (?:rules?|policy|policies|spec|specs|specification|code|script|snippet|draft|text|ticket|decision|decisions|answer"
+    r"|my (?:rules?|policy|policies|spec|specs|specification|code|script|snippet|draft|text|ticket|decision"
+    r"|decisions|answer"
     r"|plan|wording|message|schema|notes?|requirements?|conventions?|thesis|config|editor|words)\b"
     r"|our (?:rules?|policy|policies|spec|decision|decisions|conventions?|style guide|requirements?)\b"
     r"|exactly (?:this|these|the following)|the following rules)",
@@ -155,56 +186,77 @@ _OWN_ELSEWHERE = re.compile(
 )
 _DISOWNS = re.compile(
     r"\b(?:never|not|didn't|did not|don't|nobody|isn't|wasn't|nicht|nie|kein\w*|jamais|n'ai pas|no|nunca|не)\b"
-    r"[^.!?\n]{0,24}\b(?:wrote|write|written|mine|my|ours?|said|say|approved?|decided?|geschrieben|von mir|écrit|escrib\w+|писал\w*)\b",
+    r"[^.!?\n]{0,24}\b(?:wrote|write|written|mine|my|ours?|said|say|approved?|decided?|geschrieben|von mir|écrit"
+    r"|escrib\w+|писал\w*)\b",
     re.IGNORECASE,
 )
 _INTRODUCES = re.compile(
-    r"\b(?:says?|said|wrote|writes|written|posted?|posts|sent|sends|told|tells|replied|replies|answered|commented|asks|asked|claims?"
-    r"|reports?|reported|reads|prints?|printed|states?|pasted|shared|forwarded|got|received|found|came|suggest(?:s|ed)|recommends?"
-    r"|wants|argues|warns|proposes|according to|quot(?:e|es|ed|ing)|from (?:the|a|an|our|their|his|her|this|slack|github|jira|support|irc|discord|teams|reddit|stack ?overflow|upstream)"
-    r"|e-?mails?|messages?|comments?|thread|forum|reviewer|customer|client|colleague|vendor|supplier|contractor|somebody|someone|upstream|maintainer"
-    r"|newsletter|letter|transcript|excerpt|changelog|release notes|readme|docs|documentation|wiki|article|page|log|logs|output|journalctl"
-    r"|schreibt|schrieb|sagt|meint|meldet|geschrieben|geschickt|bekommen|erhalten|gefunden|antwortet|steht|nachricht|kunde|kundin"
-    r"|écrit|dit|envoyé|reçu|répond|message|courriel|client|escribe|escribió|dice|dijo|mandó|pasaron|recibí|mensaje|correo|responde"
-    r"|escreveu|disse|recebi|mensagem|scrive|ha scritto|dice|ricevuto|messaggio|schrijft|schreef|zegt|bericht|pisze|napisał\w*|mówi"
-    r"|skriver|skrev|säger|yazdı|diyor|mesaj|пишет|написал\w*|говорит|прислал\w*|получил\w*|письмо|сообщение|ответил\w*)\b"
+    r"\b(?:says?|said|wrote|writes|written|posted?|posts|sent|sends|told|tells|replied|replies|answered|commented"
+    r"|asks|asked|claims?"
+    r"|reports?|reported|reads|prints?|printed|states?|pasted|shared|forwarded|got|received|found|came|suggest(?:s"
+    r"|ed)|recommends?"
+    r"|wants|argues|warns|proposes|according to|quot(?:e|es|ed|ing)|from (?:the|a|an|our|their|his|her|this|slack"
+    r"|github|jira|support|irc|discord|teams|reddit|stack ?overflow|upstream)"
+    r"|e-?mails?|messages?|comments?|thread|forum|reviewer|customer|client|colleague|vendor|supplier|contractor"
+    r"|somebody|someone|upstream|maintainer"
+    r"|newsletter|letter|transcript|excerpt|changelog|release notes|readme|docs|documentation|wiki|article|page"
+    r"|log|logs|output|journalctl"
+    r"|schreibt|schrieb|sagt|meint|meldet|geschrieben|geschickt|bekommen|erhalten|gefunden|antwortet|steht"
+    r"|nachricht|kunde|kundin"
+    r"|écrit|dit|envoyé|reçu|répond|message|courriel|client|escribe|escribió|dice|dijo|mandó|pasaron|recibí"
+    r"|mensaje|correo|responde"
+    r"|escreveu|disse|recebi|mensagem|scrive|ha scritto|dice|ricevuto|messaggio|schrijft|schreef|zegt|bericht"
+    r"|pisze|napisał\w*|mówi"
+    r"|skriver|skrev|säger|yazdı|diyor|mesaj|пишет|написал\w*|говорит|прислал\w*|получил\w*|письмо|сообщение"
+    r"|ответил\w*)\b"
     r"|说|写道|发来|收到|消息|邮件|と書いて|言って|届い|メッセージ|メール|라고|보냈|메시지|메일",
     re.IGNORECASE,
 )
 _ORDERS = re.compile(
-    r"^\s{0,4}(?:[-*] )?(?:(?:please|then|now|and|ok(?:ay)?|yes),? )?(?:put|write|add|open|create|file|use|make|set|insert|commit|send|post|draft|name"
-    r"|call|rename|change|replace|document|note|remember|save|keep|schreib\w*|leg\w*|nimm|füge?|setz\w*|écris|mets|ajoute|crée|escribe|pon|añade|crea"
+    r"^\s{0,4}(?:[-*] )?(?:(?:please|then|now|and|ok(?:ay)?|yes),? )?(?:put|write|add|open|create|file|use|make"
+    r"|set|insert|commit|send|post|draft|name"
+    r"|call|rename|change|replace|document|note|remember|save|keep|schreib\w*|leg\w*|nimm|füge?|setz\w*|écris|mets"
+    r"|ajoute|crée|escribe|pon|añade|crea"
     r"|напиши|добавь|создай|запиши)\b",
     re.IGNORECASE,
 )
 _OF_OTHERS = re.compile(
-    r"\b(?:from|by|their|his|her|they|he|she|says?|said|wrote|writes|vendor|customer|client|colleague|reviewer|somebody|someone|stranger"
+    r"\b(?:from|by|their|his|her|they|he|she|says?|said|wrote|writes|vendor|customer|client|colleague|reviewer"
+    r"|somebody|someone|stranger"
     r"|von|ihre?|schreibt|schrieb|kunde|kundin|de la part|client|cliente|dice|escrib\w+|от|пишет|клиент\w*)\b",
     re.IGNORECASE,
 )
 _LEADS = re.compile(r"[:：]\s*$")
 _PROCESSES = re.compile(
-    r"\b(?:translate|summari[sz]e|explain|proofread|analy[sz]e|paraphrase|reply to|respond to|answer (?:to|this|him|her|them)|thoughts on|what do you (?:think|make) of"
-    r"|what (?:does|do|is|about) (?:this|that|it|he|she|they|the)\b|is (?:this|that|it) (?:true|right|real|correct|legit|ok|harmless|spam)|makes? sense|look at|have a look|check|review|compare"
+    r"\b(?:translate|summari[sz]e|explain|proofread|analy[sz]e|paraphrase|reply to|respond to|answer (?:to|this"
+    r"|him|her|them)|thoughts on|what do you (?:think|make) of"
+    r"|what (?:does|do|is|about) (?:this|that|it|he|she|they|the)\b|is (?:this|that|it) (?:true|right|real|correct"
+    r"|legit|ok|harmless|spam)|makes? sense|look at|have a look|check|review|compare"
     r"|fyi|see below|übersetz\w*|fass\w*|erklär\w*|was (?:heißt|bedeutet|hältst)|stimmt das|prüf\w*|schau\w*|antworte"
-    r"|tradui\w*|résum\w*|expliqu\w*|répond\w*|traduce\w*|tradúc\w*|resum\w*|explica\w*|responde\w*|qué significa|traduz\w*|traduci|riassum\w*|spiega"
-    r"|vertaal|vat samen|przetłumacz|streść|översätt|çevir\w*|özetle\w*|переведи\w*|перескажи|объясни\w*|ответь\w*|что (?:это )?значит)\b"
+    r"|tradui\w*|résum\w*|expliqu\w*|répond\w*|traduce\w*|tradúc\w*|resum\w*|explica\w*|responde\w*|qué significa"
+    r"|traduz\w*|traduci|riassum\w*|spiega"
+    r"|vertaal|vat samen|przetłumacz|streść|översätt|çevir\w*|özetle\w*|переведи\w*|перескажи|объясни\w*|ответь\w*"
+    r"|что (?:это )?значит)\b"
     r"|翻译|总结|解释|回复|是什么意思|翻訳|要約|説明|返信|번역|요약|설명",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
-    r"\b(?:this|that|these|the following|below|here|dies\w*|das|folgende\w*|hier|ceci|cela|ce|cet|cette|suivant\w*|esto|este|esta|siguiente|isto|questo|questa"
+    r"\b(?:this|that|these|the following|below|here|dies\w*|das|folgende\w*|hier|ceci|cela|ce|cet|cette|suivant\w*"
+    r"|esto|este|esta|siguiente|isto|questo|questa"
     r"|dit|deze|volgende|detta|bunu|şunu|это\w*|следующ\w*)\b|这|以下|これ|次の|이것|다음",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
     r"^\s{0,4}(?:\^|↑|☝|(?:the |das |le |lo )?(?:above|obige\w*|oben|ci-dessus|de arriba|выше)\b"
-    r"|(?:this|that|it|das|dies|ceci|c'est|esto|это) (?:is|was|came|comes|war|kam|ist|vient|est|es|viene|от|из)?\b[^.!?\n]{0,40}\b(?:from|by|posted|sent|written|von|aus|de|от|из)\b)",
+    r"|(?:this|that|it|das|dies|ceci|c'est|esto|это) (?:is|was|came|comes|war|kam|ist|vient|est|es|viene|от"
+    r"|из)?\b[^.!?\n]{0,40}\b(?:from|by|posted|sent|written|von|aus|de|от|из)\b)",
     re.IGNORECASE,
 )
 _INLINE = re.compile(
-    r"(?<!that )(?<!should )(?<!must )(?<!to )(?<!and )(?<!i )(?<!I )(?<!we )(?<!We )\b(?:says?|said|wrote|writes|claims?|claimed|states?|replied|commented|announced|insists"
-    r"|schreibt|schrieb|sagt|meint|behauptet|écrit|dit|prétend|dice|dijo|escribe|escribió|afirma|scrive|пишет|написал\w*|говорит)\b"
+    r"(?<!that )(?<!should )(?<!must )(?<!to )(?<!and )(?<!i )(?<!I )(?<!we )(?<!We )\b(?:says?|said|wrote|writes"
+    r"|claims?|claimed|states?|replied|commented|announced|insists"
+    r"|schreibt|schrieb|sagt|meint|behauptet|écrit|dit|prétend|dice|dijo|escribe|escribió|afirma|scrive|пишет"
+    r"|написал\w*|говорит)\b"
     r"[^\"“«„‘\n]{0,24}[\"“«„](?P<words>[^\"”»“\n]{8,1500})[\"”»“]",
     re.IGNORECASE,
 )
