@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from palazzo.security.trust_order import TRUST_ORDER
+
 Kind = Literal["flag", "number", "choice", "text", "list"]
 Layer = Literal["default", "user", "project", "person", "environment"]
 """Who speaks: the user's `config.toml`, a project's `palazzo.toml`, one person's `.claude/palazzo.local.md`
@@ -23,7 +25,7 @@ _PERSONAL: frozenset[Layer] = _OWN | {"person"}
 _ANYWHERE: frozenset[Layer] = _PERSONAL | {"project"}
 _PROJECT: frozenset[Layer] = frozenset({"project", "person"})
 
-TRUSTS = ("user", "agent", "repo", "tool", "external")
+TRUSTS = TRUST_ORDER
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,16 @@ def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high
     return next(iter(rows), None) is not None
 
 
+def sources_that_met(connection: Connection, sources: Iterable[int]) -> set[int]:
+    """Return those of the sources into which words from outside came."""
+    rows = connection.execute(
+        "SELECT value FROM json_each(?) AS asked WHERE EXISTS (SELECT 1 FROM outside WHERE source = asked.value"
+        f" AND {_MET})",
+        (json.dumps([*sources]),),
+    )
+    return {int(row) for (row,) in rows}
+
+
 def first_met(connection: Connection, thread: Thread) -> int | None:
     """Return the ordinal at which words from outside first came into a thread."""
     rows = connection.execute(
