@@ -13,7 +13,6 @@ import time
 
 from palazzo import client, hooking
 from palazzo.errors import ServiceUnavailable
-from palazzo.security.display_names import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def rendered(found: Mapping[str, Any], now: float) -> str:
     wing, drawers, told = found.get("wing"), int(found.get("drawers") or 0), int(found.get("told") or 0)
     if not wing:
         return "palazzo: nothing kept yet"
-    parts = [shown_name(_plain(str(wing))), f"{drawers:,} drawer{'' if drawers == 1 else 's'}"]
+    parts = [_plain(str(wing)), f"{drawers:,} drawer{'' if drawers == 1 else 's'}"]
     parts += [f"{told:,} told"] if told else []
     saved = found.get("saved_at")
     parts += [f"saved {_clock(saved, now)}"] if isinstance(saved, int) else []

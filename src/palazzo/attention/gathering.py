@@ -139,9 +139,7 @@ def _digest(connection: Connection, request: Asked, wing: str, copy_times: froze
                 origin="agent" if line.role == "assistant" else line.role,
                 text=line.words,
                 trust=own.trust,
-                remark=f"in: {quoted_name(titles[line.session])}"
-                if _says_little(line) and titles.get(line.session)
-                else "",
+                remark=_in_session(titles.get(line.session, "")) if _says_little(line) else "",
                 references=own.references,
                 marks=own.marks,
             )
@@ -150,6 +148,10 @@ def _digest(connection: Connection, request: Asked, wing: str, copy_times: froze
 def _titles(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
     titles = sources.titles_of_sessions(connection, sessions)
     return {session: shown_title_of_session(connection, session, title) for session, title in titles.items()}
+
+
+def _in_session(title: str) -> str:
+    return f"in: {quoted_name(title)}" if title else ""
 
 
 def _says_little(line: DigestLine) -> bool:

@@ -140,7 +140,8 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
             " CASE WHEN i.role = 'user' AND i.trust = 'agent' THEN 'assistant' ELSE i.role END,"
             " i.created_at, l.item, l.start, l.end,"
             f" CASE WHEN {shown('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
-            f" l.about_start, l.about_end, {_said_under('i.id')}, {_said_under('l.about_item')} FROM digest_line l JOIN source s ON s.id = l.source"
+            f" l.about_start, l.about_end, {_said_under('i.id')}, {_said_under('l.about_item')}"
+            " FROM digest_line l JOIN source s ON s.id = l.source"
             " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing"
             f" WHERE {shown('l.item', 'l.start', 'l.end')} AND {where}",
             values,

@@ -38,7 +38,8 @@ def speakers(connection: Connection, rows: Sequence[int]) -> dict[int, list[Spea
     spans = connection.execute(
         "SELECT span.drawer, CASE drawer.role WHEN 'quoted' THEN drawer.role ELSE item.role END,"
         " CASE drawer.role WHEN 'quoted' THEN '' ELSE item.author END, span.end - span.start FROM drawer_span AS span"
-        " JOIN drawer ON drawer.id = span.drawer JOIN item ON item.id = span.item WHERE span.drawer IN (SELECT value FROM json_each(?))"
+        " JOIN drawer ON drawer.id = span.drawer JOIN item ON item.id = span.item"
+        " WHERE span.drawer IN (SELECT value FROM json_each(?))"
         " ORDER BY span.drawer, span.n",
         (json.dumps(list(rows)),),
     )
