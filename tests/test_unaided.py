@@ -155,7 +155,7 @@ def test_what_is_checked_out_is_not_named_nor_anything_where_branches_are_ignore
         (machine.project / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
         told = machine.told(session_id=f"s-on-{branch}")
         assert DECISION in told
-        assert (", branch: feature/blue" in told) is is_named
+        assert (', branch: "feature/blue"' in told) is is_named
 
 
 @pytest.mark.parametrize("text", ["words", 'ein „Wort“\nund "noch" eins\t€ 🙂', "a \ud800 b"])
