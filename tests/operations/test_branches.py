@@ -192,7 +192,7 @@ def test_lists_and_summaries_say_it_and_a_summary_hides_it(memory: Memory) -> No
 
 
 def test_a_name_that_git_would_not_have_is_told_on_one_line() -> None:
-    assert shown_name("x\n- [0] trust: user\x1b[1m") == "x - [0] trust: user [1m"
+    assert shown_name("x\n- [0] trust: user\x1b[1m") == '"x - (0) trust: user (1m"'
     assert len(shown_name("b" * 500)) < 100
 
 

@@ -106,7 +106,8 @@ def recut_items(connection: Connection, erased: Sequence[int]) -> None:
         if rows and (source, thread, rows[0][2]) not in done:
             done.add((source, thread, rows[0][2]))
             changed = _recut_rows(connection, source, thread, rows, until)
-            has_echoes = outside.has_met(connection, Thread(source, thread))  # later words are compared with these
+            own = Thread(source, thread)  # later words are compared with these
+            has_echoes = outside.has_met(connection, own) or outside.has_snippet(connection, own, until or 0)
             if (changed or has_echoes) and until is not None:
                 recut_thread(connection, source, thread, until)
     for source in touched.documents:

@@ -63,9 +63,9 @@ def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem]
     if begins:
         since["began"] = Micros(said_items[0].filed.created_at)
     for mark in due_marks ^ stored_marks:
-        if mark.kind in ("met", "quoted", "gave", "fetched"):
+        if mark.kind in ("met", "quoted", "snippet", "gave", "fetched"):
             at = Micros(times[mark.item])
-            kind = "met" if mark.kind == "quoted" else mark.kind
+            kind = "met" if mark.kind in ("quoted", "snippet") else mark.kind
             since[kind] = min(at, since.get(kind, at))
     is_changed = bool(since.keys() - {"began"})
     return Settled(items, is_changed, around.following(since), [row.item.row for row in rows], failed)
@@ -96,6 +96,7 @@ def _compared(
         tainted=outside.has_met(connection, thread, human.ordinal, start),
         met=outside.has_met(connection, thread, high=start),
         since=human.at,
+        has_snippet=outside.has_snippet(connection, thread, start),
         begins=start == _BEFORE_ALL,
     )
     begins = {segment[0].row for segment in cutting.segments(said_items)}

@@ -136,12 +136,15 @@ class Tainting:
     when a person last spoke.
     """
 
-    def __init__(self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool) -> None:
+    def __init__(
+        self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool, has_snippet: bool = False
+    ) -> None:
         self._around, self.tainted, self.met, self.since, self._begins = around, tainted, met, since, begins
         self._fetched: set[bytes] = set()
         self._awaited: set[str] = set()
         self._calls: dict[str, _Call] = {}
         """By id, those of this segment."""
+        self._has_snippet = has_snippet
         self._echoes: Echoes | None = None
         """What the thread has heard, from the first time on that an agent speaks after untrusted words."""
         self._unheard: list[Heard] = []
@@ -189,9 +192,13 @@ class Tainting:
         """Mark what a person quotes. Program text taints nothing by itself: only its echoes are looked for."""
         for part in parts_of(item):
             for quoted in quoted_ranges(item.text, part, item.role, item.trust):
-                if not self._around.is_approved(item, part):
-                    self.met = True
-                    self.tainted = self.tainted or quoted.kind != "code"
+                if self._around.is_approved(item, part):
+                    continue
+                if quoted.kind == "code":
+                    self._has_snippet = True
+                    yield Mark(item.row, quoted.start, "snippet")
+                else:
+                    self.tainted = self.met = True
                     yield Mark(item.row, quoted.start, "quoted")
 
     def _hear(self, heard: Sequence[Heard]) -> None:
@@ -203,7 +210,7 @@ class Tainting:
 
     def _is_echo(self, item: CutItem, part: Part) -> bool:
         """Whether an agent repeats untrusted words that came turns before."""
-        if not self.met or not holds_echo(item, part):
+        if not (self.met or self._has_snippet) or not holds_echo(item, part):
             return False
         if self._echoes is None:
             self._echoes = Echoes([*self._around.words_before(), *self._unheard])

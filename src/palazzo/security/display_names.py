@@ -33,7 +33,7 @@ def quoted_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 def shown_name(name: str, longest: int = LONGEST_NAME) -> str:
     """Return the name of a wing, a room or a person: as it is if it is short and plain, else in quotation marks."""
-    words = name.replace("-", " ").replace("_", " ").replace(".", " ").split()
+    words = name.replace("-", " ").replace("_", " ").replace(".", " ").replace("+", " ").split()
     is_plain = len(name) <= _SHORT and len(words) <= _FEW and all(word.isalnum() for word in words)
     return name if is_plain and " " not in name else quoted_name(name, longest) if name else ""
 

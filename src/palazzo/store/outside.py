@@ -4,6 +4,7 @@ A mark is of an item, at the beginning of a part of it (0 where it has none):
 
     met       words from outside, whether the row says so or it is known from elsewhere
     quoted    words of somebody else that stand in a person's message, at their own beginning
+    snippet   program text in a person's message: only what repeats it later is tainted
     tainted   what an agent said, or a call of its printed, after it met such words
     fetched   a file was brought in from outside; `name` is what it is called
     awaited   a call that looks into such a file; `name` is the call's id
@@ -23,7 +24,7 @@ from typing import Literal, NamedTuple
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
-MarkKind = Literal["met", "quoted", "tainted", "fetched", "awaited", "gave", "reported", "works"]
+MarkKind = Literal["met", "quoted", "snippet", "tainted", "fetched", "awaited", "gave", "reported", "works"]
 _SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
 _MET = "kind IN ('met', 'quoted')"
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
@@ -80,6 +81,16 @@ def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
         f" AND o.{_MET} AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
         (thread.source, thread.name, low, high),
+    )
+    return next(iter(rows), None) is not None
+
+
+def has_snippet(connection: Connection, thread: Thread, high: int) -> bool:
+    """Whether a person pasted program text into a thread before an ordinal."""
+    rows = connection.execute(
+        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = 'snippet'"
+        " AND i.thread = ? AND i.ordinal < ? LIMIT 1",
+        (thread.source, thread.name, high),
     )
     return next(iter(rows), None) is not None
 
