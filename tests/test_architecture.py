@@ -74,10 +74,15 @@ UNAIDED = frozenset(
     for name in (
         *("text.patterns", "text.stopwords", "text.tokens", "guard.fences", "security.confusables", "store.bare"),
         *("attention.asking", "attention.intent", "attention.echo", "attention.by_keyword", "attention.layout"),
+        *("security", "security.display_names", "security.trust_order"),
     )
 )
 """What a hook loads besides that answers by itself; of other libraries it knows SQLite alone."""
-UNAIDED_LATER = (("palazzo.store.bare", "apsw"), ("palazzo.unaided", "palazzo.settings.load"))
+UNAIDED_LATER = (
+    ("palazzo.store.bare", "apsw"),
+    ("palazzo.unaided", "palazzo.settings.load"),
+    ("palazzo.security.trust_order", "palazzo.model.Trust"),  # for the type checker alone
+)
 """What it loads where there is something to look for, or a setting that somebody made."""
 
 POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])

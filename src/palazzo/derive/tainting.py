@@ -5,7 +5,10 @@
                           what a sub-agent reports that had met such words, or of whose work nothing is known; a
                           summary of a session that had; the task that such an agent gives to another; recorded words
                           from outside that a memory hands back
+                          what a person quotes, pastes or fences, but for program text
     from then on          what the agent says and calls for is tainted, and what its calls print
+    turns later           what the agent says and calls for is tainted where it repeats untrusted words
+                          (`security/echoes`)
 
 A row does not depend on later ones, and on those before its stretch only by what `Around` tells. So a session that is
 taken in piece by piece is marked as one that is taken in at once.
@@ -14,17 +17,20 @@ taken in piece by piece is marked as one that is taken in at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from palazzo.derive import digest_work as work
 from palazzo.derive.cutting import CutItem, belief
+from palazzo.derive.heard_words import heard_words, holds_echo
 from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.targets import is_edit
+from palazzo.derive.telling import quoted_ranges
 from palazzo.guard.fetching import fetched, looks_at_what_it_fetched, named, saved, written
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.guard.trust import is_shell
 from palazzo.model import Micros, Part, Standing
+from palazzo.security.echoes import Echoes, Heard
 from palazzo.store.outside import Mark
 
 _AGENTS = frozenset(
@@ -104,6 +110,10 @@ class Around(Protocol):
         """Whether an agent that had met words from outside gave the task with which a thread begins."""
         ...
 
+    def words_before(self) -> Sequence[Heard]:
+        """Return what was said in the thread before the stretch, as far back as echoes are looked for."""
+        ...
+
     def heard(self, row: CutItem, since: Micros) -> bool:
         """Whether the transcript of a session of which only a hook told met words from outside in this turn."""
         ...
@@ -126,12 +136,19 @@ class Tainting:
     when a person last spoke.
     """
 
-    def __init__(self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool) -> None:
+    def __init__(
+        self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool, has_snippet: bool = False
+    ) -> None:
         self._around, self.tainted, self.met, self.since, self._begins = around, tainted, met, since, begins
         self._fetched: set[bytes] = set()
         self._awaited: set[str] = set()
         self._calls: dict[str, _Call] = {}
         """By id, those of this segment."""
+        self._has_snippet = has_snippet
+        self._echoes: Echoes | None = None
+        """What the thread has heard, from the first time on that an agent speaks after untrusted words."""
+        self._unheard: list[Heard] = []
+        """What was heard in this stretch before that."""
 
     def begin_segment(self) -> None:
         """Know no calls of the segment before: a result that comes after its end is for itself."""
@@ -139,7 +156,11 @@ class Tainting:
 
     def take(self, row: Row) -> Iterator[Mark]:
         """Yield the marks of the next row."""
-        yield from self._row(row)
+        met_before = self.met
+        marks = list(self._row(row))
+        yield from marks
+        if row.standing == "said":
+            self._hear(heard_words(row.item, marks, is_local=not met_before))
         self._begins = self._begins and row.standing != "said"
 
     def distrust(self, item: CutItem) -> Iterator[Mark]:
@@ -156,6 +177,7 @@ class Tainting:
             return
         if row.standing == "said" and is_human(item):
             self.tainted, self.since = False, Micros(item.filed.created_at)
+            yield from self._quotes(item)
         elif self._begins and (row.standing, item.role) == ("said", "user") and self._around.was_led_astray(item):
             yield self._meets(item, parts_of(item)[0].start)
         if row.standing == "meta" and item.role == "user" and _NOTIFIES.search(item.text):
@@ -166,6 +188,35 @@ class Tainting:
         for part in parts_of(item):
             yield from self._part(item, part)
 
+    def _quotes(self, item: CutItem) -> Iterator[Mark]:
+        """Mark what a person quotes. Program text taints nothing by itself: only its echoes are looked for."""
+        for part in parts_of(item):
+            for quoted in quoted_ranges(item.text, part, item.role, item.trust):
+                if self._around.is_approved(item, part):
+                    continue
+                if quoted.kind == "code":
+                    self._has_snippet = True
+                    yield Mark(item.row, quoted.start, "snippet")
+                else:
+                    self.tainted = self.met = True
+                    yield Mark(item.row, quoted.start, "quoted")
+
+    def _hear(self, heard: Sequence[Heard]) -> None:
+        if self._echoes is None:
+            self._unheard += heard
+            return
+        for one in heard:
+            self._echoes.hear(one)
+
+    def _is_echo(self, item: CutItem, part: Part) -> bool:
+        """Whether an agent repeats untrusted words that came turns before."""
+        if not (self.met or self._has_snippet) or not holds_echo(item, part):
+            return False
+        if self._echoes is None:
+            self._echoes = Echoes([*self._around.words_before(), *self._unheard])
+            self._unheard = []
+        return self._echoes.are_in(item.text[part.start : part.end])
+
     def _part(self, item: CutItem, part: Part) -> Iterator[Mark]:
         if belief(item, part).is_outside and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
@@ -175,11 +226,12 @@ class Tainting:
             yield from self._call(item, part)
         elif part.kind == "tool_result":
             yield from self._result(item, part)
-        elif self.tainted and belief(item, part).trust != "user":
+        elif belief(item, part).trust != "user" and (self.tainted or self._is_echo(item, part)):
             yield Mark(item.row, part.start, "tainted")
 
     def _call(self, item: CutItem, part: Part) -> Iterator[Mark]:
-        if self.tainted:
+        tainted = self.tainted or self._is_echo(item, part)
+        if tainted:
             yield Mark(item.row, part.start, "tainted")
             if _plain(part.name) in _AGENTS:
                 yield Mark(item.row, part.start, "gave")
@@ -192,7 +244,7 @@ class Tainting:
             self._awaited.add(part.call)
             yield Mark(item.row, part.start, "awaited", self._around.hashed(part.call))
         remembers = is_memory_tool(part.name) or (bool(command) and asks_in_shell(item.text, part))
-        self._calls[part.call] = _Call(self.tainted, looks, _searches(part.name, command), remembers)
+        self._calls[part.call] = _Call(tainted, looks, _searches(part.name, command), remembers)
 
     def _looks(self, item: CutItem, part: Part, command: str) -> bool:
         """Whether a call names a file that was brought in from outside."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from palazzo.model import Trust
 
 Kind = Literal["flag", "number", "choice", "text", "list"]
 Layer = Literal["default", "user", "project", "person", "environment"]
@@ -23,7 +25,7 @@ _PERSONAL: frozenset[Layer] = _OWN | {"person"}
 _ANYWHERE: frozenset[Layer] = _PERSONAL | {"project"}
 _PROJECT: frozenset[Layer] = frozenset({"project", "person"})
 
-TRUSTS = ("user", "agent", "repo", "tool", "external")
+TRUSTS = get_args(Trust)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def outsiders_called(connection: Connection, uids: Iterable[str]) -> list[Outsid
 
 _OUTSIDERS = (
     "SELECT DISTINCT item.id, item.uid, d.kind, item.trust, item.parts, s.end,"
-    " EXISTS (SELECT 1 FROM outside o WHERE o.item = item.id AND o.kind = 'met') FROM drawer d"
+    " EXISTS (SELECT 1 FROM outside o WHERE o.item = item.id AND o.kind IN ('met', 'quoted')) FROM drawer d"
     " JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
     f" WHERE d.trust = 'external' AND coalesce(d.retired_why, '') <> '{REPLACED}'"
 )
