@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction
+from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction, sync_devices
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -188,6 +188,12 @@ def m015_foreign(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m017_sync_devices(connection: Connection) -> None:
+    """Create the tables of devices, their keys and what they may do (`store/sync_devices`)."""
+    for statement in sync_devices.TABLES:
+        connection.execute(statement)
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -204,6 +210,7 @@ MIGRATIONS: list[Migration] = [
     m013_exchange,
     m014_dead_letters,
     m015_foreign,
+    m017_sync_devices,
 ]
 
 
