@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from tests.exchange.machines import Machine
 
 from palazzo.archive import chain
 from palazzo.errors import UsageError
-from palazzo.exchange import joining, segments, wire
-from palazzo.model import Micros
+from palazzo.exchange import wire
 from palazzo.operations.doctor import DoctorRequest, doctor
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.mine import MineFilesRequest, mine
@@ -403,48 +401,3 @@ def test_a_document_is_archived_though_another_s_export_used_its_id(tmp_path: Pa
 def mine_shop(machine: Machine) -> None:
     with machine.at() as context:
         mine(context, MineFilesRequest((machine.place / "shop",)))
-
-
-# --- a remote ----------------------------------------------------------------------------------------------
-
-
-def test_a_remote_replaces_no_words_and_what_differs_is_reported(tmp_path: Path) -> None:
-    first, second = Machine(tmp_path / "one"), Machine(tmp_path / "other")
-    remote = tmp_path / "remote"
-    remote.mkdir()
-    first.join(remote, save_key=tmp_path / "key")
-    second.join(remote, key=tmp_path / "key")
-    first.say(WORDS)
-    first.push()
-    second.pull()
-    lines_before = first.truth()
-    forge(remote, b"")  # by whoever can write there
-    for refused_pull in (first.pull(), second.pull()):
-        assert "does not prove that a device of this palace wrote it" in " ".join(refused_pull.notes)
-        assert (refused_pull.segments, refused_pull.variants) == (0, ())
-    shutil.rmtree(remote / "devices" / FORGER)
-    forge(remote, joining.read(tmp_path / "key").key)  # by a device of the palace that was tampered with
-    pulls = [machine.pull() for machine in (first, second)]
-    (item,) = pulls[0].variants
-    for machine in (first, second):
-        assert hits(machine, "till port") == [(WORDS, "user")]
-        assert item in reports(machine)
-        assert machine.wrong() == []
-    assert [line for line in lines_before if line not in first.truth()] == []
-
-
-def forge(remote: Path, key: bytes) -> None:
-    """Add a device to a folder that tells the same, but for the words of the user, which it recorded earlier."""
-    (device,) = [path for path in (remote / "devices").iterdir() if any(path.glob("*.seg"))]
-    (name,) = filter(None, (segments.SegmentName.parse(path.name) for path in device.glob("*.seg")))
-    about = json.loads((remote / "palazzo.json").read_bytes())
-    segment = segments.read((device / str(name)).read_bytes(), name, device.name, about["palace"])
-    lines = [json.loads(line) for line in segment.lines if b'"kind":"link"' not in line]
-    forged_lines = [json.dumps(line).encode() for line in forge_lines(lines, text=FORGED_WORDS)]
-    series = segments.Series(about["palace"], FORGER, None)
-    forged_segments = list(segments.write(forged_lines, series, lambda: Micros(LATER), key=key))
-    directory = remote / "devices" / FORGER
-    directory.mkdir()
-    for forged_segment in forged_segments:
-        (directory / str(forged_segment.name)).write_bytes(forged_segment.content)
-    (directory / "head").write_bytes(segments.dump_head(segments.Head.of(forged_segments[-1])))

@@ -8,6 +8,7 @@ refers to what another device has yet to tell is merged again once that has come
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +18,7 @@ from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
 from palazzo.exchange import clock as clocks
 from palazzo.exchange import device_rights, segments
 from palazzo.exchange.clock import Skew
-from palazzo.exchange.device_register import DeviceRegister
+from palazzo.exchange.device_register import FULL, DeviceRegister
 from palazzo.exchange.erased_elsewhere import seek
 from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.merging import Report, merge
@@ -116,6 +117,7 @@ def pull(
     _refuse_emptied(transport.address, there, known)
     heads = [head for uid, head in sorted(there.heads.items()) if uid != device.hex()]
     total = _count(there, heads, known)
+    _heed_heads(transport, heads, known, palace, sealing, key, register)
     taking = _Taking(database, remote, clock, wall, done, register)
     for _ in range(_ROUNDS):
         known = _known(database, remote, device)
@@ -140,6 +142,27 @@ def pull(
         sync_devices.keep_refusals(connection, remote.row, refused, clock())
         syncing.note_pulled(connection, remote.row, clock())
     return done
+
+
+def _heed_heads(
+    transport: Remote,
+    heads: Iterable[Head],
+    known: Mapping[str, SegmentName],
+    palace: str,
+    sealing: Sealing | None,
+    key: bytes,
+    register: DeviceRegister,
+) -> None:
+    """Learn first what devices that may do everything say of the others: nothing of a removed one is to come in."""
+    for head in heads:
+        uid = bytes.fromhex(head.device)
+        if known.get(head.device) == head.name or register.may(uid) != FULL or not register.rows[uid].public_key:
+            continue
+        with contextlib.suppress(SegmentUnreadable):  # it is told where its segments are read in order
+            content = transport.read(head.device, head.name)
+            opened = segments.read(content, head.name, head.device, palace, sealing, key)
+            if register.is_proven(opened):
+                register.heed(opened)
 
 
 _REPLACED = (

@@ -205,6 +205,8 @@ def _part(context: Context, staged: Path, palace: Path) -> bool:
             if joining.palace_id(connection) == palace_id:  # a device that was removed since stays removed
                 for row in devices.values():
                     sync_devices.keep(connection, row if row.uid == device else replace(row, private_key=None))
+                    if row.may == "nothing":
+                        sync_devices.tell_again(connection, row.uid)
         if not is_synced or not is_same:
             return False
         joining.become_another_device(older, context.now, theirs)
