@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,14 @@ from palazzo.errors import UsageError
 from palazzo.exchange import wire
 from palazzo.operations.doctor import DoctorRequest, doctor
 from palazzo.operations.forget import ForgetRequest, forget
+from palazzo.operations.importing import ImportRequest, import_
+from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.kg_query import KgQueryRequest, kg_query
 from palazzo.operations.mine import MineFilesRequest, mine
 from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.reminders import RemindersRequest, reminders
 from palazzo.operations.search import SearchRequest, search
+from palazzo.operations.todo_list import TodoListRequest, todo_list
 from palazzo.operations.undo import UndoRequest, undo
 from palazzo.operations.verify import VerifyRequest, verify
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
@@ -401,3 +408,67 @@ def test_a_document_is_archived_though_another_s_export_used_its_id(tmp_path: Pa
 def mine_shop(machine: Machine) -> None:
     with machine.at() as context:
         mine(context, MineFilesRequest((machine.place / "shop",)))
+
+
+# --- undoing an import ---------------------------------------------------------------------------------------
+
+
+def without_ids(text: str) -> str:
+    """A text without ids, which are cut off where they are unique."""
+    return re.sub("[0-9a-f]{8,}", "ID", text)
+
+
+@pytest.mark.parametrize("trust", [None, "user"])
+def test_an_import_is_shown_before_and_taken_back_as_a_whole(tmp_path: Path, trust: str | None) -> None:
+    theirs, home = filled(tmp_path / "theirs"), Home(tmp_path / "home")
+    with home.at() as context:
+        remember(context, RememberRequest("We sell tea.", wing="shop", room="notes"))
+        kg_add(context, KgAddRequest("shop", "sells", "tea", wing="shop"))
+        assert len(kg_query(context, KgQueryRequest("shop", wing="shop")).facts) == 1
+        wake_before = without_ids(wake_up(context, WakeUpRequest(wing="shop")).text)
+        wings_before = [view.wing for view in wing_list(context, WingListRequest()).wings]
+    own = [line for line in export_lines(home) if line["kind"] not in NOTHING_ELSE]
+    would = home.take(theirs.export(), trust=trust, dry_run=True)
+    unasked = {kind.what: kind for kind in would.unasked}
+    if trust is None:
+        assert unasked == {}
+        assert {kind.trust for kind in would.kinds} == {"external"}
+    else:
+        assert unasked["notes"].lines[:1] != ()
+        assert {"to-dos", "reminders", "facts", "diary entries"} <= unasked.keys()
+    assert would.speakers != ()
+    assert [line for line in export_lines(home) if line["kind"] not in NOTHING_ELSE] == own
+    result = home.take(theirs.export(), trust=trust)
+    assert result.change is not None
+    assert "SQLite" in " ".join(text for text, _ in hits(home, "SQLite"))
+    with home.at() as context:
+        change = undo(context, UndoRequest()).undone
+    assert change is not None
+    assert change.id == result.change
+    assert {text for text, _ in hits(home, "SQLite cat tea")} == {"We sell tea."}
+    lines = export_lines(home)
+    assert [line for line in own if line not in lines] == []
+    with home.at() as context:
+        assert len(kg_query(context, KgQueryRequest("shop", wing="shop")).facts) == 1
+        assert kg_query(context, KgQueryRequest("palazzo")).facts == ()
+        assert todo_list(context, TodoListRequest(everywhere=True, all=True)).todos == ()
+        assert reminders(context, RemindersRequest()).reminders == ()
+        assert without_ids(wake_up(context, WakeUpRequest(wing="shop")).text) == wake_before
+        assert [view.wing for view in wing_list(context, WingListRequest()).wings] == wings_before
+        assert [check for check in verify(context, VerifyRequest()).checks if not check.ok] == []
+
+
+def test_a_store_from_elsewhere_is_somebody_elses_and_one_in_its_own_place_is_yours(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    path = tmp_path / "memory.json"
+    entity = {"type": "entity", "name": "till", "entityType": "thing", "observations": ["It listens on port 8443."]}
+    path.write_text(json.dumps(entity) + "\n")
+    with home.at() as context:
+        would = import_(context, ImportRequest(path, store="mcp-memory", dry_run=True))
+    assert would.trust == "external"
+    assert would.unasked == ()
+    own = home.place / ".memory"
+    own.mkdir()
+    shutil.copy(path, own / "memory.json")
+    with home.at() as context:
+        assert import_(context, ImportRequest(own / "memory.json", store="mcp-memory", dry_run=True)).trust == "user"
