@@ -27,6 +27,11 @@ def sync_init(screen: Screen, result: SyncInitResult) -> None:
     sealed = f", sealed by a {result.sealing}" if result.sealing else ""
     what = "Begun" if result.begun else "Joined" if result.joined else "Known"
     screen.say(f"{what}: ", (result.name, "bold"), f" at {result.address} ({result.kind}{sealed})")
+    if result.joined:
+        screen.say(
+            f"This palace is a device of the palace {result.palace[:_ID]} now. What its devices say counts as yours, and "
+            "they can erase here: 'palazzo sync devices' lists them."
+        )
     if result.new_device:
         screen.say(f"This palace is a device of its own now: {result.device[:_ID]}")
     if result.key_file is not None:

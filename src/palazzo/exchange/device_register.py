@@ -115,7 +115,7 @@ class DeviceRegister:
         return (
             inviter is not None
             and inviter.may == FULL
-            and introduction.at >= inviter.invitations_from
+            and introduction.at >= invitations_from(self.rows)
             and introduction.proves(self.palace, uid, public, inviter.public_key)
         )
 
@@ -164,6 +164,11 @@ class DeviceRegister:
             sync_devices.keep(connection, self.rows[uid])
         self._changed.clear()
         sync_devices.keep_claims(connection, remote, self.claims)
+
+
+def invitations_from(rows: Mapping[bytes, DeviceRow]) -> int:
+    """Return before when all invitations are void: a device was removed then, which may have an old key file."""
+    return max((row.invitations_from for row in rows.values() if row.may == FULL), default=0)
 
 
 def _removed(called: str) -> str:
@@ -224,7 +229,12 @@ def invite(connection: Connection, palace: str, uid: bytes, name: str, now: Micr
     """Return an invitation of this device, for a key file."""
     own = own_row(connection, uid, name)
     assert own.private_key is not None  # noqa: S101 - `own_row` makes it
-    return Invitation.make(palace, uid, DeviceKey(own.private_key, own.public_key), max(now, own.invitations_from))
+    return Invitation.make(
+        palace,
+        uid,
+        DeviceKey(own.private_key, own.public_key),
+        max(now, invitations_from(sync_devices.rows(connection))),
+    )
 
 
 def accept_invitation(
@@ -264,6 +274,9 @@ def become_another(connection: Connection, former: bytes, uid: bytes, name: str,
     sync_devices.keep(connection, before)
     if private is not None and before.may == FULL:
         invitation = Invitation.make(
-            palace, former, DeviceKey(private, before.public_key), max(now, before.invitations_from)
+            palace,
+            former,
+            DeviceKey(private, before.public_key),
+            max(now, invitations_from(sync_devices.rows(connection))),
         )
         accept_invitation(connection, palace, uid, name, invitation, {})

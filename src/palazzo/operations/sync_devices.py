@@ -147,7 +147,7 @@ def _decide(connection: Connection, row: DeviceRow, may: Right, now: Micros) -> 
     store.keep(connection, row)
     store.forget_refusals(connection, row.uid)
     if may == "nothing":
-        own_row.invitations_from = now + 1
+        own_row.invitations_from = max(now, device_register.invitations_from(store.rows(connection))) + 1
         store.keep(connection, own_row)
         store.tell_again(connection, row.uid)
     elif store.RIGHTS.index(may) > store.RIGHTS.index(before):
