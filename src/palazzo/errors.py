@@ -15,6 +15,7 @@
     │   ├── RemoteRewritten      it is not what it was; nothing of it was taken in
     │   └── DeviceCopied         another palace writes as this device
     ├── SegmentUnreadable        one segment is not whole, or not what it says it is
+    │   └── SegmentRefused       it is not proven that a device wrote it which may
     ├── WrongKey                 what is sealed cannot be opened with this passphrase or key
     ├── EmbedderUnavailable      no vectors can be made now; keywords still work
     │   └── TextRefused          an embedding server refuses what it was sent
@@ -111,6 +112,10 @@ class DeviceCopied(RemoteUnusable):
 
 class SegmentUnreadable(PalazzoError):
     """One segment is not whole, or is not what it says it is."""
+
+
+class SegmentRefused(SegmentUnreadable):
+    """Nothing proves that a device wrote a segment which may write to this palace."""
 
 
 class WrongKey(PalazzoError):

@@ -34,7 +34,7 @@ from palazzo.exchange.records import (
     Wing,
 )
 from palazzo.exchange.selecting import Selected
-from palazzo.store import drawers
+from palazzo.store import drawers, groups
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
 from palazzo.store.listing import Listing
@@ -226,7 +226,7 @@ def _rest(connection: Connection, selected: Selected | None, tombstones: bool) -
 def _groups(connection: Connection, selected: Selected | None) -> Iterator[Group]:
     for row, uid, actor, at, verb, size, summary, undoes in connection.execute(
         "SELECT g.id, g.uid, g.actor, g.at, g.verb, g.size, g.summary, u.uid FROM change_group g"
-        " LEFT JOIN change_group u ON u.id = g.undoes ORDER BY g.uid"
+        f" LEFT JOIN change_group u ON u.id = g.undoes WHERE {groups.TOLD} ORDER BY g.uid"
     ):
         if selected is None or row in selected.groups:
             yield Group(_hex(uid), actor, at, verb, size, summary, _hex_or_none(undoes))

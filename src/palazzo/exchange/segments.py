@@ -3,8 +3,9 @@
     devices/<device>/head                               JSON: how far the device has come (`Head`)
     devices/<device>/<epoch>-<n>-<hash of the bytes>.seg
 
-A segment is compressed (zstd), ends with a proof that a device of the palace wrote it (`exchange/authenticity`), and
-may be sealed (`exchange/sealing`). Its first line is JSON and says which segment this is and which was before it
+A segment is compressed (zstd). Behind that stand the device's card (`exchange/device_cards`) with its signature, and a
+keyed hash that proves that a device of the palace wrote it (`exchange/authenticity`). All of it may be sealed
+(`exchange/sealing`). Its first line is JSON and says which segment this is and which was before it
 (`Header`); lines of records follow, which this module does not interpret. The name holds the hash of the file's bytes,
 and the header that of the segment before: whoever knows the head knows every byte before it. A new *epoch* tells all
 anew, from number 1 on, so that what an erase took out of the older one can be removed.
@@ -21,9 +22,11 @@ from typing import Any, Protocol, Self, TypeVar
 
 import zstandard
 
-from palazzo.errors import RemoteRewritten, SegmentUnreadable
+from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
 from palazzo.exchange.authenticity import MAC_BYTES, Proof
+from palazzo.exchange.device_cards import LARGEST_CARD, Card
 from palazzo.model import Micros
+from palazzo.security.device_keys import SIGNATURE_BYTES, DeviceKey, is_signed
 
 VERSION = 1
 FULL = 2 * 1024 * 1024
@@ -103,11 +106,31 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A segment that was read: lines without their newline."""
+    """A segment that was read: lines without their newline.
+
+    `card` is what its device says of itself, proven by the signature of the key in it; None where nobody signed.
+    """
 
     header: Header
     name: SegmentName
     lines: tuple[bytes, ...]
+    card: Card | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """The key of the device that writes, and what it says of itself in each segment."""
+
+    key: DeviceKey
+    card: Card
+
+
+class Judge(Protocol):
+    """Decides whether segments come from a device that may write."""
+
+    def is_proven(self, opened: Opened) -> bool:
+        """Whether a segment is its device's; False where only a later one can show that. Raises SegmentRefused."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,18 +194,22 @@ def write(
     clock: Callable[[], Micros],
     sealing: Sealing | None = None,
     key: bytes = b"",
+    signer: Signer | None = None,
+    at_least_one: bool = False,
 ) -> Iterator[Segment]:
     """Yield the segments that tell `lines` (without newlines), each as soon as it is full.
 
-    With the palace's `key` each ends with a proof. A new epoch has at least one segment, also of no lines. Raises
-    ValueError for a line that no reader would take.
+    With the palace's `key` each ends with a proof, and with a `signer` it is signed. A new epoch has at least one
+    segment, also of no lines. Raises ValueError for a line that no reader would take.
     """
     last = series.last
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    for some in _filled(lines, at_least_one=last is None):
+    for some in _filled(lines, at_least_one=at_least_one or last is None):
         epoch, n = (last.epoch, last.n + 1) if last else (series.epoch, 1)
         header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
         content = packer.compress(b"\n".join([_dump(header), *some]) + b"\n")
+        if signer is not None:
+            content += _signed_card(content, signer)
         if key:
             content += _PROOF_FRAME + _proof(content, key).mac
         if sealing is not None:
@@ -210,11 +237,12 @@ def read(
         )
     frames = content if sealing is None else sealing.open(content)
     if key and not _has_proof(frames, key):
-        raise SegmentUnreadable(
+        raise SegmentRefused(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
             " it; nothing of it was taken in. If an older Palazzo wrote it, update that device and run there "
             "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
         )
+    card = _card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
     header_line, *lines = _unpacked(frames, name, device).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
@@ -227,7 +255,7 @@ def read(
             f"Device {device[:8]} there belongs to another palace ({header.palace[:8]}, and this is {palace[:8]}); "
             "use a remote of its own for each palace."
         )
-    return Opened(header, name, tuple(lines))
+    return Opened(header, name, tuple(lines), card)
 
 
 _PROOF_FRAME = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
@@ -244,6 +272,45 @@ def _has_proof(frames: bytes, key: bytes) -> bool:
     size = len(_PROOF_FRAME) + MAC_BYTES
     content, frame = frames[:-size], frames[-size:]
     return frame.startswith(_PROOF_FRAME) and _proof(content, key).proves(frame.removeprefix(_PROOF_FRAME))
+
+
+_CARD_FRAME = b"\x51\x2a\x4d\x18"
+"""The first bytes of another skippable frame: a card, the signature, and how many bytes both are (4)."""
+_SIZE = 4
+
+
+def _signed_card(content: bytes, signer: Signer) -> bytes:
+    """The frame that says who wrote `content`, signed."""
+    card = signer.card.dump()
+    body = card + signer.key.sign(b"segment", content + card)
+    body += len(body).to_bytes(_SIZE, "little")
+    return _CARD_FRAME + len(body).to_bytes(_SIZE, "little") + body
+
+
+def _card(frames: bytes, what: str) -> Card | None:
+    """The card at the end of a segment; None where there is none. SegmentRefused where it is not signed by its key."""
+    size = len(_PROOF_FRAME) + MAC_BYTES
+    whole = frames[:-size] if frames[-size:].startswith(_PROOF_FRAME) else frames
+    length = int.from_bytes(whole[-_SIZE:], "little")
+    start = len(whole) - _SIZE - length
+    content, frame = whole[: max(start - 2 * _SIZE, 0)], whole[max(start - 2 * _SIZE, 0) :]
+    begin = _CARD_FRAME + (length + _SIZE).to_bytes(_SIZE, "little")
+    if not SIGNATURE_BYTES < length <= LARGEST_CARD or not frame.startswith(begin):
+        return None
+    card, signature = whole[start : start + length - SIGNATURE_BYTES], whole[-_SIZE - SIGNATURE_BYTES : -_SIZE]
+    try:
+        loaded = Card.load(card)
+    except ValueError:
+        raise SegmentRefused(
+            f"{what} does not say who wrote it in a way that this Palazzo reads; nothing of it was taken in. "
+            "Update Palazzo here."
+        ) from None
+    if not is_signed(loaded.public, signature, b"segment", content + card):
+        raise SegmentRefused(
+            f"{what} is not signed by the key that it names, so somebody changed it; nothing of it was taken in. "
+            f"Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on that device."
+        )
+    return loaded
 
 
 def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -> list[SegmentName | None]:
@@ -277,8 +344,12 @@ def follow(
     palace: str,
     sealing: Sealing | None = None,
     key: bytes = b"",
+    judge: Judge | None = None,
 ) -> Iterator[Opened]:
     """Yield, in order, what a device has told since `seen`; each is checked, and stands behind the one before it.
+
+    The `judge` says of each whether its device wrote it. One without a signature is proven by a later one with it,
+    which names by its hash what stands before it.
 
     `fetch` gives the bytes of one, `names` are those that are there. What is yielded holds whatever comes later.
     Raises RemoteRewritten, SegmentUnreadable, WrongKey, and what `fetch` raises.
@@ -291,17 +362,44 @@ def follow(
             named = SegmentName(behind.epoch, behind.n - 1, previous)
             wanted[at] = named if named in names else None
     before = seen if seen is not None and seen.epoch == head.epoch else None
+
+    def opened(name: SegmentName) -> Opened:
+        return read(fetch(name), name, head.device, palace, sealing, key)
+
+    proven_to = 0
     for number, name in enumerate(wanted, head.n - len(wanted) + 1):
         if name is None:
             raise SegmentUnreadable(
                 f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
                 f"wait until it is copied and pull again. {_STAYS_SO}"
             )
-        segment = read(fetch(name), name, head.device, palace, sealing, key)
+        segment = opened(name)
         if segment.header.previous != (before.hash if before else ""):
             raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+        if judge is not None and not judge.is_proven(segment) and number > proven_to:
+            proven_to = _proven_to(wanted[number - 1 - (head.n - len(wanted)) :], opened, judge)
         yield segment
         before = name
+
+
+def _proven_to(names: Sequence[SegmentName | None], opened: Callable[[SegmentName], Opened], judge: Judge) -> int:
+    """Return the number of the first signed segment that leads back to the first of these; SegmentRefused if none."""
+    first = names[0]
+    assert first is not None  # noqa: S101 - it was read
+    previous = first.hash
+    for name in names[1:]:
+        if name is None:
+            break
+        later = opened(name)
+        if later.header.previous != previous:
+            break
+        if judge.is_proven(later):
+            return name.n
+        previous = name.hash
+    raise SegmentRefused(
+        f"Segment {first.epoch}-{first.n} is not signed, though its device has signed others; nothing of it was "
+        "taken in. Update Palazzo on that device, and push there."
+    )
 
 
 def dump_head(head: Head) -> bytes:

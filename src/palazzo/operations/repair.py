@@ -45,6 +45,10 @@ class RepairResult:
     """How many texts that had been set aside were retried."""
     set_aside: int = 0
     """How many texts are set aside now."""
+    unproven: tuple[str, ...] = ()
+    """Items whose words are gone by no erasure that is known. That is recorded now, and `verify` names them."""
+    linked: int = 0
+    """How many items got a link of this device, since no chain told of them."""
 
 
 def repair(context: Context, request: RepairRequest) -> RepairResult:
@@ -56,6 +60,7 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
     count_before = _count_set_aside(context)
     if not request.dry_run:
         _retry(context)
+    unproven, linked = ((), 0) if request.dry_run else _settle_provenance(context)
     before = run_checks(context) if request.rebuild is None or request.dry_run else []
     parts = (request.rebuild,) if request.rebuild is not None else _broken(before)
     if request.dry_run:
@@ -65,7 +70,26 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
         _rebuild(context, part)
     start_embedding(context)
     after = result_of(run_checks(context) if parts else before)
-    return RepairResult(parts, False, after.ok, after.checks, count_before, _count_set_aside(context))
+    return RepairResult(parts, False, after.ok, after.checks, count_before, _count_set_aside(context), unproven, linked)
+
+
+def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
+    """Record which items lost their words to something that a remote told, and link what no chain tells of.
+
+    The words are gone, and no rule brings them back: what is recorded is that nobody is known to have erased them.
+    """
+    from palazzo.exchange.merging_items import link_unlinked
+    from palazzo.store import items, sync_devices, tombstones, unfinished
+
+    palace = context.writing()
+    with palace.database.snapshot() as connection:
+        is_whole = not unfinished.paths(connection)
+        if not is_whole or not (tombstones.unexplained(connection) or any(items.unlinked_items(connection))):
+            return (), 0
+    with palace.database.transaction() as connection:
+        unproven = tombstones.unexplained(connection)
+        sync_devices.note_unproven(connection, unproven, palace.clock())
+        return tuple(uid.hex() for uid in unproven), link_unlinked(connection)
 
 
 def _count_set_aside(context: Context) -> int:

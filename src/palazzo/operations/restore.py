@@ -227,16 +227,22 @@ def _part(context: Context, staged: Path, palace: Path) -> bool:
     Its remotes know the former device further on than the copy does; nothing may be told twice under one number.
     """
     from palazzo.exchange import joining
-    from palazzo.store import syncing
+    from palazzo.store import sync_devices, syncing
     from palazzo.store.database import Database
 
     with contextlib.closing(Database(palace, "read")) as newer, newer.snapshot() as connection:
         device, theirs = joining.device_id(connection), syncing.links_of_own(connection)
         private, is_synced = syncing.private_ids(connection), bool(syncing.remotes(connection))
+        palace_id, devices = joining.palace_id(connection), sync_devices.rows(connection)
     with contextlib.closing(Database(staged)) as older:
         with older.transaction() as connection:
             syncing.keep_private(connection, private, context.now)
             is_same = joining.device_id(connection) == device
+            if joining.palace_id(connection) == palace_id:  # a device that was removed since stays removed
+                for row in devices.values():
+                    sync_devices.keep(connection, row if row.uid == device else replace(row, private_key=None))
+                    if row.may == "nothing":
+                        sync_devices.tell_again(connection, row.uid)
         if not is_synced or not is_same:
             return False
         joining.become_another_device(older, context.now, theirs)

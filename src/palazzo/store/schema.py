@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction
+from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction, sync_devices
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -188,7 +188,13 @@ def m015_foreign(connection: Connection) -> None:
         connection.execute(statement)
 
 
-def m018_done_here(connection: Connection) -> None:
+def m016_sync_devices(connection: Connection) -> None:
+    """Create the tables of devices, their keys and what they may do (`store/sync_devices`)."""
+    for statement in sync_devices.TABLES:
+        connection.execute(statement)
+
+
+def m017_done_here(connection: Connection) -> None:
     """Note which groups were done in this palace: their rows are in the order in which they were done."""
     connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")
 
@@ -209,7 +215,8 @@ MIGRATIONS: list[Migration] = [
     m013_exchange,
     m014_dead_letters,
     m015_foreign,
-    m018_done_here,
+    m016_sync_devices,
+    m017_done_here,
 ]
 
 
