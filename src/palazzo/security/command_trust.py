@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from palazzo.security import written_files
 from palazzo.security.git_commands import OWN_REVISION, GitEffect, judge_git, last_component
-from palazzo.security.loopback import names_foreign_address
+from palazzo.security.loopback import is_own_server, names_foreign_address
 from palazzo.security.own_sources import OwnSources
-from palazzo.security.program_trust import judge_program
+from palazzo.security.program_trust import is_plain_program, judge_program
 from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN, Project, reaches_everything
 from palazzo.security.shell_words import (
     Group,
@@ -30,6 +30,8 @@ from palazzo.security.shell_words import (
     parse_command,
 )
 
+_OWN_LIST = "/dev/fd/62"
+"""Stands for a list of names of the project's own files."""
 MOST_STEPS = 2_000
 """Simple commands that are judged in one command line, each turn of its loops counted."""
 _MOST_TURNS = 8
@@ -38,7 +40,7 @@ _MOST_BRACES = 32
 _PROXY = re.compile(r"(?:https?|all|ftp|socks\w*|no)_proxy", re.IGNORECASE)
 _DANGEROUS_VARIABLE = re.compile(
     r"(?:GIT_(?!PAGER$|AUTHOR|COMMITTER|EDITOR$|TERMINAL_PROMPT$|OPTIONAL_LOCKS$|SEQUENCE_EDITOR$)\w+|LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV"
-    r"|PROMPT_COMMAND|IFS|PAGER_CMD|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|CURL_HOME|KUBECONFIG|DOCKER_HOST)"
+    r"|PROMPT_COMMAND|IFS|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|CURL_HOME|KUBECONFIG|DOCKER_HOST)"
 )
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _OWN_DEVICES = re.compile(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?random|tty)|&\d+|\d+-?")
@@ -106,7 +108,10 @@ class Shell:
         self.written: list[str] = []
         self.directory = project.directory or project.root
         self.variables: dict[str, list[str]] = {}
-        self.functions: set[str] = set()
+        self.functions: dict[str, tuple[Script, ...]] = {}
+        self._running: set[str] = set()
+        self._read = UNKNOWN
+        self._is_led = False
         self._last: bool | None = None
         self._own_written: set[str] = set()
         self.fed_text: str | None = None
@@ -139,15 +144,19 @@ class Shell:
             if self.steps >= MOST_STEPS:
                 return
             if isinstance(command, Group):
-                self._group(command)
+                self._group(command, bool(listed))
                 listed = None
             else:
                 listed = self._simple(command, n > 0, listed)
 
-    def _group(self, group: Group) -> None:
+    def _group(self, group: Group, listed: bool = False) -> None:
         if group.kind == "function":
-            self.functions.add(group.variable)
-        directory = self.directory
+            self.functions[group.variable] = group.scripts
+            return
+        directory, read = self.directory, self._read
+        self._redirections(group.redirections)
+        fed = [self.expand(redirection.word) for redirection in group.redirections if redirection.operator == "<"]
+        self._read = OWN_FILE if listed or fed == [[_OWN_LIST]] else UNKNOWN
         turns: list[str] = [""]
         if group.kind == "for":
             turns = [text for word in group.words for text in self.expand(word)] or [UNKNOWN]
@@ -160,7 +169,7 @@ class Shell:
                 self.variables[group.variable] = [OWN_FILE if self._is_pattern_of_own(turn) else turn]
             for script in group.scripts:
                 self.run(script)
-        self._redirections(group.redirections)
+        self._read = read
         if group.kind == "subshell":
             self.directory = directory
 
@@ -209,7 +218,8 @@ class Shell:
         is_local = self.effect.is_local
         self.effect.is_local = was_local and is_local
         if piece.is_process:
-            return "/dev/fd/63" if is_local else UNKNOWN
+            lists = is_local and _printed_by(self, piece.script) == OWN_FILE
+            return _OWN_LIST if lists else "/dev/fd/63" if is_local else UNKNOWN
         return _printed_by(self, piece.script) if is_local else UNKNOWN
 
     # --- simple commands ---------------------------------------------------------------------------------------------
@@ -225,6 +235,10 @@ class Shell:
             return False
         if any(_is_dangerous(name, text) for name, values in assigned.items() for text in values):
             self.effect.is_local = False
+        if words[0] in ("read", "export", "declare", "local", "readonly", "typeset", "trap"):
+            self._builtin(words)
+        if self._is_led and not is_plain_program(words[0]):
+            self.effect.is_local = False
         outcome = judge_program(self, words, has_input or feeds, bool(listed))
         self._last = outcome.status
         if not outcome.is_local:
@@ -233,6 +247,33 @@ class Shell:
         if outcome.is_local and self.effect.is_local:
             self._own_written.update(plain for path in self.written if (plain := self.plain(path)))
         return outcome.lists_own_files
+
+    def _builtin(self, words: list[str]) -> None:
+        """Take in what a command of the shell itself does to its variables, or says to be run later."""
+        if words[0] == "read":
+            self.variables.update({word: [self._read] for word in words[1:] if re.fullmatch(r"[A-Za-z_]\w*", word)})
+            return
+        if words[0] == "trap":
+            if len(words) > 2 and not self.nested(words[1]):
+                self.effect.is_local = False
+            return
+        for word in words[1:]:
+            name, equals, value = word.partition("=")
+            if equals and not name.startswith("-"):
+                self.variables[name] = [value]
+            if words[0] == "export":
+                texts = [value] if equals else self.variables.get(name, [])
+                self._is_led |= any(_is_dangerous(name, text) for text in texts)
+
+    def call_function(self, name: str) -> bool:
+        """Run the body of a function that was defined before; return whether it can be told what it does."""
+        if name in self._running or len(self._running) > _MOST_TURNS:
+            return False
+        self._running.add(name)
+        for script in self.functions[name]:
+            self.run(script)
+        self._running.discard(name)
+        return True
 
     def _redirections(self, redirections: Sequence[Redirection]) -> bool:
         """Judge where a command reads from, note where it writes to; return whether something is fed to it."""
@@ -245,10 +286,10 @@ class Shell:
                     self.fed_text = text
                 case "<" | "<>":
                     feeds = True
-                    if not self.is_own(text):
+                    if not self.is_own(text) and not _is_own_socket(text):
                         self.effect.is_local = False
                 case _:
-                    if text.startswith(("/dev/tcp/", "/dev/udp/")):
+                    if text.startswith(("/dev/tcp/", "/dev/udp/")) and not _is_own_socket(text):
                         self.effect.is_local = False
                     if not _OWN_DEVICES.fullmatch(text):
                         self.written.append(text)
@@ -322,8 +363,17 @@ class Shell:
 
 
 def _is_dangerous(name: str, value: str) -> bool:
-    led = _PROXY.fullmatch(name) or _DANGEROUS_VARIABLE.fullmatch(name)
-    return bool(led) or names_foreign_address(value)
+    if not value or name.lower() == "no_proxy":
+        return False
+    if re.fullmatch(r"(?:\w*_)?(?:PAGER|EDITOR|BROWSER)|VISUAL", name):
+        return value not in ("cat", "less", "more", "true", ":", "vi", "vim", "nano")
+    return bool(_PROXY.fullmatch(name) or _DANGEROUS_VARIABLE.fullmatch(name)) or names_foreign_address(value)
+
+
+def _is_own_socket(path: str) -> bool:
+    """Whether bash would connect to this machine's own server."""
+    parts = path.split("/")
+    return path.startswith("/dev/tcp/") and len(parts) == 5 and is_own_server(f"{parts[3]}:{parts[4]}")
 
 
 def _has_braces(word: Word) -> bool:

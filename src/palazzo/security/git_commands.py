@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN
+
 OWN_REVISION = "\ue001"
 """Stands for a hash that a local command printed."""
 _REMOTES = frozenset(
@@ -68,7 +70,7 @@ _PRINTS_LOCAL = frozenset(
 _PRINTS_COMMITS = frozenset(
     """
     log show diff blame annotate shortlog whatchanged diff-tree diff-index format-patch cat-file ls-tree grep archive
-    range-diff show-branch cherry-pick revert merge rebase checkout switch restore reset branch tag worktree am apply notes
+    range-diff show-branch cherry-pick revert merge rebase checkout switch restore reset branch tag worktree am apply
     """.split()  # noqa: SIM905 - a table
 )
 _TREE = frozenset({"merge", "rebase", "cherry-pick", "checkout", "switch", "reset", "am", "apply", "restore", "pull"})
@@ -153,7 +155,7 @@ class _Judged:
         if command in ("checkout", "switch", "restore", "reset", "merge", "rebase", "cherry-pick", "am", "apply"):
             return self._changes_tree()
         if command == "bisect" and "run" in self._plain[:1]:
-            return GitEffect(False)
+            return GitEffect(self._plain[1:2] in (["pytest"], ["make"], ["npm"], ["cargo"], ["go"], ["ctest"]) and "test" in "".join(self._plain))
         if command == "commit" and any(word in ("-F", "--file", "-t") for word in self._arguments):
             return GitEffect(all(self._is_path(word) for word in self._values(("-F", "--file", "-t"))))
         if command in _PRINTS_LOCAL:
@@ -169,11 +171,11 @@ class _Judged:
     # --- revisions -------------------------------------------------------------------------------------------------
 
     def _commits_are_own(self) -> bool:
-        if _ALL & set(self._options) or any(word.startswith(("--remotes=", "--glob=")) for word in self._options):
+        if {"--all", "--remotes"} & set(self._options) or any(word.startswith(("--remotes=", "--glob=")) for word in self._options):
             return False
         if any(word in ("--no-index", "--ext-diff", "--textconv", "--remote") for word in self._options):
             return self._command == "diff" and all(self._is_path(word) for word in (*self._plain, *self._paths))
-        if any(word.startswith(("--remote=", "--not")) for word in self._options):
+        if any(word.startswith(("--remote=",)) for word in self._options):
             return False
         return all(self._is_shown_own(word) for word in self._plain) and all(self._is_path(word) for word in self._paths)
 
@@ -181,6 +183,8 @@ class _Judged:
         """Whether a word of a command names own commits or files."""
         found = _RANGE.fullmatch(word)
         if not found or word.startswith((".", "/")):
+            if ":/" in word[:2] or "^{/" in word:
+                return False  # a search in all references
             if word.startswith("^"):
                 return True  # what is left out
             revision, colon, path = word.partition(":")
@@ -194,6 +198,8 @@ class _Judged:
         return found["dots"] == ("..." if self._command == "diff" else "..") and self._command != "range-diff"
 
     def _is_own_revision(self, word: str) -> bool:
+        if UNKNOWN in word or LOCAL_TEXT in word:
+            return False
         if OWN_REVISION in word:
             return True
         if word.startswith(("@{-", "-")) or word in ("HEAD", "@", "-"):

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Callable
 
-from palazzo.security.loopback import names_foreign_address
+from palazzo.security.loopback import is_own_server, names_foreign_address
 
 LONGEST_PROGRAM = 16_384
 IsOwn = Callable[[str], bool]
@@ -22,16 +23,16 @@ _PYTHON_MODULES = frozenset(
     contextlib numbers argparse xml html secrets codecs locale sysconfig warnings traceback inspect dis token errno
     """.split()  # noqa: SIM905 - a table
 )
-_PYTHON_DEEP = frozenset({"urllib.parse", "os.path", "xml.etree", "xml.etree.ElementTree", "importlib.metadata", "collections.abc"})
+_PYTHON_DEEP = frozenset({"urllib.parse", "os.path", "xml.etree", "xml.etree.ElementTree", "collections.abc"})
 _PYTHON_CALLS_DENIED = frozenset(
     """
     exec eval compile __import__ globals locals vars getattr setattr delattr breakpoint input system popen execv execve execvp
     spawn spawnl spawnv fork import_module run_path run_module getline get_data environ getenv startfile posix_spawn
     expanduser home url2pathname modules meta_path loader unsafe_load full_load Loader UnsafeLoader scandir walk listdir
-    putenv chdir symlink link sendfile getfile getsource getsourcefile fdopen openat readlink chroot getsourcelines
+    putenv help license credits chdir symlink link sendfile getfile getsource getsourcefile fdopen openat readlink chroot getsourcelines
     """.split()  # noqa: SIM905 - a table
 )
-_OPENERS = frozenset({"open", "Path", "PurePath", "glob", "iglob", "rglob", "parse", "joinpath", "with_name", "FileInput"})
+_OPENERS = frozenset({"open", "Path", "PurePath", "glob", "iglob", "rglob", "joinpath", "with_name", "FileInput"})
 _JS_WORDS = frozenset(
     """
     console JSON Object Array Math String Number Boolean Date RegExp Map Set Symbol BigInt parseInt parseFloat isNaN NaN Infinity
@@ -49,7 +50,7 @@ _JS_TOKEN = re.compile(
 _JS_MEMBERS_DENIED = frozenset(
     "constructor prototype __proto__ mainModule binding env exec execSync spawn spawnSync fork load import dlopen stdin openStdin homedir".split()  # noqa: SIM905
 )
-_READS = frozenset({"readFileSync", "readFile", "createReadStream", "readdirSync", "readdir", "existsSync", "statSync", "require"})
+_READS = frozenset({"readFileSync", "readFile", "createReadStream", "readdirSync", "readdir", "existsSync", "statSync", "require", "fetch"})
 _AWK_DENIED = re.compile(r"\bsystem\s*\(|\bgetline\b|/inet\d?/|\|\s*[\"&]|\"\s*\||@(?:load|include)|\bENVIRON\b|\bARGV\b")
 _SED_DENIED = re.compile(r"(?:^|[;{}\n\d$/!])\s*[erRwW]\s|(?:^|[;{}\n\d$/])\s*e\s*(?:$|[;}\n])|[/|,#@!:]\w*e\w*\s*(?:$|[;}\n])")
 _SED_SUBSTITUTE = re.compile(r"s(?P<sign>[^\w\s\\])(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?P<flags>[\w]*)")
@@ -57,7 +58,7 @@ _PERL_WORDS = frozenset(
     """
     print printf say if unless else elsif while until for foreach my our local and or not eq ne lt gt le ge cmp x split join map grep sort
     reverse keys values each push pop shift unshift splice length substr index rindex uc lc ucfirst lcfirst sprintf chomp chop
-    defined exists delete scalar last next redo eof BEGIN END ARGV STDIN STDERR STDOUT int abs hex oct ord chr pos tr y undef exit
+    puts pp p defined exists delete scalar last next redo eof BEGIN END ARGV STDIN STDERR STDOUT int abs hex oct ord chr pos tr y undef exit
     die warn wantarray sub return qw q qq strict warnings use utf8 g i m s e0 n p a l ne cr gr gi
     """.split()  # noqa: SIM905 - a table
 )
@@ -79,10 +80,39 @@ def is_own_python(code: str, is_own: IsOwn) -> bool:
     if len(code) > LONGEST_PROGRAM:
         return False
     try:
-        tree = ast.parse(code)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of code that is read, not run
+            tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return all(_is_own_node(node, is_own) for node in ast.walk(tree))
+    nodes = list(ast.walk(tree))
+    asks = any(isinstance(node, ast.Import | ast.ImportFrom) and _NETWORK & set(_modules_of(node)) for node in nodes)
+    return all(_is_own_node(node, is_own) or (asks and _is_network_import(node)) for node in nodes) and (
+        not asks or all(_asks_own_server(node) for node in nodes)
+    )
+
+
+_NETWORK = frozenset({"urllib.request", "requests", "httpx"})
+_REQUESTS = frozenset("get post put delete head patch options request urlopen urlretrieve Request Client Session stream send".split())  # noqa: SIM905
+
+
+def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    return [name.name for name in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+
+
+def _is_network_import(node: ast.AST) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom) and set(_modules_of(node)) <= _NETWORK | _PYTHON_MODULES | {"urllib.parse"}
+
+
+def _asks_own_server(node: ast.AST) -> bool:
+    """Whether a call that may ask a server asks this machine's own."""
+    if not isinstance(node, ast.Call):
+        return True
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    if name not in _REQUESTS:
+        return True
+    first = node.args[0] if node.args else None
+    return isinstance(first, ast.Constant) and isinstance(first.value, str) and is_own_server(first.value) and "://" in first.value
 
 
 def _is_own_node(node: ast.AST, is_own: IsOwn) -> bool:
@@ -114,13 +144,16 @@ def is_own_javascript(code: str, is_own: IsOwn) -> bool:
         return False
     known = set(_JS_WORDS) | set(re.findall(r"(?:\b(?:const|let|var|function|catch\s*\()\s+|[(,{\[]\s*)([A-Za-z_$][\w$]*)", code[:LONGEST_PROGRAM]))
     known |= set(re.findall(r"([A-Za-z_$][\w$]*)\s*=>", code)) | set(re.findall(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)", code))
-    known -= {"fetch", "eval", "Function", "import", "XMLHttpRequest", "WebSocket", "globalThis", "global", "Deno", "Bun", "module", "EventSource"}
+    known |= {"fetch"}
+    known -= {"eval", "Function", "import", "XMLHttpRequest", "WebSocket", "globalThis", "global", "Deno", "Bun", "module", "EventSource"}
     known -= set(_JS_MEMBERS_DENIED)
     before, reader = "", ""
     for found in _JS_TOKEN.finditer(code):
         text = found["one"] if found["one"] is not None else found["two"] if found["two"] is not None else found["three"]
         if text is not None:
-            if reader and not (text in _JS_MODULES if reader == "require" and not text.startswith((".", "/")) else is_own(text)):
+            if reader == "fetch" and not (is_own_server(text) and "://" in text):
+                return False
+            if reader and reader != "fetch" and not (text in _JS_MODULES if reader == "require" and not text.startswith((".", "/")) else is_own(text)):
                 return False
             reader, before = "", "text"
         elif word := found["word"]:

@@ -70,7 +70,7 @@ TESTS_AND_LINTERS = _names(
     gitlint reuse licensecheck semgrep conftest opa regal rego checkmake mbake statix nixfmt alejandra deadnix dprint treefmt
     hugo zola mdbook asciidoctor latexmk pdflatex xelatex lualatex typst bibtex chktex texcount dot plantuml mmdc
     perf gprof cargo-bench pyperf benchstat flamegraph tokei sloccount lizard radon xenon mutmut
-    cosmic-ray hypothesis ktest gtest stryker xmllint tidy vnu html-validate
+    cosmic-ray hypothesis ktest gtest stryker prove behave robot trial ward shellspec bashunit lit FileCheck ant msbuild gn electron-builder pyinstaller ctags kcov xmllint tidy vnu html-validate
     """
 )
 """Compilers, test runners, linters, formatters, generators of code: they print what they find in the project's files."""
@@ -113,7 +113,7 @@ WRAPPERS = _names(
     """
     sudo doas nice ionice nohup setsid stdbuf unbuffer time command builtin exec env caffeinate chronic faketime timeout gtimeout
     taskset chrt prlimit dbus-run-session xvfb-run rtk winpty catchsegv eatmydata strace ltrace cross-env
-    dotenv mise asdf direnv noglob nocorrect watch systemd-inhibit
+    dotenv mise asdf direnv entr watchexec noglob nocorrect watch systemd-inhibit
     """
 )
 ENVIRONMENT_RUNNERS = {
@@ -139,6 +139,8 @@ FILES_OF_RUNNERS = {
 def is_build_task(name: str) -> bool:
     """Whether a task's name says that it builds, tests or checks."""
     words = [word for word in _task_words(name) if not word.isdigit()]
+    if words and (words[0] in ("test", "tests", "spec", "check") or words[-1] in ("test", "tests", "spec", "specs", "check")):
+        return not any(word in FETCHING_WORDS for word in words)
     return bool(words) and all(word in TASK_WORDS for word in words)
 
 

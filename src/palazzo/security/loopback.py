@@ -79,7 +79,10 @@ def names_foreign_address(text: str) -> bool:
     for found in _ANY_SCHEME.finditer(text):
         if found[0].lower().startswith("file:"):
             continue
-        if not _SCHEME.fullmatch(found[0]) or not is_own_server(text[found.start() : found.start() + 2_000]):
+        if found[0].lower() in ("sqlite://", "sqlite3://"):
+            continue
+        rest = text[found.end() : found.end() + 2_000]
+        if not found[0].endswith("://") or not is_loopback(_host_and_port(re.split(r"[\s'\"`),;]", rest)[0])[0]):
             return True
     return False
 

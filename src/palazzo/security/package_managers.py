@@ -79,7 +79,16 @@ def _node(arguments: list[str]) -> Managed:
         return _LOCAL
     if command in TESTS_AND_LINTERS:
         return Managed(False, runs=rest)
-    return Managed(bool(command) and is_build_task(command) and command not in ("list", "info", "show", "audit", "docs", "help", "package", "types"))
+    return Managed(bool(command) and is_build_task(command) and command not in ("list", "info", "show", "audit", "docs", "help", "package", "types", "ci", "install", "link", "licenses"))
+
+
+def _npm(arguments: list[str]) -> Managed:
+    """npm runs a script by `run` alone."""
+    managed = _node(arguments)
+    command = next(iter(_plain(arguments, _NODE_VALUES)), "")
+    if "--dry-run" in arguments and command == "publish":
+        return _LOCAL
+    return managed if command in ("run", "run-script", "exec", "x", "pack") or command in _NODE_QUIET else _FOREIGN
 
 
 def _cargo(arguments: list[str]) -> Managed:
@@ -198,7 +207,7 @@ def _bundle(arguments: list[str]) -> Managed:
 
 
 MANAGERS: dict[str, Callable[[list[str]], Managed]] = {
-    "npm": _node, "pnpm": _node, "yarn": _node, "bun": _node, "cargo": _cargo, "go": _go, "mvn": _maven, "mvnw": _maven,
+    "npm": _npm, "pnpm": _node, "yarn": _node, "bun": _node, "cargo": _cargo, "go": _go, "mvn": _maven, "mvnw": _maven,
     "gradle": _gradle, "gradlew": _gradle, "dotnet": _dotnet, "swift": _swift, "bazel": _bazel, "bazelisk": _bazel, "mix": _mix,
     "uv": _uv, "deno": _deno, "pip": _pip, "pip3": _pip, "composer": _composer, "bundle": _bundle, "turbo": _monorepo,
     "nx": _monorepo, "lerna": _monorepo,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from palazzo.security import inline_code
 from palazzo.security import known_programs as known
 from palazzo.security.git_commands import OWN_REVISION, judge_git, last_component
-from palazzo.security.loopback import host_of, is_own_server, names_foreign_address, port_of
+from palazzo.security.loopback import host_of, is_loopback, is_own_server, names_foreign_address, port_of
 from palazzo.security.package_managers import MANAGERS
 from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN, is_dependency
 
@@ -65,6 +65,8 @@ def judge_program(shell: Shell, words: list[str], has_input: bool, listed: bool)
     if any(word.startswith(("/dev/tcp/", "/dev/udp/")) for word in arguments):
         return FOREIGN
     name = program_name(program)
+    if program in shell.functions:
+        return Outcome(shell.call_function(program), False)
     outcome = _outcome(shell, program, name, arguments, has_input, listed)
     if name in shell.own and "/" not in program:
         outcome = outcome._replace(is_local=True)
@@ -72,6 +74,11 @@ def judge_program(shell: Shell, words: list[str], has_input: bool, listed: bool)
     if not outcome.is_local:
         _note_brought(shell, name, arguments)
     return outcome
+
+
+def is_plain_program(program: str) -> bool:
+    """Whether a program prints texts and files alone, whatever its environment says."""
+    return program in known.PURE or program in known.TEXT or program in known.WITH_PATTERN or program in ("cd", "ls", "git", "find")
 
 
 def program_name(word: str) -> str:
@@ -91,8 +98,6 @@ def _outcome(
     rule = _RULES.get(name)
     if rule is not None:
         return rule(shell, name, arguments, has_input, listed)
-    if name in shell.functions:
-        return Outcome(True)
     if name in known.PURE:
         return _PURE._replace(status={"true": True, ":": True, "false": False}.get(name))
     if name in known.TEXT:
@@ -219,7 +224,7 @@ def _list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, 
             if n == 0 or arguments[n - 1] not in ("-I", "-P", "-L", "--filelimit")
         ]
     outcome = _reader(shell, arguments)
-    return outcome._replace(lists_own_files=outcome.is_local and "-R" not in arguments)
+    return outcome._replace(lists_own_files=outcome.is_local and bool(_positional(arguments, frozenset())) and "." not in arguments)
 
 
 def _script_reader(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -320,7 +325,9 @@ def _own_program(shell: Shell, program: str, arguments: list[str]) -> Outcome:
     if _HELP & set(arguments):
         return Outcome(True)
     words = [word for word in arguments if re.fullmatch(r"[a-z][\w:-]{1,40}", word)]
-    stem = re.sub(r"\.\w{1,5}$", "", last_component(program))
+    stem = re.sub(r"(?:\.\w{1,5}){1,2}$", "", last_component(program))
+    if re.match(r"(?:\./)?(?:tests?|spec|__tests__)/", program):
+        stem = "test"
     if known.is_build_task(stem) and not any(known.is_fetching_task(word) for word in words):
         return _tool(shell, arguments)
     if shell.is_judged_script(program):
@@ -419,7 +426,7 @@ def _python_module(shell: Shell, module: str, arguments: list[str], has_input: b
         return _tool(shell, arguments)
     if module in MANAGERS:
         return _managed(shell, module, arguments, has_input, listed)
-    if _HELP & set(arguments):
+    if _HELP & set(arguments) or any(part in ("test", "tests") for part in module.split(".")):
         return Outcome(True)
     return FOREIGN
 
@@ -637,7 +644,7 @@ def _debugger(shell: Shell, name: str, arguments: list[str], has_input: bool, li
         arguments = arguments[arguments.index("--args") + 1 :]
     elif "--" in arguments:
         arguments = arguments[arguments.index("--") + 1 :]
-    program = next((word for word in arguments if not word.startswith("-")), "")
+    program = next(iter(_positional(arguments, frozenset(("-ex", "-x", "-p", "-o", "-e")))), "")
     built = re.match(r"(?:\./)?(?:build|target|bin|out|cmake-build-\w+|_build|zig-out|\.build)/|\./", program)
     is_own = bool(built) and shell.is_own(program.replace("out/", "build/", 1) if program.startswith("out/") else program)
     return Outcome(is_own and not any(names_foreign_address(word) for word in arguments))
@@ -664,11 +671,18 @@ def _client(shell: Shell, name: str, arguments: list[str], has_input: bool, list
     """curl and its like: local where every address is this machine's own server, or a file of the project."""
     plain: list[str] = []
     skip = ""
+    resolved = False
     for word in arguments:
         if skip:
-            if skip in ("-H", "--header") and UNKNOWN in word and word.startswith("@"):
+            if skip in ("--resolve", "--connect-to"):
+                if not _resolves_here(word):
+                    return FOREIGN
+                resolved = True
+            elif word.startswith("@") and not shell.is_own(word[1:]):
                 return FOREIGN
             skip = ""
+        elif word in ("--resolve", "--connect-to") and name == "curl":
+            skip = word
         elif word.startswith("-") and word != "-":
             if _is_denied_option(name, word):
                 return FOREIGN
@@ -689,7 +703,15 @@ def _client(shell: Shell, name: str, arguments: list[str], has_input: bool, list
         plain = plain[:1]
     if not plain or (has_input and name in ("wget",) and "-i" in arguments):
         return FOREIGN
+    if resolved and len(plain) == 1:
+        return _PURE
     return Outcome(all(_is_own_address(shell, word, name) for word in plain), bool(plain[0].startswith("file:")))
+
+
+def _resolves_here(word: str) -> bool:
+    """Whether curl's `--resolve` or `--connect-to` leads to this machine."""
+    host = word.rpartition(":")[2] if not word.endswith("]") else word[word.rfind("[") :].strip("[]")
+    return is_loopback(host) or is_loopback(word.split(":")[-2] if word.count(":") > 2 else "")
 
 
 def _is_denied_option(name: str, word: str) -> bool:
@@ -790,7 +812,6 @@ _CLUSTER = {
     "lefthook": ("run", "validate"),
     "flask": ("routes", "db"),
     "sqlx": ("prepare",),
-    "ansible-playbook": (),
     "changeset": ("status", "version", "add"),
     "husky": ("install",),
     "rustup": ("show", "which"),
@@ -826,19 +847,60 @@ def _few_commands(shell: Shell, name: str, arguments: list[str], has_input: bool
 def _kubectl(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     if arguments[:1] == ["kustomize"]:
         return _tool(shell, arguments) if not any("//" in word or "?ref" in word for word in arguments) else FOREIGN
+    if "--dry-run=client" in arguments and arguments[:1] in (["apply"], ["create"]):
+        return _tool(shell, arguments)
     return _PURE if arguments[:2] == ["version", "--client"] else FOREIGN
 
 
 def _sqlite(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     plain = _positional(arguments, frozenset(("-cmd", "-separator", "-init", "-newline", "-nullvalue")))
     is_memory = plain[:1] == [":memory:"] and not re.search(r"readfile|\.import|\.read|attach|load_extension|\.shell|\.system|\.open|fsdir", " ".join(arguments), re.IGNORECASE)
+    if len(plain) == 2 and _SCHEMA.fullmatch(plain[1].strip()) and not has_input:
+        place = shell.plain(plain[0])
+        return Outcome(bool(place) and shell.project.is_inside(place), False)
     return Outcome(is_memory and not any(word in ("-cmd", "-init") for word in arguments), False)
 
 
 def _open_ssl(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     if arguments[:1] and arguments[0] in ("rand", "version", "dgst", "passwd", "sha256", "md5", "base64", "genrsa", "enc", "x509", "req"):
         return _tool(shell, arguments)
+    if arguments[:1] == ["s_client"]:
+        return Outcome(all(is_own_server(word) for word in _values(arguments, ("-connect",)) or [""]) and "-proxy" not in arguments, False)
     return FOREIGN
+
+
+_SCHEMA = re.compile(r"\.(?:schema|tables|indexes|indices|help|databases|dbinfo)\b[ \w]*|\\(?:d[tisvmnfu]?\+?(?: [\w.]+)?|l|conninfo)")
+
+
+def _archive(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """tar, zip and their like: what is packed must be the project's own, what is listed or unpacked was packed here."""
+    plain = _positional(arguments, frozenset(("-f", "-C", "--exclude", "--file", "-x", "--directory")))
+    flags = arguments[0] if arguments else ""
+    named = _values(arguments, ("-f", "--file"))
+    if name == "zip" or (name in ("tar", "bsdtar") and re.fullmatch(r"-?[a-zA-Z]*c[a-zA-Z]*", flags)):
+        if name != "zip" and not flags.startswith("-"):
+            plain = plain[1:]
+        archive, inputs = (named or plain[:1]), plain[len(plain) - len(plain[0 if named or flags.endswith("f") and flags.startswith("-") else 1 :]) :]
+        is_own = bool(inputs) and all(shell.is_own(word) for word in inputs if word not in archive)
+        if is_own:
+            shell.written += archive
+        return Outcome(is_own, False)
+    archives = named or [word for word in plain if _PACKED.search(word)]
+    archives += [after for before, after in zip(arguments, arguments[1:], strict=False) if re.fullmatch(r"-?[a-zA-Z]*f", before)]
+    return Outcome(bool(archives) and all(shell.is_own(word) for word in archives))
+
+
+def _synchronise(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    plain = _positional(arguments, frozenset(("-e", "--exclude", "--include", "--filter")))
+    return Outcome(bool(plain) and not any(":" in word for word in plain) and all(shell.is_own(word) for word in plain[:-1]))
+
+
+def _client_of_database(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """psql: the shape of the own database alone; its rows may be anybody's."""
+    hosts = _values(arguments, ("-h", "--host"))
+    asked = _values(arguments, ("-c", "--command"))
+    is_here = all(host in ("localhost", "127.0.0.1") for host in hosts) and not any("://" in word for word in arguments)
+    return Outcome(is_here and bool(asked) and not has_input and all(_SCHEMA.fullmatch(one.strip()) for one in asked), False)
 
 
 def _tee(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -923,5 +985,6 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(known.ENVIRONMENT_RUNNERS.keys() - {"mise", "asdf", "direnv"}, _environment_runner),
     "git": _git, "find": _find, "fd": _fd, "fdfind": _fd, "xargs": _xargs, "parallel": _parallel, "eval": _eval, "source": _source,
     ".": _source, "hyperfine": _measured, "kubectl": _kubectl, "sqlite3": _sqlite, "openssl": _open_ssl, "tee": _tee,
-    "patch": _patch, "cmd": _cmd, "manage.py": lambda shell, name, arguments, *_: _django(shell, arguments),
+    "patch": _patch, "tar": _archive, "bsdtar": _archive, "zip": _archive, "unzip": _archive, "rsync": _synchronise,
+    "psql": _client_of_database, "cmd": _cmd, "manage.py": lambda shell, name, arguments, *_: _django(shell, arguments),
 }  # fmt: skip
