@@ -51,13 +51,20 @@ def sequence_verdicts(entries: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
         for entry in entries:
             (Path(folder) / f"{entry['id']}.jsonl").write_text("\n".join(_rows(entry)) + "\n", encoding="utf-8")
         with Palace.open(Path(folder) / "palace.db") as palace:
-            mine(palace, MineRequest(Path(folder), kind="claude-code", force=True))
+            mine(palace.database, palace.clock, MineRequest((Path(folder),)))
             return dict(_last_outputs(palace))
 
 
 def _rows(entry: Mapping[str, Any]) -> Iterable[str]:
     session = entry["id"]
-    common = {"sessionId": session, "cwd": ROOT, "gitBranch": "main", "version": "2.0.0", "isSidechain": False, "userType": "external"}
+    common = {
+        "sessionId": session,
+        "cwd": ROOT,
+        "gitBranch": "main",
+        "version": "2.0.0",
+        "isSidechain": False,
+        "userType": "external",
+    }
     parent = None
     number = 0
 

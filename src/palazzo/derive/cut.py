@@ -33,7 +33,7 @@ class Cutter:
     """Cuts items into drawers; see the module."""
 
     name = "cut"
-    version = 6
+    version = 7
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
     def apply(self, connection: Connection, log: list[Change]) -> None:

@@ -16,7 +16,7 @@ from palazzo.security.git_commands import OWN_REVISION, GitEffect, judge_git, la
 from palazzo.security.loopback import is_own_server, names_foreign_address
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.program_trust import is_plain_program, judge_program
-from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN, Project, reaches_everything
+from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN, Project, is_dependency, reaches_everything
 from palazzo.security.shell_words import (
     Group,
     Redirection,
@@ -66,6 +66,8 @@ class CommandEffect:
     """Names of files in which what is run stands: scripts, `Makefile`, `package.json`."""
     pulls: bool = False
     """Whether files of others may have come anywhere into the project."""
+    scripts: dict[str, str] = field(default_factory=dict)
+    """What a here-document puts into a file, by path."""
     shows_diff: bool = False
     """Whether lines of files may be shown that the command does not name."""
 
@@ -193,13 +195,30 @@ class Shell:
                     texts += rest
                 case Substitution():
                     texts[-1] += self._substituted(piece)
-        if len(texts) == 1 and word and isinstance(word[0], Text) and not word[0].is_quoted and texts[0].startswith("~"):
+        if (
+            len(texts) == 1
+            and word
+            and isinstance(word[0], Text)
+            and not word[0].is_quoted
+            and texts[0].startswith("~")
+        ):
             return texts
         return [one for text in texts for one in _with_braces(text)] if _has_braces(word) else texts
 
     def _value(self, piece: Variable) -> list[str]:
         name = piece.name
-        if name.startswith(("#", "?")) or name in ("$", "?", "#", "-", "LINENO", "RANDOM", "SECONDS", "UID", "EUID", "PPID"):
+        if name.startswith(("#", "?")) or name in (
+            "$",
+            "?",
+            "#",
+            "-",
+            "LINENO",
+            "RANDOM",
+            "SECONDS",
+            "UID",
+            "EUID",
+            "PPID",
+        ):
             return ["0"]
         if name in self.variables:
             values = self.variables[name]
@@ -229,6 +248,7 @@ class Shell:
         words = [text for word in simple.words for text in self.expand(word)]
         assigned = {name: self.expand(value) for name, value in simple.assignments}
         self.fed_text = None
+        before = len(self.written)
         feeds = self._redirections(simple.redirections)
         if not words:
             self.variables.update(assigned)
@@ -244,6 +264,9 @@ class Shell:
         if not outcome.is_local:
             self.effect.is_local = False
         self.effect.reads_project |= outcome.reads_project
+        if self.fed_text is not None and words[0] in ("cat", "tee"):
+            targets = self.written[before:] if before < len(self.written) else []
+            self.effect.scripts.update({path: self.fed_text for path in targets[:8]})
         if outcome.is_local and self.effect.is_local:
             self._own_written.update(plain for path in self.written if (plain := self.plain(path)))
         return outcome.lists_own_files
@@ -348,6 +371,16 @@ class Shell:
             return True
         return self.own.has_path(plain, self.project) or (not reaches_everything(path) and self.project.is_own(plain))
 
+    def was_made(self, plain: str) -> bool:
+        """Whether local words were written to this very path."""
+        return plain in self._own_written or self._holds(f"made:{plain}")
+
+    def is_build_output(self, path: str) -> bool:
+        """Whether a path is in a directory that builds fill: its names are the project's own, its words may be others'."""
+        plain = self.plain(path)
+        first = self.project.relative(plain).split("/")[0] if plain and self.project.is_inside(plain) else ""
+        return first in ("dist", "out", "public", ".next", ".nuxt", ".output", "coverage") and not is_dependency(plain)
+
     def is_made(self, plain: str) -> bool:
         """Whether local words were written to a path, or to a directory above it."""
         if re.search(r"[*?\[]", plain):
@@ -419,8 +452,12 @@ def _printed_by(shell: Shell, script: Script) -> str:
             plain = [word for word in revisions if not word.startswith("--")]
             return OWN_REVISION if judge_git(["show", *plain], shell.is_own, shell.own).is_local else UNKNOWN
         case ["git", "ls-files" | "diff" | "grep", *_] | ["rg" | "fd" | "find" | "ls" | "grep" | "fdfind", *_]:
-            lists = words[1] == "ls-files" or words[0] in ("fd", "fdfind", "ls", "find") or bool(
-                {"--name-only", "-l", "--files", "--files-with-matches", "-rl", "-rln", "-lr", "-il"} & set(words)
+            lists = (
+                words[1] == "ls-files"
+                or words[0] in ("fd", "fdfind", "ls", "find")
+                or bool(
+                    {"--name-only", "-l", "--files", "--files-with-matches", "-rl", "-rln", "-lr", "-il"} & set(words)
+                )
             )
             return OWN_FILE if lists and len(script[0].pipeline) <= 3 else LOCAL_TEXT
         case ["echo" | "printf", text] if len(script[0].pipeline) == 1:

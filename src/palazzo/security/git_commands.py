@@ -35,9 +35,7 @@ _SOURCES = frozenset(
     e2e frontend backend migrations assets styles public benchmarks proto types .github site examples plugins python js
     """.split()  # noqa: SIM905 - a table
 )
-_REMOTE_REFERENCE = re.compile(
-    r"FETCH_HEAD|MERGE_HEAD|refs/(?!heads(?:/|$)|tags(?:/|$)|stash$|notes$)", re.IGNORECASE
-)
+_REMOTE_REFERENCE = re.compile(r"FETCH_HEAD|MERGE_HEAD|refs/(?!heads(?:/|$)|tags(?:/|$)|stash$|notes$)", re.IGNORECASE)
 _TRACKED = re.compile(r"@\{(?:u|upstream|push)\}", re.IGNORECASE)
 _RANGE = re.compile(r"(?P<low>[^.\s][^\s]*?|)(?P<dots>\.\.\.?)(?P<high>(?![./])[^\s]*|)")
 _FILE = re.compile(r"(?:\./|\.\./).*|.*\.[A-Za-z][\w+-]{0,9}/?|.*/|:[!^(/:].*|.*[*?].*")
@@ -56,7 +54,26 @@ _WITH_VALUE = frozenset(
     --output-directory --start-number --subject-prefix --reroll-count --local-user --key --orphan --track --conflict --pathspec-from-file
     --name --prefix --directory --exclude -p1 -p2 --ancestry-path
     """.split()  # noqa: SIM905 - a table
-) - {"-p1", "-p2", "-s", "-u", "-x", "-t", "-l", "-A", "-C", "-B", "-M", "-O", "-c", "-b", "-m", "--stat", "--abbrev", "--ancestry-path"}
+) - {
+    "-p1",
+    "-p2",
+    "-s",
+    "-u",
+    "-x",
+    "-t",
+    "-l",
+    "-A",
+    "-C",
+    "-B",
+    "-M",
+    "-O",
+    "-c",
+    "-b",
+    "-m",
+    "--stat",
+    "--abbrev",
+    "--ancestry-path",
+}
 """Options whose value is a word of its own, and no revision. Those that a command takes otherwise are not here."""
 _PRINTS_LOCAL = frozenset(
     """
@@ -75,7 +92,25 @@ _PRINTS_COMMITS = frozenset(
 )
 _TREE = frozenset({"merge", "rebase", "cherry-pick", "checkout", "switch", "reset", "am", "apply", "restore", "pull"})
 _ALL = frozenset({"--all", "--remotes", "-a", "-r", "-av", "-avv", "-va", "-rv", "-vr", "-ra", "-vva"})
-_MESSAGE = frozenset({"-m", "--message", "-am", "-F", "--file", "-sm", "-asm", "--trailer", "-C", "-c", "--author", "--date", "-qm", "-aqm", "-qam"})
+_MESSAGE = frozenset(
+    {
+        "-m",
+        "--message",
+        "-am",
+        "-F",
+        "--file",
+        "-sm",
+        "-asm",
+        "--trailer",
+        "-C",
+        "-c",
+        "--author",
+        "--date",
+        "-qm",
+        "-aqm",
+        "-qam",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -95,6 +130,8 @@ class GitEffect:
     """Paths that hold the project's own version again."""
     marked: str = ""
     """An own reference that was made at this commit."""
+    changes_tree: bool = False
+    """Whether it puts a commit or a patch into the working tree."""
     made_directory: str = ""
     """A working tree of an own commit."""
 
@@ -119,7 +156,15 @@ def _without_globals(words: list[str], is_own_path: Callable[[str], bool]) -> tu
         elif option == "-c" and words:
             if not _SAFE_CONFIG.match(words.pop(0)):
                 return [], False
-        elif option not in ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--paginate", "--version", "-v"):
+        elif option not in (
+            "--no-pager",
+            "-P",
+            "--no-optional-locks",
+            "--literal-pathspecs",
+            "--paginate",
+            "--version",
+            "-v",
+        ):
             return [], False
     return words, True
 
@@ -127,7 +172,9 @@ def _without_globals(words: list[str], is_own_path: Callable[[str], bool]) -> tu
 class _Judged:
     """One command of git, its revisions and its paths."""
 
-    def __init__(self, command: str, arguments: list[str], is_own_path: Callable[[str], bool], own: frozenset[str]) -> None:
+    def __init__(
+        self, command: str, arguments: list[str], is_own_path: Callable[[str], bool], own: frozenset[str]
+    ) -> None:
         self._command, self._is_own_path, self._own = command, is_own_path, own
         self._options = [word for word in arguments if word.startswith("-") and word != "-"]
         self._arguments = arguments
@@ -142,7 +189,9 @@ class _Judged:
             if skip:
                 skip = False
             elif word.startswith("-") and word != "-":
-                skip = word in _WITH_VALUE or (word in _MESSAGE and self._command in ("commit", "tag", "merge", "stash", "notes"))
+                skip = word in _WITH_VALUE or (
+                    word in _MESSAGE and self._command in ("commit", "tag", "merge", "stash", "notes")
+                )
             else:
                 plain.append(word)
         return plain, []
@@ -150,12 +199,30 @@ class _Judged:
     def effect(self) -> GitEffect:
         """Return what the command does."""
         command = self._command
-        if command in ("fetch", "pull", "clone", "ls-remote", "remote", "submodule", "worktree", "branch", "tag", "config"):
+        if command in (
+            "fetch",
+            "pull",
+            "clone",
+            "ls-remote",
+            "remote",
+            "submodule",
+            "worktree",
+            "branch",
+            "tag",
+            "config",
+        ):
             return getattr(self, f"_{command.replace('-', '_')}")()  # type: ignore[no-any-return]
-        if command in ("checkout", "switch", "restore", "reset", "merge", "rebase", "cherry-pick", "am", "apply"):
-            return self._changes_tree()
+        if command in _TREE:
+            effect = self._changes_tree()
+            effect.changes_tree = not effect.restored
+            return effect
+        if command in ("subtree", "svn", "lfs", "annex", "p4", "quiltimport", "filter-repo"):
+            return GitEffect(False, "pulled")
         if command == "bisect" and "run" in self._plain[:1]:
-            return GitEffect(self._plain[1:2] in (["pytest"], ["make"], ["npm"], ["cargo"], ["go"], ["ctest"]) and "test" in "".join(self._plain))
+            return GitEffect(
+                self._plain[1:2] in (["pytest"], ["make"], ["npm"], ["cargo"], ["go"], ["ctest"])
+                and "test" in "".join(self._plain)
+            )
         if command == "commit" and any(word in ("-F", "--file", "-t") for word in self._arguments):
             return GitEffect(all(self._is_path(word) for word in self._values(("-F", "--file", "-t"))))
         if command in _PRINTS_LOCAL:
@@ -163,7 +230,9 @@ class _Judged:
         if command == "show-ref":
             return GitEffect(bool({"--heads", "--tags", "--branches", "-q", "--verify"} & set(self._options)))
         if command == "for-each-ref":
-            return GitEffect(bool(self._plain) and all(word.startswith(("refs/heads", "refs/tags")) for word in self._plain))
+            return GitEffect(
+                bool(self._plain) and all(word.startswith(("refs/heads", "refs/tags")) for word in self._plain)
+            )
         if command in _PRINTS_COMMITS:
             return GitEffect(self._commits_are_own())
         return GitEffect(False)
@@ -171,13 +240,17 @@ class _Judged:
     # --- revisions -------------------------------------------------------------------------------------------------
 
     def _commits_are_own(self) -> bool:
-        if {"--all", "--remotes"} & set(self._options) or any(word.startswith(("--remotes=", "--glob=")) for word in self._options):
+        if {"--all", "--remotes"} & set(self._options) or any(
+            word.startswith(("--remotes=", "--glob=")) for word in self._options
+        ):
             return False
         if any(word in ("--no-index", "--ext-diff", "--textconv", "--remote") for word in self._options):
             return self._command == "diff" and all(self._is_path(word) for word in (*self._plain, *self._paths))
         if any(word.startswith(("--remote=",)) for word in self._options):
             return False
-        return all(self._is_shown_own(word) for word in self._plain) and all(self._is_path(word) for word in self._paths)
+        return all(self._is_shown_own(word) for word in self._plain) and all(
+            self._is_path(word) for word in self._paths
+        )
 
     def _is_shown_own(self, word: str) -> bool:
         """Whether a word of a command names own commits or files."""
@@ -237,7 +310,10 @@ class _Judged:
         return name in self._own
 
     def _fetch(self) -> GitEffect:
-        return GitEffect(self._is_own_remote())
+        if self._is_own_remote():
+            return GitEffect(True)
+        made = {word.rpartition(":")[2].removeprefix("refs/heads/") for word in self._plain[1:] if ":" in word}
+        return GitEffect(False, brought=made | {last_component(name) for name in made})
 
     def _pull(self) -> GitEffect:
         return GitEffect(True) if self._is_own_remote() else GitEffect(False, "pulled")
@@ -255,12 +331,15 @@ class _Judged:
         return GitEffect(True, made_directory=name) if is_local else GitEffect(False, brought={last_component(name)})
 
     def _remote(self) -> GitEffect:
-        return GitEffect(not self._plain or self._plain[0] in ("add", "remove", "rm", "rename", "set-url", "get-url", "set-head"))
+        return GitEffect(
+            not self._plain or self._plain[0] in ("add", "remove", "rm", "rename", "set-url", "get-url", "set-head")
+        )
 
     def _submodule(self) -> GitEffect:
         if not self._plain or self._plain[0] in ("status", "summary", "deinit", "init", "absorbgitdirs"):
             return GitEffect(True)
-        return GitEffect(False, brought={last_component(word) for word in self._plain[1:] if "://" not in word})
+        names = {last_component(word) for word in self._plain[1:] if "://" not in word}
+        return GitEffect(False, "" if names else "pulled", brought=names)
 
     def _worktree(self) -> GitEffect:
         if self._plain[:1] != ["add"]:
@@ -272,12 +351,16 @@ class _Judged:
         return GitEffect(True, made_directory=place) if is_own else GitEffect(False, brought={last_component(place)})
 
     def _branch(self) -> GitEffect:
-        is_making = any(word in ("-d", "-D", "-m", "-M", "--show-current", "-u", "--unset-upstream") for word in self._options)
+        is_making = any(
+            word in ("-d", "-D", "-m", "-M", "--show-current", "-u", "--unset-upstream") for word in self._options
+        )
         if is_making or any(word.startswith("--set-upstream-to") for word in self._options):
             return GitEffect(True)
         if _ALL & set(self._options) or "--remotes" in self._options:
             return GitEffect(False)
-        return self._names(is_listing=bool({"-l", "--list", "--contains", "--merged", "--no-merged"} & set(self._options)))
+        return self._names(
+            is_listing=bool({"-l", "--list", "--contains", "--merged", "--no-merged"} & set(self._options))
+        )
 
     def _tag(self) -> GitEffect:
         if any(re.match(r"-n\d*$|--format|--verify$|-v$", word) for word in self._options):
@@ -295,7 +378,9 @@ class _Judged:
 
     def _config(self) -> GitEffect:
         """Reading is local; an alias that is set is no command that is known, so it needs no care."""
-        return GitEffect(not any("alias" in word or "pager" in word or "command" in word.lower() for word in self._plain[1:]))
+        return GitEffect(
+            not any("alias" in word or "pager" in word or "command" in word.lower() for word in self._plain[1:])
+        )
 
     # --- the working tree --------------------------------------------------------------------------------------------
 
@@ -320,7 +405,9 @@ class _Judged:
             return GitEffect(True, "reset" if is_hard and targets else "", next(iter(targets), ""))
         if created or not targets:
             return GitEffect(True)
-        if command == "checkout" and (len(targets) > 1 or (_FILE.fullmatch(targets[0]) and not self._is_version(targets[0]))):
+        if command == "checkout" and (
+            len(targets) > 1 or (_FILE.fullmatch(targets[0]) and not self._is_version(targets[0]))
+        ):
             return GitEffect(True, restored=targets if _FILE.fullmatch(targets[0]) else targets[1:])
         return GitEffect(True, "switched", targets[0])
 
@@ -331,7 +418,9 @@ class _Judged:
     def _files(self) -> GitEffect:
         sources = self._values(("-s", "--source")) if self._command == "restore" else self._plain
         sources = [*sources, *(word.partition("=")[2] for word in self._options if word.startswith("--source="))]
-        paths = self._paths or ([word for word in self._plain if word not in sources] if self._command == "restore" else [])
+        paths = self._paths or (
+            [word for word in self._plain if word not in sources] if self._command == "restore" else []
+        )
         if all(self._is_own_revision(word) for word in sources):
             return GitEffect(True, restored=list(paths))
         whole = any(path in (".", "./", ":/") for path in paths) or not paths

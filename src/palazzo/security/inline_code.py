@@ -41,7 +41,22 @@ _JS_WORDS = frozenset(
     URL URLSearchParams Intl structuredClone atob btoa Promise Buffer default class extends yield require process
     """.split()  # noqa: SIM905 - a table
 )
-_JS_MODULES = frozenset({"fs", "path", "os", "util", "url", "assert", "crypto", "fs/promises", "node:fs", "node:path", "node:os", "node:util"})
+_JS_MODULES = frozenset(
+    {
+        "fs",
+        "path",
+        "os",
+        "util",
+        "url",
+        "assert",
+        "crypto",
+        "fs/promises",
+        "node:fs",
+        "node:path",
+        "node:os",
+        "node:util",
+    }
+)
 _JS_TOKEN = re.compile(
     r"\s+|//[^\n]*|/\*.*?\*/|'(?P<one>(?:[^'\\\n]|\\.)*)'|\"(?P<two>(?:[^\"\\\n]|\\.)*)\"|`(?P<three>[^`\\$]*)`"
     r"|(?P<word>[A-Za-z_$][\w$]*)|(?P<number>\d[\w.]*)|(?P<regex>(?<=[(=,:!&|?])/(?![*/])(?:[^/\\\n]|\\.)+/\w*)|(?P<sign>.)",
@@ -50,10 +65,28 @@ _JS_TOKEN = re.compile(
 _JS_MEMBERS_DENIED = frozenset(
     "constructor prototype __proto__ mainModule binding env exec execSync spawn spawnSync fork load import dlopen stdin openStdin homedir".split()  # noqa: SIM905
 )
-_READS = frozenset({"readFileSync", "readFile", "createReadStream", "readdirSync", "readdir", "existsSync", "statSync", "require", "fetch"})
-_AWK_DENIED = re.compile(r"\bsystem\s*\(|\bgetline\b|/inet\d?/|\|\s*[\"&]|\"\s*\||@(?:load|include)|\bENVIRON\b|\bARGV\b")
-_SED_DENIED = re.compile(r"(?:^|[;{}\n\d$/!])\s*[erRwW]\s|(?:^|[;{}\n\d$/])\s*e\s*(?:$|[;}\n])|[/|,#@!:]\w*e\w*\s*(?:$|[;}\n])")
-_SED_SUBSTITUTE = re.compile(r"s(?P<sign>[^\w\s\\])(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?P<flags>[\w]*)")
+_READS = frozenset(
+    {
+        "readFileSync",
+        "readFile",
+        "createReadStream",
+        "readdirSync",
+        "readdir",
+        "existsSync",
+        "statSync",
+        "require",
+        "fetch",
+    }
+)
+_AWK_DENIED = re.compile(
+    r"\bsystem\s*\(|\bgetline\b|/inet\d?/|\|\s*[\"&]|\"\s*\||@(?:load|include)|\bENVIRON\b|\bARGV\b"
+)
+_SED_DENIED = re.compile(
+    r"(?:^|[;{}\n\d$/!])\s*[erRwW]\s|(?:^|[;{}\n\d$/])\s*e\s*(?:$|[;}\n])|[/|,#@!:]\w*e\w*\s*(?:$|[;}\n])"
+)
+_SED_SUBSTITUTE = re.compile(
+    r"s(?P<sign>[^\w\s\\])(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?P<flags>[\w]*)"
+)
 _PERL_WORDS = frozenset(
     """
     print printf say if unless else elsif while until for foreach my our local and or not eq ne lt gt le ge cmp x split join map grep sort
@@ -62,7 +95,10 @@ _PERL_WORDS = frozenset(
     die warn wantarray sub return qw q qq strict warnings use utf8 g i m s e0 n p a l ne cr gr gi
     """.split()  # noqa: SIM905 - a table
 )
-_PERL_CODE = re.compile(r"(?P<quoted>'[^'\n]*'|\"(?:[^\"\\$@\n]|\\.|[$@]\w)*\")|(?P<pattern>(?<![\w)])m?/(?:[^/\\\n]|\\.)*/\w*)|(?P<word>[A-Za-z_]\w*)|(?P<sign>.)", re.DOTALL)
+_PERL_CODE = re.compile(
+    r"(?P<quoted>'[^'\n]*'|\"(?:[^\"\\$@\n]|\\.|[$@]\w)*\")|(?P<pattern>(?<![\w)])m?/(?:[^/\\\n]|\\.)*/\w*)|(?P<word>[A-Za-z_]\w*)|(?P<sign>.)",
+    re.DOTALL,
+)
 _POWERSHELL_OWN = frozenset(
     """
     get-content select-string get-childitem get-item test-path measure-object select-object where-object foreach-object sort-object
@@ -93,7 +129,9 @@ def is_own_python(code: str, is_own: IsOwn) -> bool:
 
 
 _NETWORK = frozenset({"urllib.request", "requests", "httpx"})
-_REQUESTS = frozenset("get post put delete head patch options request urlopen urlretrieve Request Client Session stream send".split())  # noqa: SIM905
+_REQUESTS = frozenset(
+    "get post put delete head patch options request urlopen urlretrieve Request Client Session stream send".split()
+)  # noqa: SIM905
 
 
 def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -101,18 +139,31 @@ def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def _is_network_import(node: ast.AST) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom) and set(_modules_of(node)) <= _NETWORK | _PYTHON_MODULES | {"urllib.parse"}
+    return isinstance(node, ast.Import | ast.ImportFrom) and set(_modules_of(node)) <= _NETWORK | _PYTHON_MODULES | {
+        "urllib.parse"
+    }
 
 
 def _asks_own_server(node: ast.AST) -> bool:
     """Whether a call that may ask a server asks this machine's own."""
     if not isinstance(node, ast.Call):
         return True
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    name = (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
     if name not in _REQUESTS:
         return True
     first = node.args[0] if node.args else None
-    return isinstance(first, ast.Constant) and isinstance(first.value, str) and is_own_server(first.value) and "://" in first.value
+    return (
+        isinstance(first, ast.Constant)
+        and isinstance(first.value, str)
+        and is_own_server(first.value)
+        and "://" in first.value
+    )
 
 
 def _is_own_node(node: ast.AST, is_own: IsOwn) -> bool:
@@ -123,10 +174,17 @@ def _is_own_node(node: ast.AST, is_own: IsOwn) -> bool:
             known = not level and module is not None and _is_known_module(module)
             return known and all(name.name not in _PYTHON_CALLS_DENIED for name in names)
         case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name not in _PYTHON_CALLS_DENIED and (not name.startswith("__") or name in ("__name__", "__version__", "__file__"))
+            return name not in _PYTHON_CALLS_DENIED and (
+                not name.startswith("__") or name in ("__name__", "__version__", "__file__")
+            )
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments) if name in _OPENERS:
-            return all(isinstance(one, ast.Constant) and (not isinstance(one.value, str) or is_own(one.value)) for one in arguments[:1])
-        case ast.Call(func=ast.Attribute(attr=name), args=arguments) if name in ("read_text", "read_bytes") and arguments:
+            return all(
+                isinstance(one, ast.Constant) and (not isinstance(one.value, str) or is_own(one.value))
+                for one in arguments[:1]
+            )
+        case ast.Call(func=ast.Attribute(attr=name), args=arguments) if (
+            name in ("read_text", "read_bytes") and arguments
+        ):
             return all(isinstance(one, ast.Constant) for one in arguments)
         case ast.Constant(value=str(text)) if re.match(r"(?:~|/[a-zA-Z]|\.\./)\S*$", text):
             return is_own(text)
@@ -135,25 +193,55 @@ def _is_own_node(node: ast.AST, is_own: IsOwn) -> bool:
 
 
 def _is_known_module(name: str) -> bool:
-    return name in _PYTHON_DEEP or name in _PYTHON_MODULES or (name.partition(".")[0] == "xml" and name.startswith("xml.etree"))
+    return (
+        name in _PYTHON_DEEP
+        or name in _PYTHON_MODULES
+        or (name.partition(".")[0] == "xml" and name.startswith("xml.etree"))
+    )
 
 
 def is_own_javascript(code: str, is_own: IsOwn) -> bool:
     """Whether JavaScript code computes, or reads the project's own files named in it."""
     if len(code) > LONGEST_PROGRAM:
         return False
-    known = set(_JS_WORDS) | set(re.findall(r"(?:\b(?:const|let|var|function|catch\s*\()\s+|[(,{\[]\s*)([A-Za-z_$][\w$]*)", code[:LONGEST_PROGRAM]))
-    known |= set(re.findall(r"([A-Za-z_$][\w$]*)\s*=>", code)) | set(re.findall(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)", code))
+    known = set(_JS_WORDS) | set(
+        re.findall(
+            r"(?:\b(?:const|let|var|function|catch\s*\()\s+|[(,{\[]\s*)([A-Za-z_$][\w$]*)", code[:LONGEST_PROGRAM]
+        )
+    )
+    known |= set(re.findall(r"([A-Za-z_$][\w$]*)\s*=>", code)) | set(
+        re.findall(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)", code)
+    )
     known |= {"fetch"}
-    known -= {"eval", "Function", "import", "XMLHttpRequest", "WebSocket", "globalThis", "global", "Deno", "Bun", "module", "EventSource"}
+    known -= {
+        "eval",
+        "Function",
+        "import",
+        "XMLHttpRequest",
+        "WebSocket",
+        "globalThis",
+        "global",
+        "Deno",
+        "Bun",
+        "module",
+        "EventSource",
+    }
     known -= set(_JS_MEMBERS_DENIED)
     before, reader = "", ""
     for found in _JS_TOKEN.finditer(code):
-        text = found["one"] if found["one"] is not None else found["two"] if found["two"] is not None else found["three"]
+        text = (
+            found["one"] if found["one"] is not None else found["two"] if found["two"] is not None else found["three"]
+        )
         if text is not None:
             if reader == "fetch" and not (is_own_server(text) and "://" in text):
                 return False
-            if reader and reader != "fetch" and not (text in _JS_MODULES if reader == "require" and not text.startswith((".", "/")) else is_own(text)):
+            if (
+                reader
+                and reader != "fetch"
+                and not (
+                    text in _JS_MODULES if reader == "require" and not text.startswith((".", "/")) else is_own(text)
+                )
+            ):
                 return False
             reader, before = "", "text"
         elif word := found["word"]:
@@ -181,7 +269,9 @@ def is_own_sed(code: str) -> bool:
     flags = [found["flags"] for found in _SED_SUBSTITUTE.finditer(code)]
     rest = _SED_SUBSTITUTE.sub("", code)
     rest = re.sub(r"/(?:[^/\\\n]|\\.){0,2000}/", "", rest)
-    return not any("e" in one or "w" in one for one in flags) and not re.search(r"(?:^|[;{}\n]|[\d$!,])\s*[erRwW](?:\s|$|;)", rest)
+    return not any("e" in one or "w" in one for one in flags) and not re.search(
+        r"(?:^|[;{}\n]|[\d$!,])\s*[erRwW](?:\s|$|;)", rest
+    )
 
 
 def is_own_perl(code: str) -> bool:
@@ -203,7 +293,9 @@ def is_own_perl(code: str) -> bool:
 
 def is_own_powershell(code: str, is_own: IsOwn, judge: Callable[[str], bool]) -> bool:
     """Whether PowerShell code prints the project's own files; `judge` says it of an address."""
-    if len(code) > LONGEST_PROGRAM or re.search(r"[`&]|\$\(|::|\biex\b|invoke-(?:expression|command)|new-object|start-process|\$env:", code, re.IGNORECASE):
+    if len(code) > LONGEST_PROGRAM or re.search(
+        r"[`&]|\$\(|::|\biex\b|invoke-(?:expression|command)|new-object|start-process|\$env:", code, re.IGNORECASE
+    ):
         return False
     for part in re.split(r"[|;\n]", code):
         words = [word.strip("'\"") for word in re.findall(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+", part)]
@@ -216,9 +308,24 @@ def is_own_powershell(code: str, is_own: IsOwn, judge: Callable[[str], bool]) ->
                 return False
         elif name not in _POWERSHELL_OWN or (name in ("dotnet", "git") and not judge(part)):
             return False
-        elif any(names_foreign_address(word) for word in words if name not in ("select-string", "sls", "write-output", "write-host", "echo")):
+        elif any(
+            names_foreign_address(word)
+            for word in words
+            if name not in ("select-string", "sls", "write-output", "write-host", "echo")
+        ):
             return False
-        elif name not in ("select-string", "sls", "write-output", "write-host", "echo", "where-object", "where", "foreach-object", "format-table", "ft"):
+        elif name not in (
+            "select-string",
+            "sls",
+            "write-output",
+            "write-host",
+            "echo",
+            "where-object",
+            "where",
+            "foreach-object",
+            "format-table",
+            "ft",
+        ):
             paths = [word for word in words[1:] if not word.startswith("-") and re.search(r"[\\/~]|^\.\.", word)]
             if not all(is_own(word.replace("\\", "/")) for word in paths):
                 return False

@@ -82,7 +82,10 @@ TASK_RUNNERS = _names("make gmake bmake just task rake invoke inv doit mage go-t
 NODE_MANAGERS = _names("npm pnpm yarn bun")
 
 LOADERS = _names("wrk ab hey oha bombardier autocannon vegeta siege")
-CLIENTS = _names("curl wget http https xh xhs curlie nc ncat netcat telnet websocat wscat grpcurl lynx w3m links iwr irm") | LOADERS
+CLIENTS = (
+    _names("curl wget http https xh xhs curlie nc ncat netcat telnet websocat wscat grpcurl lynx w3m links iwr irm")
+    | LOADERS
+)
 
 TASK_WORDS = _names(
     """
@@ -139,7 +142,9 @@ FILES_OF_RUNNERS = {
 def is_build_task(name: str) -> bool:
     """Whether a task's name says that it builds, tests or checks."""
     words = [word for word in _task_words(name) if not word.isdigit()]
-    if words and (words[0] in ("test", "tests", "spec", "check") or words[-1] in ("test", "tests", "spec", "specs", "check")):
+    if words and (
+        words[0] in ("test", "tests", "spec", "check") or words[-1] in ("test", "tests", "spec", "specs", "check")
+    ):
         return not any(word in FETCHING_WORDS for word in words)
     return bool(words) and all(word in TASK_WORDS for word in words)
 

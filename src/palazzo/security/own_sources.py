@@ -26,7 +26,11 @@ class OwnSources(frozenset[str]):
 
     def has_host(self, host: str) -> bool:
         """Whether a host is listed."""
-        return bool(self) and bool(host) and host.lower().rstrip(".") in {entry.lower() for entry in self if "/" not in entry}
+        return (
+            bool(self)
+            and bool(host)
+            and host.lower().rstrip(".") in {entry.lower() for entry in self if "/" not in entry}
+        )
 
     def has_path(self, plain: str, project: Project) -> bool:
         """Whether a path in plain form is listed, or lies below one that is."""

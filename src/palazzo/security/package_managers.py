@@ -33,7 +33,9 @@ def _plain(arguments: Sequence[str], with_value: Sequence[str] = ()) -> list[str
     return plain
 
 
-def _by_command(*commands: str, values: Sequence[str] = (), options: Sequence[str] = ()) -> Callable[[list[str]], Managed]:
+def _by_command(
+    *commands: str, values: Sequence[str] = (), options: Sequence[str] = ()
+) -> Callable[[list[str]], Managed]:
     """Return a rule: local where the first plain word is one of the commands, or an option says that nothing is done."""
 
     def rule(arguments: list[str]) -> Managed:
@@ -45,8 +47,38 @@ def _by_command(*commands: str, values: Sequence[str] = (), options: Sequence[st
     return rule
 
 
-_NODE_VALUES = ("-C", "--dir", "--filter", "-F", "--prefix", "--cwd", "-w", "--workspace", "--reporter-value", "--scope")
-_NODE_QUIET = frozenset(("test", "t", "tst", "version", "prefix", "root", "bin", "init", "link-noop", "pkg", "why-noop", "config", "get", "set", "workspaces", "bugs-noop"))
+_NODE_VALUES = (
+    "-C",
+    "--dir",
+    "--filter",
+    "-F",
+    "--prefix",
+    "--cwd",
+    "-w",
+    "--workspace",
+    "--reporter-value",
+    "--scope",
+)
+_NODE_QUIET = frozenset(
+    (
+        "test",
+        "t",
+        "tst",
+        "version",
+        "prefix",
+        "root",
+        "bin",
+        "init",
+        "link-noop",
+        "pkg",
+        "why-noop",
+        "config",
+        "get",
+        "set",
+        "workspaces",
+        "bugs-noop",
+    )
+)
 
 
 def _node(arguments: list[str]) -> Managed:
@@ -74,12 +106,34 @@ def _node(arguments: list[str]) -> Managed:
         after = [word for word in after if word != "--"]
         while after and after[0].startswith("-") and after[0] not in ("-y", "--yes", "-p", "--package", "-c"):
             after.pop(0)
-        return Managed(False, runs=after) if after and not after[0].startswith("-") and "@" not in after[0][1:] else _FOREIGN
+        return (
+            Managed(False, runs=after)
+            if after and not after[0].startswith("-") and "@" not in after[0][1:]
+            else _FOREIGN
+        )
     if command in _NODE_QUIET:
         return _LOCAL
     if command in TESTS_AND_LINTERS:
         return Managed(False, runs=rest)
-    return Managed(bool(command) and is_build_task(command) and command not in ("list", "info", "show", "audit", "docs", "help", "package", "types", "ci", "install", "link", "licenses"))
+    return Managed(
+        bool(command)
+        and is_build_task(command)
+        and command
+        not in (
+            "list",
+            "info",
+            "show",
+            "audit",
+            "docs",
+            "help",
+            "package",
+            "types",
+            "ci",
+            "install",
+            "link",
+            "licenses",
+        )
+    )
 
 
 def _npm(arguments: list[str]) -> Managed:
@@ -93,14 +147,23 @@ def _npm(arguments: list[str]) -> Managed:
 
 def _cargo(arguments: list[str]) -> Managed:
     arguments = [word for word in arguments if not word.startswith("+")]
-    plain = _plain(arguments, ("-p", "--package", "--bin", "--example", "--features", "--target", "-j", "--manifest-path", "--color"))
+    plain = _plain(
+        arguments,
+        ("-p", "--package", "--bin", "--example", "--features", "--target", "-j", "--manifest-path", "--color"),
+    )
     command = next(iter(plain), "")
     if command in ("run", "r"):
         own = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
-        names = [word for before, word in zip(arguments, arguments[1:], strict=False) if before in ("--bin", "--example", "-p")]
+        names = [
+            word
+            for before, word in zip(arguments, arguments[1:], strict=False)
+            if before in ("--bin", "--example", "-p")
+        ]
         harmless = {"--help", "-h", "--version", "-V", "help"} & set(own)
         words = [word for word in own if not word.startswith("-")]
-        return Managed(bool(harmless) or (bool(words or names) and all(is_build_task(word) for word in (*words, *names))))
+        return Managed(
+            bool(harmless) or (bool(words or names) and all(is_build_task(word) for word in (*words, *names)))
+        )
     if command == "xtask":
         return Managed(all(is_build_task(word) for word in plain[1:]))
     return Managed(
@@ -112,26 +175,34 @@ def _cargo(arguments: list[str]) -> Managed:
 
 
 def _go(arguments: list[str]) -> Managed:
-    plain = _plain(arguments, ("-C", "-run", "-bench", "-count", "-tags", "-o", "-timeout", "-coverprofile", "-ldflags", "-p"))
+    plain = _plain(
+        arguments, ("-C", "-run", "-bench", "-count", "-tags", "-o", "-timeout", "-coverprofile", "-ldflags", "-p")
+    )
     command, *rest = plain or [""]
     if command == "run":
         harmless = {"--help", "-h", "-help", "--version", "-version"} & set(arguments)
         last = [re.split(r"[/\\]", word)[-1].removesuffix(".go") for word in rest[:1]]
         return Managed(bool(harmless) or (bool(last) and is_build_task(last[0]) and "@" not in rest[0]))
     if command == "list":
-        return Managed("-m" not in arguments and "-deps" not in arguments and all(word.startswith(".") for word in rest))
+        return Managed(
+            "-m" not in arguments and "-deps" not in arguments and all(word.startswith(".") for word in rest)
+        )
     if command == "doc":
         return Managed(bool(rest) and all(word.startswith("./") for word in rest))
     if command == "mod":
         return Managed(rest[:1] in (["verify"], ["edit"], ["init"]))
     if command in ("tool",):
-        return Managed(rest[:1] in (["cover"], ["vet"], ["compile"], ["asm"], ["nm"], ["objdump"], ["trace"], ["pprof"], ["fix"]))
+        return Managed(
+            rest[:1] in (["cover"], ["vet"], ["compile"], ["asm"], ["nm"], ["objdump"], ["trace"], ["pprof"], ["fix"])
+        )
     if command == "env":
         return _LOCAL
     return Managed(command in ("build", "test", "vet", "fmt", "generate", "fix", "version", "clean", "work"))
 
 
-_MAVEN = re.compile(r"(?:clean|validate|compile|test-compile|test|package|verify|install|integration-test|process-\w+|generate-\w+|checkstyle:\w+|spotless:\w+|jacoco:\w+|surefire:test|failsafe:\w+|pmd:\w+|spotbugs:\w+|exec:noop|javadoc:\w+|formatter:\w+|fmt:\w+|site)")
+_MAVEN = re.compile(
+    r"(?:clean|validate|compile|test-compile|test|package|verify|install|integration-test|process-\w+|generate-\w+|checkstyle:\w+|spotless:\w+|jacoco:\w+|surefire:test|failsafe:\w+|pmd:\w+|spotbugs:\w+|exec:noop|javadoc:\w+|formatter:\w+|fmt:\w+|site)"
+)
 
 
 def _maven(arguments: list[str]) -> Managed:
@@ -150,7 +221,9 @@ def _dotnet(arguments: list[str]) -> Managed:
     plain = _plain(arguments, ("-c", "-f", "--filter", "--logger", "-v", "-o", "-p"))
     if plain[:1] == ["ef"]:
         return Managed(plain[1:3] in (["migrations", "list"], ["migrations", "add"], ["migrations", "script"]))
-    return Managed(plain[:1] in (["build"], ["test"], ["format"], ["clean"], ["publish"], ["msbuild"], ["vstest"], ["pack"]))
+    return Managed(
+        plain[:1] in (["build"], ["test"], ["format"], ["clean"], ["publish"], ["msbuild"], ["vstest"], ["pack"])
+    )
 
 
 def _swift(arguments: list[str]) -> Managed:
@@ -160,7 +233,10 @@ def _swift(arguments: list[str]) -> Managed:
 def _bazel(arguments: list[str]) -> Managed:
     plain = _plain(arguments)
     targets = plain[1:]
-    return Managed(plain[:1] in (["build"], ["test"], ["coverage"], ["query"], ["clean"], ["info"]) and not any(word.startswith("@") for word in targets))
+    return Managed(
+        plain[:1] in (["build"], ["test"], ["coverage"], ["query"], ["clean"], ["info"])
+        and not any(word.startswith("@") for word in targets)
+    )
 
 
 def _mix(arguments: list[str]) -> Managed:
@@ -170,7 +246,10 @@ def _mix(arguments: list[str]) -> Managed:
 
 
 def _uv(arguments: list[str]) -> Managed:
-    return Managed(_plain(arguments)[:1] in (["version"], ["build"], ["format"], ["venv"]) or _plain(arguments)[:2] in (["python", "list"], ["python", "find"]))
+    return Managed(
+        _plain(arguments)[:1] in (["version"], ["build"], ["format"], ["venv"])
+        or _plain(arguments)[:2] in (["python", "list"], ["python", "find"])
+    )
 
 
 def _deno(arguments: list[str]) -> Managed:
@@ -178,17 +257,26 @@ def _deno(arguments: list[str]) -> Managed:
     if plain[:1] == ["task"]:
         return Managed(all(is_build_task(word) for word in plain[1:2]))
     remote = "-A" in arguments or "--allow-net" in arguments or "--reload" in arguments
-    return Managed(plain[:1] in (["test"], ["lint"], ["fmt"], ["check"], ["bench"], ["coverage"], ["doc"]) and not ("--reload" in arguments and remote))
+    return Managed(
+        plain[:1] in (["test"], ["lint"], ["fmt"], ["check"], ["bench"], ["coverage"], ["doc"])
+        and not ("--reload" in arguments and remote)
+    )
 
 
 def _pip(arguments: list[str]) -> Managed:
-    return Managed(_plain(arguments)[:1] in (["check"], ["cache"], ["--version"]) and _plain(arguments)[:1] == ["check"])
+    return Managed(
+        _plain(arguments)[:1] in (["check"], ["cache"], ["--version"]) and _plain(arguments)[:1] == ["check"]
+    )
 
 
 def _monorepo(arguments: list[str]) -> Managed:
     """turbo, nx and lerna: tasks by name."""
     plain = _plain(arguments, ("--filter", "-p", "--projects", "-t", "--target", "--targets", "--scope", "-c"))
-    targets = [after for before, after in zip(arguments, arguments[1:], strict=False) if before in ("-t", "--target", "--targets")]
+    targets = [
+        after
+        for before, after in zip(arguments, arguments[1:], strict=False)
+        if before in ("-t", "--target", "--targets")
+    ]
     targets += [word.partition("=")[2] for word in arguments if word.startswith(("--target", "-t="))]
     names = [word for word in plain if word not in ("run", "run-many", "affected")]
     names = targets or [name.rpartition(":")[2] for name in names[:1]]
@@ -199,7 +287,14 @@ def _composer(arguments: list[str]) -> Managed:
     plain = _plain(arguments)
     if plain[:1] in (["run"], ["run-script"]):
         plain = plain[1:]
-    return Managed(plain[:1] in (["validate"], ["dump-autoload"], ["dumpautoload"]) or (bool(plain) and is_build_task(plain[0]) and plain[0] not in ("show", "info", "audit", "licenses", "help", "list")))
+    return Managed(
+        plain[:1] in (["validate"], ["dump-autoload"], ["dumpautoload"])
+        or (
+            bool(plain)
+            and is_build_task(plain[0])
+            and plain[0] not in ("show", "info", "audit", "licenses", "help", "list")
+        )
+    )
 
 
 def _bundle(arguments: list[str]) -> Managed:

@@ -37,7 +37,7 @@ _OUTPUT = frozenset(
     """
     -o --output -O --out --output-file --output-document --output-dir --outdir --out-dir --outDir -d --destination --dest -P
     --directory-prefix --dir --directory -C --target -t --target-dir --local-dir -D --prefix --save --save-to --clobber --junitxml
-    --report --outfile --outFile -p --roles-path --build --install-dir --download-dir
+    --path --modules-folder --report --outfile --outFile -p --roles-path --build --install-dir --download-dir
     """.split()  # noqa: SIM905 - a table
 )
 """Options behind which what a program writes is named."""
@@ -49,9 +49,13 @@ _FILLS_ITS_ARGUMENTS = frozenset(
 )
 """Programs that write what they bring where a plain argument says."""
 _PACKED = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
-_SERVES = re.compile(
-    r"port-forward|proxy|http\.server|-[LRD]\d|\bserve\b|http-server|socat|--publish|-p\s*\d|tunnel|listen|ngrok|\bup\b|\brun\b"
+_SERVERS = frozenset(
+    "kubectl oc ssh docker podman nerdctl socat ngrok cloudflared http-server serve caddy php python cloud_sql_proxy fly heroku gcloud"
+    " stripe nginx httpd ruby busybox npx darkhttpd miniserve mkcert tailscale mitmproxy".split()  # noqa: SIM905 - a table
 )
+"""Programs that may serve others' words at a port of this machine; only those are meant that are not local."""
+_FILLS_ANYTHING = frozenset(("dvc", "git-lfs", "git-annex", "kaggle", "patch", "unrar"))
+"""Programs that bring files whose names nobody says."""
 
 
 def judge_program(shell: Shell, words: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -78,7 +82,12 @@ def judge_program(shell: Shell, words: list[str], has_input: bool, listed: bool)
 
 def is_plain_program(program: str) -> bool:
     """Whether a program prints texts and files alone, whatever its environment says."""
-    return program in known.PURE or program in known.TEXT or program in known.WITH_PATTERN or program in ("cd", "ls", "git", "find")
+    return (
+        program in known.PURE
+        or program in known.TEXT
+        or program in known.WITH_PATTERN
+        or program in ("cd", "ls", "git", "find")
+    )
 
 
 def program_name(word: str) -> str:
@@ -88,9 +97,7 @@ def program_name(word: str) -> str:
     return re.sub(r"^(python|ruby|perl|php|pip|node|pypy|lua)-?[\d.]+$", r"\1", name)
 
 
-def _outcome(
-    shell: Shell, program: str, name: str, arguments: list[str], has_input: bool, listed: bool
-) -> Outcome:
+def _outcome(shell: Shell, program: str, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     if "/" in program and not known.SYSTEM_DIRECTORY.match(program) and name not in known.OWN_TOOLS:
         return _own_program(shell, program, arguments)
     if len(arguments) == 1 and arguments[0] in _VERSION - {"--help"}:
@@ -103,6 +110,7 @@ def _outcome(
     if name in known.TEXT:
         return _reader(shell, arguments)
     if name in known.TESTS_AND_LINTERS:
+        shell.effect.runs.add(known.FILES_OF_RUNNERS.get(name, ""))
         return _tool(shell, arguments)
     return FOREIGN
 
@@ -224,7 +232,9 @@ def _list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, 
             if n == 0 or arguments[n - 1] not in ("-I", "-P", "-L", "--filelimit")
         ]
     outcome = _reader(shell, arguments)
-    return outcome._replace(lists_own_files=outcome.is_local and bool(_positional(arguments, frozenset())) and "." not in arguments)
+    return outcome._replace(
+        lists_own_files=outcome.is_local and bool(_positional(arguments, frozenset())) and "." not in arguments
+    )
 
 
 def _script_reader(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -248,7 +258,10 @@ def _script_reader(shell: Shell, name: str, arguments: list[str], has_input: boo
         is_safe = all(inline_code.is_own_awk(code) for code in programs)
         plain = [word for word in plain if not re.match(r"\w+=", word)]
     elif name in ("jq", "gojq", "jaq", "yq"):
-        is_safe = not any(re.search(r"\benv\b|\$ENV|\bload\s*\(|\binput_filename|\bimport\b|\binclude\b|strenv", one) for one in programs)
+        is_safe = not any(
+            re.search(r"\benv\b|\$ENV|\bload\s*\(|\binput_filename|\bimport\b|\binclude\b|strenv", one)
+            for one in programs
+        )
     if any(word in ("-i", "-i.bak", "--in-place", "-ni", "-Ei") or word.startswith("-i") for word in arguments):
         return Outcome(is_safe and all(shell.is_own(word) for word in plain), False)
     return Outcome(is_safe and all(shell.is_own(word) for word in (*plain, *files)))
@@ -294,6 +307,7 @@ def _directory(shell: Shell, name: str, arguments: list[str], has_input: bool, l
 
 def _tool(shell: Shell, arguments: Sequence[str]) -> Outcome:
     """A compiler, test runner or linter: it prints what it finds in the project, unless it is led elsewhere."""
+    shell.effect.runs.update(last_component(word) for word in arguments[:64] if not word.startswith("-"))
     before = ""
     for word in arguments:
         if names_foreign_address(word):
@@ -301,7 +315,11 @@ def _tool(shell: Shell, arguments: Sequence[str]) -> Outcome:
         is_output = before in _OUTPUT
         if word.startswith("-") and word != "-":
             _, _, value = word.partition("=")
-            if re.match(r"[~/]|\.\./", value) and not re.match(r"/(?:tmp|var/tmp|dev/null)", value) and not shell.is_own(value):
+            if (
+                re.match(r"[~/]|\.\./", value)
+                and not re.match(r"/(?:tmp|var/tmp|dev/null)", value)
+                and not shell.is_own(value)
+            ):
                 return FOREIGN
             if re.match(r"-I[~/]|-I\.\./", word) and not shell.is_own(word[2:]):
                 return FOREIGN
@@ -330,18 +348,47 @@ def _own_program(shell: Shell, program: str, arguments: list[str]) -> Outcome:
         stem = "test"
     if known.is_build_task(stem) and not any(known.is_fetching_task(word) for word in words):
         return _tool(shell, arguments)
-    if shell.is_judged_script(program):
+    if shell.is_judged_script(program) or (
+        _is_built(shell, program)
+        and all(word in _OWN_VERBS or shell.is_own(word) and re.search(r"[./]", word) for word in words_of(arguments))
+    ):
         return _tool(shell, arguments)
     shell.effect.pulls |= any(known.is_fetching_task(word) for word in (stem, *words))
     return FOREIGN
 
 
+_OWN_VERBS = known.TASK_WORDS | frozenset(
+    "parse render convert explain tokens ast eval hash sort demo example examples dump compare hello sum encode decode run".split()  # noqa: SIM905
+)
+
+
+def words_of(arguments: Sequence[str]) -> list[str]:
+    """The plain words of an own program's arguments."""
+    return [word for word in arguments if not word.startswith("-") and not word.isdigit()]
+
+
+def _is_built(shell: Shell, program: str) -> bool:
+    """Whether a program is one that the project's own build makes, or that was compiled just before."""
+    if re.match(
+        r"(?:\./)?(?:build|target/(?:[\w-]+/)?(?:debug|release)|cmake-build-\w+|_build|zig-out/bin|\.build|bin)/",
+        program,
+    ):
+        return not program.endswith((".sh", ".py", ".js", ".rb", ".pl"))
+    plain = shell.plain(program)
+    return bool(plain) and shell.was_made(plain)
+
+
 def _tasks(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     """make, just, rake and their like: their targets say what they do."""
     shell.effect.runs.add(known.FILES_OF_RUNNERS.get(name, ""))
-    if any(word in ("-n", "--dry-run", "--just-print", "--list", "-l", "-T", "--summary", "--help", "-q") for word in arguments):
+    if any(
+        word in ("-n", "--dry-run", "--just-print", "--list", "-l", "-T", "--summary", "--help", "-q")
+        for word in arguments
+    ):
         return _tool(shell, arguments)
-    plain = _positional(arguments, frozenset(("-C", "-f", "--file", "-j", "-l", "-o", "-W", "-I", "--directory", "--justfile")))
+    plain = _positional(
+        arguments, frozenset(("-C", "-f", "--file", "-j", "-l", "-o", "-W", "-I", "--directory", "--justfile"))
+    )
     files = _values(arguments, ("-C", "-f", "--file", "--directory", "--justfile", "-I"))
     targets = [word for word in plain if "=" not in word and not word.isdigit() and LOCAL_TEXT not in word]
     if not all(shell.is_own(word) for word in files) or any(names_foreign_address(word) for word in plain):
@@ -369,7 +416,9 @@ def _tool_runner(shell: Shell, name: str, arguments: list[str], has_input: bool,
     plain = [word for word in arguments if not word.startswith("-")]
     if any(word in ("-y", "--yes", "-p", "--package", "-c", "--call", "--from", "--with") for word in arguments):
         first = next((n for n, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
-        if any(word in ("-y", "--yes", "-p", "--package", "-c", "--call", "--from", "--with") for word in arguments[:first]):
+        if any(
+            word in ("-y", "--yes", "-p", "--package", "-c", "--call", "--from", "--with") for word in arguments[:first]
+        ):
             return FOREIGN
     if not plain or "@" in plain[0][1:] or name == "pipx":
         return FOREIGN
@@ -441,13 +490,34 @@ def _django(shell: Shell, arguments: list[str]) -> Outcome:
     return _tool(shell, arguments) if arguments and arguments[0] in _DJANGO else FOREIGN
 
 
-_RAILS = frozenset(("test", "routes", "test:system", "test:all", "zeitwerk:check", "generate", "g", "destroy", "d", "about", "stats", "notes", "version"))
+_RAILS = frozenset(
+    (
+        "test",
+        "routes",
+        "test:system",
+        "test:all",
+        "zeitwerk:check",
+        "generate",
+        "g",
+        "destroy",
+        "d",
+        "about",
+        "stats",
+        "notes",
+        "version",
+    )
+)
 
 
 def _rails(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     command = next((word for word in arguments if not word.startswith("-")), "")
-    is_local = command in _RAILS or re.fullmatch(r"db:(?:migrate(?::\w+)?|rollback|create|drop|schema:\w+|version|abort\S*|test:\w+|prepare|setup|reset)", command)
-    return _tool(shell, arguments) if is_local or (name == "rake" and known.is_build_task(command or "test")) else FOREIGN
+    is_local = command in _RAILS or re.fullmatch(
+        r"db:(?:migrate(?::\w+)?|rollback|create|drop|schema:\w+|version|abort\S*|test:\w+|prepare|setup|reset)",
+        command,
+    )
+    return (
+        _tool(shell, arguments) if is_local or (name == "rake" and known.is_build_task(command or "test")) else FOREIGN
+    )
 
 
 def _php(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -456,10 +526,19 @@ def _php(shell: Shell, name: str, arguments: list[str], has_input: bool, listed:
     if name == "artisan" or (arguments and last_component(arguments[0]) == "artisan"):
         rest = arguments if name == "artisan" else arguments[1:]
         command = next(iter(rest), "")
-        return _tool(shell, rest) if re.fullmatch(r"test|route:list|migrate(?::\w+)?|make:\w+|list|config:\w+|view:\w+|about|optimize(?::clear)?|env|key:generate", command) else FOREIGN
+        return (
+            _tool(shell, rest)
+            if re.fullmatch(
+                r"test|route:list|migrate(?::\w+)?|make:\w+|list|config:\w+|view:\w+|about|optimize(?::clear)?|env|key:generate",
+                command,
+            )
+            else FOREIGN
+        )
     if arguments and known.SYSTEM_DIRECTORY.match(arguments[0]):
         return judge_program(shell, [last_component(arguments[0]), *arguments[1:]], has_input, listed)
-    return _own_program(shell, arguments[0], arguments[1:]) if arguments and not arguments[0].startswith("-") else FOREIGN
+    return (
+        _own_program(shell, arguments[0], arguments[1:]) if arguments and not arguments[0].startswith("-") else FOREIGN
+    )
 
 
 def _node(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -477,19 +556,27 @@ def _node(shell: Shell, name: str, arguments: list[str], has_input: bool, listed
 def _perl(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     if arguments[:1] in (["-c"], ["-wc"], ["-cw"]):
         return _tool(shell, arguments[1:])
-    codes = [after for before, after in zip(arguments, arguments[1:], strict=False) if re.fullmatch(r"-\w*[eE]", before)]
+    codes = [
+        after for before, after in zip(arguments, arguments[1:], strict=False) if re.fullmatch(r"-\w*[eE]", before)
+    ]
     if any(word.startswith(("-M", "-m", "-r", "-I", "-S")) for word in arguments):
         return FOREIGN
     if not codes:
         script = next((word for word in arguments if not word.startswith("-")), "")
         return _own_program(shell, script, arguments[arguments.index(script) + 1 :]) if script else FOREIGN
-    plain = [word for n, word in enumerate(arguments) if not word.startswith("-") and not re.fullmatch(r"-\w*[eE]", arguments[n - 1])]
+    plain = [
+        word
+        for n, word in enumerate(arguments)
+        if not word.startswith("-") and not re.fullmatch(r"-\w*[eE]", arguments[n - 1])
+    ]
     is_own = all(inline_code.is_own_perl(code) for code in codes) and all(shell.is_own(word) for word in plain)
     return Outcome(is_own)
 
 
 def _shell_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
-    while arguments and re.fullmatch(r"[-+](?!\w*[cs])\w+|--(?:norc|noprofile|login|posix)|pipefail|errexit", arguments[0]):
+    while arguments and re.fullmatch(
+        r"[-+](?!\w*[cs])\w+|--(?:norc|noprofile|login|posix)|pipefail|errexit", arguments[0]
+    ):
         if arguments[0] in ("-n", "-nv"):
             return _tool(shell, arguments[1:])
         arguments = arguments[1:]
@@ -544,7 +631,26 @@ def _cmd(shell: Shell, name: str, arguments: list[str], has_input: bool, listed:
 # --- wrappers ---------------------------------------------------------------------------------------------------------
 
 
-_WRAPPER_VALUES = frozenset(("-u", "-g", "-n", "-c", "-s", "-k", "-p", "-i", "-o", "-e", "-f", "-E-value", "--signal", "--kill-after", "--interval", "-d"))
+_WRAPPER_VALUES = frozenset(
+    (
+        "-u",
+        "-g",
+        "-n",
+        "-c",
+        "-s",
+        "-k",
+        "-p",
+        "-i",
+        "-o",
+        "-e",
+        "-f",
+        "-E-value",
+        "--signal",
+        "--kill-after",
+        "--interval",
+        "-d",
+    )
+)
 
 
 def _wrapper(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -585,7 +691,22 @@ def _environment_runner(shell: Shell, name: str, arguments: list[str], has_input
         word = rest.pop(0)
         if word in ("--with", "--from", "--with-requirements", "--index-url", "--with-editable"):
             return FOREIGN
-        if word in ("--extra", "--group", "--package", "-p", "--python", "--directory", "--project", "-n", "-e", "--env-file") and rest:
+        if (
+            word
+            in (
+                "--extra",
+                "--group",
+                "--package",
+                "-p",
+                "--python",
+                "--directory",
+                "--project",
+                "-n",
+                "-e",
+                "--env-file",
+            )
+            and rest
+        ):
             rest.pop(0)
     if not rest:
         return FOREIGN
@@ -605,7 +726,10 @@ def _xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, liste
             place = rest.pop(0)
         elif word.startswith("-I"):
             place = word[2:]
-        elif word in ("-n", "-P", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--delimiter", "--arg-file") and rest:
+        elif (
+            word in ("-n", "-P", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--delimiter", "--arg-file")
+            and rest
+        ):
             rest.pop(0)
     value = OWN_FILE if listed else UNKNOWN
     if not rest:
@@ -619,8 +743,14 @@ def _xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, liste
 
 def _parallel(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     at = next((n for n, word in enumerate(arguments) if word in (":::", "::::")), len(arguments))
-    command = [word for n, word in enumerate(arguments[:at]) if not (word.startswith("-") and all(one.startswith("-") or one.isdigit() for one in arguments[:n]))]
-    values = arguments[at + 1 :] if at < len(arguments) and arguments[at] == ":::" else [OWN_FILE if listed else UNKNOWN]
+    command = [
+        word
+        for n, word in enumerate(arguments[:at])
+        if not (word.startswith("-") and all(one.startswith("-") or one.isdigit() for one in arguments[:n]))
+    ]
+    values = (
+        arguments[at + 1 :] if at < len(arguments) and arguments[at] == ":::" else [OWN_FILE if listed else UNKNOWN]
+    )
     if not command:
         return FOREIGN
     has_place = any("{}" in word for word in command)
@@ -633,7 +763,25 @@ def _parallel(shell: Shell, name: str, arguments: list[str], has_input: bool, li
 
 def _measured(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     """hyperfine: each plain argument is a command line."""
-    plain = _positional(arguments, frozenset(("-w", "-r", "-m", "-M", "--warmup", "--runs", "--export-json", "--export-markdown", "-n", "-L", "-p", "--prepare")))
+    plain = _positional(
+        arguments,
+        frozenset(
+            (
+                "-w",
+                "-r",
+                "-m",
+                "-M",
+                "--warmup",
+                "--runs",
+                "--export-json",
+                "--export-markdown",
+                "-n",
+                "-L",
+                "-p",
+                "--prepare",
+            )
+        ),
+    )
     prepared = _values(arguments, ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup"))
     return Outcome(all([_run_text(shell, text, {}).is_local for text in (*plain, *prepared)]))
 
@@ -646,7 +794,9 @@ def _debugger(shell: Shell, name: str, arguments: list[str], has_input: bool, li
         arguments = arguments[arguments.index("--") + 1 :]
     program = next(iter(_positional(arguments, frozenset(("-ex", "-x", "-p", "-o", "-e")))), "")
     built = re.match(r"(?:\./)?(?:build|target|bin|out|cmake-build-\w+|_build|zig-out|\.build)/|\./", program)
-    is_own = bool(built) and shell.is_own(program.replace("out/", "build/", 1) if program.startswith("out/") else program)
+    is_own = bool(built) and shell.is_own(
+        program.replace("out/", "build/", 1) if program.startswith("out/") else program
+    )
     return Outcome(is_own and not any(names_foreign_address(word) for word in arguments))
 
 
@@ -688,7 +838,9 @@ def _client(shell: Shell, name: str, arguments: list[str], has_input: bool, list
                 return FOREIGN
             if word.startswith("--url="):
                 plain.append(word[6:])
-            elif word in _CLIENT_VALUES and not (name in ("wget",) and word in ("-c", "-q", "-r", "-d", "-b", "-A", "-w-")):
+            elif word in _CLIENT_VALUES and not (
+                name in ("wget",) and word in ("-c", "-q", "-r", "-d", "-b", "-A", "-w-")
+            ):
                 skip = word
             elif re.fullmatch(r"-[a-zA-Z]*[oXHduAmwT]", word) and name in ("curl",):
                 skip = word
@@ -719,7 +871,9 @@ def _is_denied_option(name: str, word: str) -> bool:
         return False
     if name in ("nc", "ncat", "netcat") and word in ("-i", "-e", "-l", "-k"):
         return word in ("-e", "-l")
-    return _CLIENT_DENIED.match(word) is not None or (word.startswith("-") and names_foreign_address(word) and "=" not in word)
+    return _CLIENT_DENIED.match(word) is not None or (
+        word.startswith("-") and names_foreign_address(word) and "=" not in word
+    )
 
 
 def _is_own_address(shell: Shell, word: str, name: str) -> bool:
@@ -744,14 +898,42 @@ def _is_own_address(shell: Shell, word: str, name: str) -> bool:
 def _git(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     effect = judge_git(arguments, shell.is_own, shell.own)
     command = next((word for word in arguments if not word.startswith("-")), "")
-    if command in ("am", "apply") and has_input and not [word for word in arguments if not word.startswith("-")][1:] and not shell.effect.is_local:
+    if (
+        command in ("am", "apply")
+        and has_input
+        and not [word for word in arguments if not word.startswith("-")][1:]
+        and not shell.effect.is_local
+    ):
         effect.is_local, effect.tree = False, "pulled"
     shell.note_git(effect)
     if command in ("diff", "show", "log", "stash", "grep", "blame", "format-patch", "cherry-pick", "status", "commit"):
         shell.effect.shows_diff = True
-    lists = (command in ("ls-files", "grep") and (command == "ls-files" or "-l" in arguments)) or "--name-only" in arguments
-    reads = command not in ("push", "remote", "config", "init", "add", "rev-parse", "version", "tag", "fetch", "checkout", "switch", "restore", "stash", "reset", "worktree")
+    lists = (
+        command in ("ls-files", "grep") and (command == "ls-files" or "-l" in arguments)
+    ) or "--name-only" in arguments
+    reads = command not in (
+        "push",
+        "remote",
+        "config",
+        "init",
+        "add",
+        "rev-parse",
+        "version",
+        "tag",
+        "fetch",
+        "checkout",
+        "switch",
+        "restore",
+        "stash",
+        "reset",
+        "worktree",
+    )
     return Outcome(effect.is_local, reads and effect.is_local, lists and effect.is_local)
+
+
+_RUNS_HOOKS = frozenset(
+    ("commit", "push", "merge", "rebase", "checkout", "switch", "am", "cherry-pick", "pull", "clone", "gc")
+)
 
 
 def _mercurial(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -761,7 +943,9 @@ def _mercurial(shell: Shell, name: str, arguments: list[str], has_input: bool, l
         "svn": "status st diff info add revert cleanup",
         "jj": "status st log diff show new describe desc commit squash bookmark op evolog abandon rebase edit split",
     }[name].split()
-    if command not in commands or any(names_foreign_address(word) or word in ("-R", "--repository") for word in arguments):
+    if command not in commands or any(
+        names_foreign_address(word) or word in ("-R", "--repository") for word in arguments
+    ):
         shell.effect.pulls |= command in ("pull", "update", "up", "git", "switch", "merge", "import", "clone")
         return FOREIGN
     return Outcome(not any("@" in word and name == "jj" for word in arguments[1:] if "@origin" in word))
@@ -776,13 +960,19 @@ def _compose(shell: Shell, name: str, arguments: list[str], has_input: bool, lis
     rest = list(arguments)
     while rest and rest[0].startswith("-"):
         word = rest.pop(0)
-        if word in ("-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory") and rest and not shell.is_own(rest.pop(0)):
+        if (
+            word in ("-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory")
+            and rest
+            and not shell.is_own(rest.pop(0))
+        ):
             return FOREIGN
     command, arguments = next(iter(rest), ""), rest[1:]
     if command in ("ps", "config", "down", "stop", "restart", "start", "ls", "port", "kill", "rm", "version"):
         return Outcome(True)
     if command == "up":
-        is_quiet = any(word in ("-d", "--detach", "--wait") for word in arguments) and _values(arguments, ("--pull",)) in ([], ["never"])
+        is_quiet = any(word in ("-d", "--detach", "--wait") for word in arguments) and _values(
+            arguments, ("--pull",)
+        ) in ([], ["never"])
         return Outcome(is_quiet and "--pull=always" not in arguments)
     if command in ("exec", "run"):
         while arguments and arguments[0].startswith("-"):
@@ -790,7 +980,25 @@ def _compose(shell: Shell, name: str, arguments: list[str], has_input: bool, lis
             if word in ("-e", "--env", "-u", "--user", "-w", "--workdir", "--index", "--name") and arguments:
                 arguments.pop(0)
         inner = arguments[1:]
-        is_test = bool(inner) and (program_name(inner[0]) in (*known.TESTS_AND_LINTERS, "python", "bundle", "npm", "pnpm", "yarn", "go", "cargo", "php", "make", "bin/rails", "rails", "mix", "./manage.py"))
+        is_test = bool(inner) and (
+            program_name(inner[0])
+            in (
+                *known.TESTS_AND_LINTERS,
+                "python",
+                "bundle",
+                "npm",
+                "pnpm",
+                "yarn",
+                "go",
+                "cargo",
+                "php",
+                "make",
+                "bin/rails",
+                "rails",
+                "mix",
+                "./manage.py",
+            )
+        )
         return judge_program(shell, inner, False, False) if is_test and "pip" not in inner else FOREIGN
     return FOREIGN
 
@@ -802,7 +1010,18 @@ _CLUSTER = {
     "tofu": ("fmt", "validate", "version", "graph"),
     "terragrunt": ("hclfmt", "hclvalidate"),
     "packer": ("fmt", "validate"),
-    "alembic": ("history", "heads", "current", "branches", "check", "revision", "upgrade", "downgrade", "show", "stamp"),
+    "alembic": (
+        "history",
+        "heads",
+        "current",
+        "branches",
+        "check",
+        "revision",
+        "upgrade",
+        "downgrade",
+        "show",
+        "stamp",
+    ),
     "prisma": ("validate", "format", "generate", "version"),
     "drizzle-kit": ("generate", "check"),
     "knex": ("migrate:list", "migrate:make"),
@@ -836,8 +1055,14 @@ def _few_commands(shell: Shell, name: str, arguments: list[str], has_input: bool
     if command not in _CLUSTER[name]:
         return FOREIGN
     if name == "helm" and command == "template":
-        charts = [word for word in _positional(arguments, frozenset(("-f", "--values", "--set", "-n", "--namespace")))[1:] if "/" in word]
-        if not charts or not all(word.startswith(("./", "../", "charts/", "deploy/", "helm/", "chart/")) for word in charts):
+        charts = [
+            word
+            for word in _positional(arguments, frozenset(("-f", "--values", "--set", "-n", "--namespace")))[1:]
+            if "/" in word
+        ]
+        if not charts or not all(
+            word.startswith(("./", "../", "charts/", "deploy/", "helm/", "chart/")) for word in charts
+        ):
             return FOREIGN
         if any(word in ("--repo", "--dependency-update") for word in arguments):
             return FOREIGN
@@ -854,7 +1079,11 @@ def _kubectl(shell: Shell, name: str, arguments: list[str], has_input: bool, lis
 
 def _sqlite(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     plain = _positional(arguments, frozenset(("-cmd", "-separator", "-init", "-newline", "-nullvalue")))
-    is_memory = plain[:1] == [":memory:"] and not re.search(r"readfile|\.import|\.read|attach|load_extension|\.shell|\.system|\.open|fsdir", " ".join(arguments), re.IGNORECASE)
+    is_memory = plain[:1] == [":memory:"] and not re.search(
+        r"readfile|\.import|\.read|attach|load_extension|\.shell|\.system|\.open|fsdir",
+        " ".join(arguments),
+        re.IGNORECASE,
+    )
     if len(plain) == 2 and _SCHEMA.fullmatch(plain[1].strip()) and not has_input:
         place = shell.plain(plain[0])
         return Outcome(bool(place) and shell.project.is_inside(place), False)
@@ -862,14 +1091,32 @@ def _sqlite(shell: Shell, name: str, arguments: list[str], has_input: bool, list
 
 
 def _open_ssl(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
-    if arguments[:1] and arguments[0] in ("rand", "version", "dgst", "passwd", "sha256", "md5", "base64", "genrsa", "enc", "x509", "req"):
+    if arguments[:1] and arguments[0] in (
+        "rand",
+        "version",
+        "dgst",
+        "passwd",
+        "sha256",
+        "md5",
+        "base64",
+        "genrsa",
+        "enc",
+        "x509",
+        "req",
+    ):
         return _tool(shell, arguments)
     if arguments[:1] == ["s_client"]:
-        return Outcome(all(is_own_server(word) for word in _values(arguments, ("-connect",)) or [""]) and "-proxy" not in arguments, False)
+        return Outcome(
+            all(is_own_server(word) for word in _values(arguments, ("-connect",)) or [""])
+            and "-proxy" not in arguments,
+            False,
+        )
     return FOREIGN
 
 
-_SCHEMA = re.compile(r"\.(?:schema|tables|indexes|indices|help|databases|dbinfo)\b[ \w]*|\\(?:d[tisvmnfu]?\+?(?: [\w.]+)?|l|conninfo)")
+_SCHEMA = re.compile(
+    r"\.(?:schema|tables|indexes|indices|help|databases|dbinfo)\b[ \w]*|\\(?:d[tisvmnfu]?\+?(?: [\w.]+)?|l|conninfo)"
+)
 
 
 def _archive(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -880,19 +1127,26 @@ def _archive(shell: Shell, name: str, arguments: list[str], has_input: bool, lis
     if name == "zip" or (name in ("tar", "bsdtar") and re.fullmatch(r"-?[a-zA-Z]*c[a-zA-Z]*", flags)):
         if name != "zip" and not flags.startswith("-"):
             plain = plain[1:]
-        archive, inputs = (named or plain[:1]), plain[len(plain) - len(plain[0 if named or flags.endswith("f") and flags.startswith("-") else 1 :]) :]
+        archive, inputs = (
+            (named or plain[:1]),
+            plain[len(plain) - len(plain[0 if named or flags.endswith("f") and flags.startswith("-") else 1 :]) :],
+        )
         is_own = bool(inputs) and all(shell.is_own(word) for word in inputs if word not in archive)
         if is_own:
             shell.written += archive
         return Outcome(is_own, False)
     archives = named or [word for word in plain if _PACKED.search(word)]
-    archives += [after for before, after in zip(arguments, arguments[1:], strict=False) if re.fullmatch(r"-?[a-zA-Z]*f", before)]
+    archives += [
+        after for before, after in zip(arguments, arguments[1:], strict=False) if re.fullmatch(r"-?[a-zA-Z]*f", before)
+    ]
     return Outcome(bool(archives) and all(shell.is_own(word) for word in archives))
 
 
 def _synchronise(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     plain = _positional(arguments, frozenset(("-e", "--exclude", "--include", "--filter")))
-    return Outcome(bool(plain) and not any(":" in word for word in plain) and all(shell.is_own(word) for word in plain[:-1]))
+    return Outcome(
+        bool(plain) and not any(":" in word for word in plain) and all(shell.is_own(word) for word in plain[:-1])
+    )
 
 
 def _client_of_database(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -900,7 +1154,9 @@ def _client_of_database(shell: Shell, name: str, arguments: list[str], has_input
     hosts = _values(arguments, ("-h", "--host"))
     asked = _values(arguments, ("-c", "--command"))
     is_here = all(host in ("localhost", "127.0.0.1") for host in hosts) and not any("://" in word for word in arguments)
-    return Outcome(is_here and bool(asked) and not has_input and all(_SCHEMA.fullmatch(one.strip()) for one in asked), False)
+    return Outcome(
+        is_here and bool(asked) and not has_input and all(_SCHEMA.fullmatch(one.strip()) for one in asked), False
+    )
 
 
 def _tee(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
@@ -921,10 +1177,14 @@ def _note_written(shell: Shell, name: str, arguments: Sequence[str]) -> None:
     """Note the paths that a program writes to, as far as its arguments say so."""
     if name in known.TEXT or name in known.WITH_PATTERN:
         return
-    shell.written += _values(arguments, sorted(_OUTPUT))
+    for before, after in zip(arguments, arguments[1:], strict=False):
+        if before in _OUTPUT or re.fullmatch(r"-[A-Za-z#]{0,12}[oOPCd]", before):
+            shell.written.append(after)
     for word in arguments:
         option, equals, value = word.partition("=")
-        if equals and (option in _OUTPUT or re.fullmatch(r"--?[\w-]*(?:out|output|report|file|xml|profile|dir)[\w-]*", option)):
+        if equals and (
+            option in _OUTPUT or re.fullmatch(r"--?[\w-]*(?:out|output|report|file|xml|profile|dir)[\w-]*", option)
+        ):
             shell.written.append(value)
         elif found := re.fullmatch(r"-[oOCP]([\w./~$][^\s]*)", word):
             shell.written.append(found[1])
@@ -945,16 +1205,48 @@ def _note_brought(shell: Shell, name: str, arguments: Sequence[str]) -> None:
         for word in plain:
             last = last_component(re.split(r"[?#]", word.rpartition(":")[2] if "://" not in word else word)[0])
             brought.update({last, _PACKED.sub("", last)})
-    if name in ("curl", "http", "xh") and any(re.fullmatch(r"-[A-Za-z#]*O|--remote-name(?:-all)?|--download|-d", word) for word in arguments):
+    if name in ("curl", "http", "xh") and any(
+        re.fullmatch(r"-[A-Za-z#]*O|--remote-name(?:-all)?|--download|-d", word) for word in arguments
+    ):
         brought.update(last_component(re.split(r"[?#]", word)[0]) for word in plain)
     if name in ("gh", "glab") and plain[:2] == ["repo", "clone"] and len(plain) > 2:
         brought.add(last_component(plain[-1]).removesuffix(".git"))
     if name in ("gh", "glab") and len(plain) > 1 and plain[1] in ("checkout", "co"):
         shell.note_detour()
-    if name in ("bash", "sh", "python", "node") and any("|" in word for word in arguments):
-        shell.effect.pulls = False
-    if _SERVES.search(" ".join((name, *arguments))[:4_000]):
+    if name in _FILLS_ANYTHING or (name in ("tar", "bsdtar", "unzip", "7z") and _unpacks_here(arguments)):
+        shell.effect.pulls = True
+    if name in ("gh", "glab") and plain[1:2] == ["download"] and not {"-D", "--dir", "-O", "--output"} & set(arguments):
+        shell.effect.pulls = True
+    if name in ("npx", "bunx", "pnpx", "cookiecutter", "copier", "degit", "create-react-app") or plain[:1] in (
+        ["create"],
+        ["dlx"],
+        ["new"],
+    ):
+        brought.update(last_component(word) for word in plain if "@" not in word)
+    if name in MANAGERS or name in ("pip", "pip3", "bundle"):
+        brought.update(_LOCK_FILES)
+    if name in _SERVERS:
         shell.effect.ports.update(re.findall(r"(?<![\d.])\d{2,5}(?![\d.])", " ".join(arguments)[:4_000]))
+
+
+_LOCK_FILES = (
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "Cargo.lock",
+    "poetry.lock",
+    "uv.lock",
+    "go.sum",
+    "Gemfile.lock",
+    "composer.lock",
+)
+
+
+def _unpacks_here(arguments: Sequence[str]) -> bool:
+    """Whether an archive is unpacked where nobody says its files' names."""
+    flags = "".join(word for word in arguments if word.startswith("-")) + (arguments[0] if arguments else "")
+    is_shown = any(sign in flags for sign in ("p", "l", "t", "O", "Z")) and "x" not in flags.split("-")[-1]
+    return not is_shown and not {"-d", "-C", "--directory"} & set(arguments)
 
 
 Rule = Callable[["Shell", str, list[str], bool, bool], Outcome]

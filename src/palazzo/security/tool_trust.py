@@ -64,8 +64,28 @@ _OWN_SERVER = re.compile(
 )
 """Palazzo's own tools hand back what is archived already, with its trust; the door knows it again as an echo."""
 _PATH_KEYS = (
-    *("file_path", "path", "filePath", "notebook_path", "absolute_path", "paths", "files", "glob", "dir_path", "directory"),
-    *("target_file", "relative_workspace_path", "AbsolutePath", "filename", "filepath", "dirPath", "include", "target_directories"),
+    *(
+        "file_path",
+        "path",
+        "filePath",
+        "notebook_path",
+        "absolute_path",
+        "paths",
+        "files",
+        "glob",
+        "dir_path",
+        "directory",
+    ),
+    *(
+        "target_file",
+        "relative_workspace_path",
+        "AbsolutePath",
+        "filename",
+        "filepath",
+        "dirPath",
+        "include",
+        "target_directories",
+    ),
 )
 _COMMAND_KEYS = ("command", "cmd", "script", "input", "code", "CommandLine")
 _DIRECTORY_KEYS = ("workdir", "cwd", "directory", "working_directory", "dir_path", "Cwd")

@@ -173,6 +173,13 @@ KEYS: tuple[Key, ...] = (
         stricter=_at_least_as_trusted,
     ),
     Key(
+        "trust.own",
+        "list",
+        (),
+        "Tools, MCP servers, programs, hosts, git remotes and paths that are your own: what they print counts as a tool's.",
+        _OWN,
+    ),
+    Key(
         "branch_policy",
         "choice",
         "label",
