@@ -118,7 +118,8 @@ class SessionState:
         else:
             yield from (Left("made", f"made:{path}") for path in effect.made)
         for change in effect.git:
-            if is_others and change.is_local and change.changes_tree and change.tree != "reset":
+            is_named = bool(change.branch) and self.is_brought(change.branch)
+            if change.is_local and change.changes_tree and (is_named or (is_others and change.tree == "")):
                 yield from (Left("brought", key) for key in (TREE, DETOUR if change.tree == "switched" else PULLED))
             else:
                 yield from self._git(change)

@@ -15,9 +15,10 @@ from palazzo.security import written_files
 from palazzo.security.git_commands import OWN_REVISION, GitEffect, judge_git, last_component
 from palazzo.security.loopback import is_own_server, names_foreign_address
 from palazzo.security.own_sources import OwnSources
+from palazzo.security.program_arguments import Outcome
 from palazzo.security.program_trust import is_plain_program, judge_program
 from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN, Project, is_dependency, reaches_everything
-from palazzo.security.shell_words import (
+from palazzo.security.shell_syntax import (
     Group,
     Redirection,
     Script,
@@ -27,8 +28,8 @@ from palazzo.security.shell_words import (
     Text,
     Variable,
     Word,
-    parse_command,
 )
+from palazzo.security.shell_words import parse_command
 
 _OWN_LIST = "/dev/fd/62"
 """Stands for a list of names of the project's own files."""
@@ -266,7 +267,7 @@ class Shell:
         self.effect.reads_project |= outcome.reads_project
         if self.fed_text is not None and words[0] in ("cat", "tee"):
             targets = self.written[before:] if before < len(self.written) else []
-            self.effect.scripts.update({path: self.fed_text for path in targets[:8]})
+            self.effect.scripts.update(dict.fromkeys(targets[:8], self.fed_text))
         if outcome.is_local and self.effect.is_local:
             self._own_written.update(plain for path in self.written if (plain := self.plain(path)))
         return outcome.lists_own_files
@@ -317,6 +318,10 @@ class Shell:
                     if not _OWN_DEVICES.fullmatch(text):
                         self.written.append(text)
         return feeds
+
+    def judge(self, words: list[str], has_input: bool, listed: bool) -> Outcome:
+        """Judge a program that another one runs."""
+        return judge_program(self, words, has_input, listed)
 
     # --- what it leaves behind ---------------------------------------------------------------------------------------
 

@@ -130,8 +130,8 @@ def is_own_python(code: str, is_own: IsOwn) -> bool:
 
 _NETWORK = frozenset({"urllib.request", "requests", "httpx"})
 _REQUESTS = frozenset(
-    "get post put delete head patch options request urlopen urlretrieve Request Client Session stream send".split()
-)  # noqa: SIM905
+    ["get", "post", "put", "delete", "head", "patch", "options", "request", "urlopen", "urlretrieve", "Request", "Client", "Session", "stream", "send"]
+)
 
 
 def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -306,9 +306,7 @@ def is_own_powershell(code: str, is_own: IsOwn, judge: Callable[[str], bool]) ->
             addresses = [word for word in words[1:] if "://" in word or "." in word or "localhost" in word]
             if not addresses or not all(judge(address) for address in addresses):
                 return False
-        elif name not in _POWERSHELL_OWN or (name in ("dotnet", "git") and not judge(part)):
-            return False
-        elif any(
+        elif name not in _POWERSHELL_OWN or (name in ("dotnet", "git") and not judge(part)) or any(
             names_foreign_address(word)
             for word in words
             if name not in ("select-string", "sls", "write-output", "write-host", "echo")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -156,7 +157,7 @@ def _cargo(arguments: list[str]) -> Managed:
         own = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
         names = [
             word
-            for before, word in zip(arguments, arguments[1:], strict=False)
+            for before, word in itertools.pairwise(arguments)
             if before in ("--bin", "--example", "-p")
         ]
         harmless = {"--help", "-h", "--version", "-V", "help"} & set(own)
@@ -274,7 +275,7 @@ def _monorepo(arguments: list[str]) -> Managed:
     plain = _plain(arguments, ("--filter", "-p", "--projects", "-t", "--target", "--targets", "--scope", "-c"))
     targets = [
         after
-        for before, after in zip(arguments, arguments[1:], strict=False)
+        for before, after in itertools.pairwise(arguments)
         if before in ("-t", "--target", "--targets")
     ]
     targets += [word.partition("=")[2] for word in arguments if word.startswith(("--target", "-t="))]

@@ -18,21 +18,11 @@ OWN_FILE = "\ue000"
 """Stands for the name of some file that the project tracks, as `git ls-files` prints it."""
 
 _DEPENDENCIES = frozenset(
-    """
-    node_modules bower_components jspm_packages site-packages dist-packages vendor vendored third_party thirdparty
-    third-party 3rdparty 3rd_party externals .venv venv .virtualenv .tox .nox .pnpm-store .pnpm .yarn pods carthage
-    elm-stuff _deps .terraform .eggs __pypackages__ .bundle .cargo .rustup .gradle .m2 .ivy2 .nuget .gem .npm
-    .stack-work .dub deps.edn .sdkman .nvm .pyenv .rbenv .conda miniconda3 anaconda3 gopath jniLibs
-    """.split()
+    ["node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages", "vendor", "vendored", "third_party", "thirdparty", "third-party", "3rdparty", "3rd_party", "externals", ".venv", "venv", ".virtualenv", ".tox", ".nox", ".pnpm-store", ".pnpm", ".yarn", "pods", "carthage", "elm-stuff", "_deps", ".terraform", ".eggs", "__pypackages__", ".bundle", ".cargo", ".rustup", ".gradle", ".m2", ".ivy2", ".nuget", ".gem", ".npm", ".stack-work", ".dub", "deps.edn", ".sdkman", ".nvm", ".pyenv", ".rbenv", ".conda", "miniconda3", "anaconda3", "gopath", "jniLibs"]
 )
 """Directories of installed or bundled code of others, wherever they stand."""
 _IGNORED = frozenset(
-    """
-    log logs tmp temp upload uploads media download downloads dataset datasets storage backup backups dump dumps
-    cache .cache scratch .scratch inbox mail maildir secrets crawl scraped mirror mirrors snapshots_remote deps env
-    dist out public .next .nuxt .output .svelte-kit .parcel-cache .turbo .vercel .netlify .expo .serverless .aws-sam
-    .direnv .vagrant .docker volumes pgdata .data wwwroot attachments captures recordings received incoming
-    """.split()
+    ["log", "logs", "tmp", "temp", "upload", "uploads", "media", "download", "downloads", "dataset", "datasets", "storage", "backup", "backups", "dump", "dumps", "cache", ".cache", "scratch", ".scratch", "inbox", "mail", "maildir", "secrets", "crawl", "scraped", "mirror", "mirrors", "snapshots_remote", "deps", "env", "dist", "out", "public", ".next", ".nuxt", ".output", ".svelte-kit", ".parcel-cache", ".turbo", ".vercel", ".netlify", ".expo", ".serverless", ".aws-sam", ".direnv", ".vagrant", ".docker", "volumes", "pgdata", ".data", "wwwroot", "attachments", "captures", "recordings", "received", "incoming"]
 )
 """Directories at the top of a project, or of a package in it, that repositories ignore or bundle others' code into."""
 _WITHIN_IGNORED = frozenset(

@@ -8,7 +8,20 @@ it stands.
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+
+from palazzo.security.shell_syntax import (
+    Group,
+    Piece,
+    Redirection,
+    Script,
+    ShellSyntaxError,
+    Simple,
+    Step,
+    Substitution,
+    Text,
+    Variable,
+    Word,
+)
 
 LONGEST_COMMAND = 65_536
 """Characters of a command that are parsed; agents write whole files by here-documents, so it is generous."""
@@ -27,72 +40,6 @@ _BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|c.|.)", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _CLOSERS = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", ")"})
-
-
-class ShellSyntaxError(ValueError):
-    """A command line that this parser cannot read for certain."""
-
-
-class Text(NamedTuple):
-    """Literal characters; in quotes they are no pattern and are not split."""
-
-    text: str
-    is_quoted: bool
-
-
-class Variable(NamedTuple):
-    """`$name`, or `${name…}` with an operator behind it."""
-
-    name: str
-    operator: str
-    is_quoted: bool
-
-
-class Substitution(NamedTuple):
-    """`$(script)`, backquotes, or `<(script)` and `>(script)` as a `process`."""
-
-    script: Script
-    is_quoted: bool
-    is_process: bool
-
-
-Piece = Text | Variable | Substitution
-Word = tuple[Piece, ...]
-
-
-class Redirection(NamedTuple):
-    """Where a stream comes from or goes to; of a here-document the word is its body, which stands behind the command."""
-
-    operator: str
-    word: Word
-
-
-class Simple(NamedTuple):
-    """A program with its arguments, the assignments before it and its redirections."""
-
-    words: tuple[Word, ...]
-    assignments: tuple[tuple[str, Word], ...]
-    redirections: list[Redirection]
-
-
-class Group(NamedTuple):
-    """Scripts in braces, in parentheses or of a keyword; a `for` has a `variable` and its words."""
-
-    kind: Literal["group", "subshell", "if", "loop", "for", "case", "function"]
-    scripts: tuple[Script, ...]
-    variable: str
-    words: tuple[Word, ...]
-    redirections: list[Redirection]
-
-
-class Step(NamedTuple):
-    """A pipeline, and the operator that stands before it."""
-
-    operator: str
-    pipeline: tuple[Simple | Group, ...]
-
-
-Script = tuple[Step, ...]
 
 
 def parse_command(text: str) -> Script:
