@@ -2,8 +2,8 @@
 
     python benchmarks/provenance_rules.py [--missed]
 
-The entries are halved by a hash of their ids. Rules are tuned on one half; of the other only the sums are looked at, and
-`--missed` lists errors of the tuning half alone.
+The entries are halved by a hash of their ids. Rules are tuned on one half; of the other only the sums are looked at,
+and `--missed` lists errors of the tuning half alone.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def _rows(entry: Mapping[str, Any]) -> Iterable[str]:
         nonlocal parent, number
         own, number = f"{session}-{number}", number + 1
         line = {
-            **common, "parentUuid": parent, "uuid": own, "type": kind, "timestamp": f"2026-03-01T10:{number // 60:02}:{number % 60:02}.000Z",
+            **common, "parentUuid": parent, "uuid": own, "type": kind,
+            "timestamp": f"2026-03-01T10:{number // 60:02}:{number % 60:02}.000Z",
             "message": {"role": kind, "content": content, "id": own, "model": "m"},
         }  # fmt: skip
         parent = own
@@ -88,7 +89,8 @@ def _rows(entry: Mapping[str, Any]) -> Iterable[str]:
 def _last_outputs(palace: Palace) -> Iterable[tuple[str, bool]]:
     with palace.database.snapshot() as connection:
         rows = connection.execute(
-            "SELECT s.session_id, (SELECT d.trust = 'external' AND EXISTS (SELECT 1 FROM outside o WHERE o.item = i.id AND o.kind = 'met')"
+            "SELECT s.session_id, (SELECT d.trust = 'external' AND EXISTS"
+            " (SELECT 1 FROM outside o WHERE o.item = i.id AND o.kind = 'met')"
             " FROM drawer_span p JOIN drawer d ON d.id = p.drawer WHERE p.item = i.id ORDER BY d.id DESC LIMIT 1)"
             " FROM source s JOIN item i ON i.source = s.id WHERE i.kind = 'message'"
             " AND i.ordinal = (SELECT max(ordinal) FROM item WHERE source = s.id AND kind = 'message')"

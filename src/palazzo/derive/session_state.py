@@ -31,7 +31,8 @@ _PATHS = re.compile(r"[\w./~@+-]{1,400}")
 _RUNNERS_FILES = frozenset(FILES_OF_RUNNERS.values())
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|ps1|mk)|[\w-]+", re.IGNORECASE)
 _ASKS = re.compile(
-    r"(?:^|[\s;&|(`\"'@!=:])(?:curl|wget|ssh|scp|rsync|nc|gh|glab|git +(?:pull|fetch|clone)|fetch\(|urlopen|requests\.|https?\.get)",
+    r"(?:^|[\s;&|(`\"'@!=:])(?:curl|wget|ssh|scp|rsync|nc|gh|glab|git +(?:pull|fetch|clone)"
+    r"|fetch\(|urlopen|requests\.|https?\.get)",
     re.MULTILINE,
 )
 _LONGEST_FILE = 65_536
@@ -67,7 +68,7 @@ class SessionState:
         return made is None or made <= brought
 
     def is_made(self, key: str) -> bool:
-        """Whether the last statement on a key is that it is one's own; a path's name must not have been brought since."""
+        """Whether the last statement on a key is that it is one's own; a path's name is not brought since."""
         made = self._last(self.made, self.before_made, key)
         if made is None:
             return False

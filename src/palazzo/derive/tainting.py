@@ -2,8 +2,9 @@
 
     a person speaks       a turn begins: nothing from outside is before the agent
     words from outside    a tool's output that is not known to be local, judged by its call, whatever its row says; what
-                          an earlier call of the session brought in, when it is read; what a sub-agent reports that had met such words, or of whose work nothing is known; a
-                          summary of a session that had; the task that such an agent gives to another; recorded words
+                          an earlier call of the session brought in, when it is read; what a sub-agent
+                          reports that had met such words, or of whose work nothing is known; a summary of a
+                          session that had; the task that such an agent gives to another; recorded words
                           from outside that a memory hands back
     from then on          what the agent says and calls for is tainted, and what its calls print
 

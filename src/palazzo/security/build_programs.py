@@ -70,7 +70,27 @@ def run_own_program(shell: Shell, program: str, arguments: list[str]) -> Outcome
 
 
 _OWN_VERBS = known.TASK_WORDS | frozenset(
-    "parse render convert explain tokens ast eval hash sort demo example examples dump compare hello sum encode decode run".split()  # noqa: SIM905
+    [
+        "parse",
+        "render",
+        "convert",
+        "explain",
+        "tokens",
+        "ast",
+        "eval",
+        "hash",
+        "sort",
+        "demo",
+        "example",
+        "examples",
+        "dump",
+        "compare",
+        "hello",
+        "sum",
+        "encode",
+        "decode",
+        "run",
+    ]
 )
 
 

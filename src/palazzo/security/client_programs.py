@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 _CLIENT_VALUES = frozenset(
     """
-    -H --header -d --data --data-raw --data-binary --data-urlencode --json -X --request -o --output -u --user -A --user-agent -e
-    --referer -b --cookie -c --cookie-jar -F --form -m --max-time -w --write-out --connect-timeout --retry --retry-delay -T
-    --upload-file --form-string -D --dump-header -r --range --cacert --cert --key -O-value -t -n -P --post-data --method --body-data
-    --timeout --tries -z --limit-rate -C --session -a --auth -A-value --body -q-value -t-value --duration --rate --method --import-path
-    -proto -import-path -plaintext-value -rate -duration -targets-value --retry-max-time --ciphers --max-redirs -U -y
+    -H --header -d --data --data-raw --data-binary --data-urlencode --json -X --request -o --output -u --user -A
+    --user-agent -e --referer -b --cookie -c --cookie-jar -F --form -m --max-time -w --write-out --connect-timeout
+    --retry --retry-delay -T --upload-file --form-string -D --dump-header -r --range --cacert --cert --key -O-value
+    -t -n -P --post-data --method --body-data --timeout --tries -z --limit-rate -C --session -a --auth -A-value
+    --body -q-value -t-value --duration --rate --method --import-path -proto -import-path -plaintext-value -rate
+    -duration -targets-value --retry-max-time --ciphers --max-redirs -U -y
     """.split()  # noqa: SIM905 - a table
 )
 
@@ -53,9 +54,10 @@ def judge_client(shell: Shell, name: str, arguments: list[str], has_input: bool,
                 return FOREIGN
             if word.startswith("--url="):
                 plain.append(word[6:])
-            elif (word in _CLIENT_VALUES and not (
-                name in ("wget",) and word in ("-c", "-q", "-r", "-d", "-b", "-A", "-w-")
-            )) or (re.fullmatch(r"-[a-zA-Z]*[oXHduAmwT]", word) and name in ("curl",)):
+            elif (
+                word in _CLIENT_VALUES
+                and not (name in ("wget",) and word in ("-c", "-q", "-r", "-d", "-b", "-A", "-w-"))
+            ) or (re.fullmatch(r"-[a-zA-Z]*[oXHduAmwT]", word) and name in ("curl",)):
                 skip = word
         else:
             plain.append(word)

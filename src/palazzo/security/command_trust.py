@@ -1,8 +1,8 @@
 """What a shell command prints and leaves behind, as far as it is known to be local. Pure.
 
-The rule is an allow-list: a command is local where every program that it runs is known to print the project's own files,
-its builds and tests, its version control or this machine's state. All else, and whatever cannot be parsed for certain, is
-somebody else's.
+The rule is an allow-list: a command is local where every program that it runs is known to print the
+project's own files, its builds and tests, its version control or this machine's state. All else, and whatever cannot be
+parsed for certain, is somebody else's.
 """
 
 from __future__ import annotations
@@ -12,12 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from palazzo.security import written_files
-from palazzo.security.git_commands import OWN_REVISION, GitEffect, judge_git, last_component
-from palazzo.security.loopback import is_own_server, names_foreign_address
+from palazzo.security.git_commands import OWN_REVISION, GitEffect, last_component
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.program_arguments import Outcome
 from palazzo.security.program_trust import is_plain_program, judge_program
-from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN, Project, is_dependency, reaches_everything
+from palazzo.security.project_paths import (
+    LOCAL_TEXT,
+    OWN_FILE,
+    UNKNOWN,
+    Project,
+    is_dependency,
+    reaches_everything,
+)
 from palazzo.security.shell_syntax import (
     Group,
     Redirection,
@@ -30,6 +36,7 @@ from palazzo.security.shell_syntax import (
     Word,
 )
 from palazzo.security.shell_words import parse_command
+from palazzo.security.word_expansion import has_braces, is_dangerous, is_own_socket, printed_by, spread_braces
 
 _OWN_LIST = "/dev/fd/62"
 """Stands for a list of names of the project's own files."""
@@ -37,13 +44,6 @@ MOST_STEPS = 2_000
 """Simple commands that are judged in one command line, each turn of its loops counted."""
 _MOST_TURNS = 8
 _MOST_NAMES = 64
-_MOST_BRACES = 32
-_PROXY = re.compile(r"(?:https?|all|ftp|socks\w*|no)_proxy", re.IGNORECASE)
-_DANGEROUS_VARIABLE = re.compile(
-    r"(?:GIT_(?!PAGER$|AUTHOR|COMMITTER|EDITOR$|TERMINAL_PROMPT$|OPTIONAL_LOCKS$|SEQUENCE_EDITOR$)\w+|LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV"
-    r"|PROMPT_COMMAND|IFS|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|CURL_HOME|KUBECONFIG|DOCKER_HOST)"
-)
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _OWN_DEVICES = re.compile(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?random|tty)|&\d+|\d+-?")
 
 
@@ -52,8 +52,8 @@ class CommandEffect:
     """What a command prints and what it leaves behind.
 
     `is_local`: all of its words are known to be local, as long as the working tree is. `reads_project`: they show files
-    or history of the project. `brought` are names of files and references that hold others' words afterwards, `made` the
-    paths, in plain form, that local words were written to. `git` are the effects on the working tree, in order.
+    or history of the project. `brought` are names of files and references that hold others' words afterwards, `made`
+    the paths, in plain form, that local words were written to. `git` are the effects on the working tree, in order.
     """
 
     is_local: bool = True
@@ -116,7 +116,7 @@ class Shell:
         self._read = UNKNOWN
         self._is_led = False
         self._last: bool | None = None
-        self._own_written: set[str] = set()
+        self.own_written: set[str] = set()
         self.fed_text: str | None = None
         """What a here-document feeds to the command that is judged."""
 
@@ -204,7 +204,7 @@ class Shell:
             and texts[0].startswith("~")
         ):
             return texts
-        return [one for text in texts for one in _with_braces(text)] if _has_braces(word) else texts
+        return [one for text in texts for one in spread_braces(text)] if has_braces(word) else texts
 
     def _value(self, piece: Variable) -> list[str]:
         name = piece.name
@@ -238,9 +238,9 @@ class Shell:
         is_local = self.effect.is_local
         self.effect.is_local = was_local and is_local
         if piece.is_process:
-            lists = is_local and _printed_by(self, piece.script) == OWN_FILE
+            lists = is_local and printed_by(self, piece.script) == OWN_FILE
             return _OWN_LIST if lists else "/dev/fd/63" if is_local else UNKNOWN
-        return _printed_by(self, piece.script) if is_local else UNKNOWN
+        return printed_by(self, piece.script) if is_local else UNKNOWN
 
     # --- simple commands ---------------------------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class Shell:
         if not words:
             self.variables.update(assigned)
             return False
-        if any(_is_dangerous(name, text) for name, values in assigned.items() for text in values):
+        if any(is_dangerous(name, text) for name, values in assigned.items() for text in values):
             self.effect.is_local = False
         if words[0] in ("read", "export", "declare", "local", "readonly", "typeset", "trap"):
             self._builtin(words)
@@ -269,7 +269,7 @@ class Shell:
             targets = self.written[before:] if before < len(self.written) else []
             self.effect.scripts.update(dict.fromkeys(targets[:8], self.fed_text))
         if outcome.is_local and self.effect.is_local:
-            self._own_written.update(plain for path in self.written if (plain := self.plain(path)))
+            self.own_written.update(plain for path in self.written if (plain := self.plain(path)))
         return outcome.lists_own_files
 
     def _builtin(self, words: list[str]) -> None:
@@ -287,7 +287,7 @@ class Shell:
                 self.variables[name] = [value]
             if words[0] == "export":
                 texts = [value] if equals else self.variables.get(name, [])
-                self._is_led |= any(_is_dangerous(name, text) for text in texts)
+                self._is_led |= any(is_dangerous(name, text) for text in texts)
 
     def call_function(self, name: str) -> bool:
         """Run the body of a function that was defined before; return whether it can be told what it does."""
@@ -310,10 +310,10 @@ class Shell:
                     self.fed_text = text
                 case "<" | "<>":
                     feeds = True
-                    if not self.is_own(text) and not _is_own_socket(text):
+                    if not self.is_own(text) and not is_own_socket(text):
                         self.effect.is_local = False
                 case _:
-                    if text.startswith(("/dev/tcp/", "/dev/udp/")) and not _is_own_socket(text):
+                    if text.startswith(("/dev/tcp/", "/dev/udp/")) and not is_own_socket(text):
                         self.effect.is_local = False
                     if not _OWN_DEVICES.fullmatch(text):
                         self.written.append(text)
@@ -332,7 +332,7 @@ class Shell:
         if effect.made_directory:
             self.written.append(effect.made_directory)
             if plain := self.plain(effect.made_directory):
-                self._own_written.add(plain)
+                self.own_written.add(plain)
 
     def note_detour(self) -> None:
         """Note that another's commit was checked out."""
@@ -341,7 +341,7 @@ class Shell:
     def is_dangerous_assignment(self, word: str) -> bool:
         """Whether `NAME=value` before a program may lead it elsewhere."""
         name, _, value = word.partition("=")
-        return _is_dangerous(name, value)
+        return is_dangerous(name, value)
 
     def is_foreign_port(self, port: str) -> bool:
         """Whether somebody else's words may be served at a port of this machine."""
@@ -372,16 +372,18 @@ class Shell:
         plain = self.plain(path)
         if not plain:
             return False
-        if plain in self._own_written or self.is_made(plain):
+        if plain in self.own_written or self.is_made(plain):
             return True
-        return self.own.has_path(plain, self.project) or (not reaches_everything(path) and self.project.is_own(plain))
+        if self.own.has_path(plain, self.project):
+            return True
+        return not reaches_everything(path) and self.project.is_own(plain)
 
     def was_made(self, plain: str) -> bool:
         """Whether local words were written to this very path."""
-        return plain in self._own_written or self._holds(f"made:{plain}")
+        return plain in self.own_written or self._holds(f"made:{plain}")
 
     def is_build_output(self, path: str) -> bool:
-        """Whether a path is in a directory that builds fill: its names are the project's own, its words may be others'."""
+        """Whether a path is in a directory that builds fill: its names are the project's own, its words perhaps not."""
         plain = self.plain(path)
         first = self.project.relative(plain).split("/")[0] if plain and self.project.is_inside(plain) else ""
         return first in ("dist", "out", "public", ".next", ".nuxt", ".output", "coverage") and not is_dependency(plain)
@@ -398,80 +400,3 @@ class Shell:
         is_own = self.is_own(path)
         self.directory = self.plain(path) or "/unknown"
         return is_own
-
-
-def _is_dangerous(name: str, value: str) -> bool:
-    if not value or name.lower() == "no_proxy":
-        return False
-    if re.fullmatch(r"(?:\w*_)?(?:PAGER|EDITOR|BROWSER)|VISUAL", name):
-        return value not in ("cat", "less", "more", "true", ":", "vi", "vim", "nano")
-    return bool(_PROXY.fullmatch(name) or _DANGEROUS_VARIABLE.fullmatch(name)) or names_foreign_address(value)
-
-
-def _is_own_socket(path: str) -> bool:
-    """Whether bash would connect to this machine's own server."""
-    parts = path.split("/")
-    return path.startswith("/dev/tcp/") and len(parts) == 5 and is_own_server(f"{parts[3]}:{parts[4]}")
-
-
-def _has_braces(word: Word) -> bool:
-    return any(isinstance(piece, Text) and not piece.is_quoted and "{" in piece.text for piece in word)
-
-
-def _with_braces(text: str) -> list[str]:
-    texts = [text]
-    for _ in range(4):
-        spread = []
-        for one in texts:
-            found = _BRACES.search(one)
-            spread += (
-                [one[: found.start()] + part + one[found.end() :] for part in found[1].split(",")] if found else [one]
-            )
-        if len(spread) > _MOST_BRACES:
-            return [UNKNOWN]
-        if spread == texts:
-            break
-        texts = spread
-    return texts
-
-
-def _first_words(script: Script, shell: Shell) -> list[str]:
-    if len(script) != 1 or not script[0].pipeline or not isinstance(script[0].pipeline[0], Simple):
-        return []
-    return ["".join(shell.expand(word)) for word in script[0].pipeline[0].words]
-
-
-def _printed_by(shell: Shell, script: Script) -> str:
-    """What stands for the output of a local substitution."""
-    words = _first_words(script, shell)
-    match words:
-        case ["pwd", *_]:
-            return shell.directory or "."
-        case ["which" | "type", *_, name] | ["command", "-v", name]:
-            return name
-        case ["git", "rev-parse", "--show-toplevel"]:
-            return shell.project.root or "."
-        case ["git", "merge-base", *_]:
-            return OWN_REVISION
-        case ["git", "rev-parse" | "rev-list" | "describe", *revisions]:
-            plain = [word for word in revisions if not word.startswith("--")]
-            return OWN_REVISION if judge_git(["show", *plain], shell.is_own, shell.own).is_local else UNKNOWN
-        case ["git", "ls-files" | "diff" | "grep", *_] | ["rg" | "fd" | "find" | "ls" | "grep" | "fdfind", *_]:
-            lists = (
-                words[1] == "ls-files"
-                or words[0] in ("fd", "fdfind", "ls", "find")
-                or bool(
-                    {"--name-only", "-l", "--files", "--files-with-matches", "-rl", "-rln", "-lr", "-il"} & set(words)
-                )
-            )
-            return OWN_FILE if lists and len(script[0].pipeline) <= 3 else LOCAL_TEXT
-        case ["echo" | "printf", text] if len(script[0].pipeline) == 1:
-            return text
-        case ["dirname", path]:
-            return path.rpartition("/")[0] or "."
-        case ["mktemp", *_]:
-            shell.written.append("/tmp/palazzo-mktemp")  # noqa: S108 - a name that stands for another
-            shell._own_written.add("/tmp/palazzo-mktemp")  # noqa: S108
-            return "/tmp/palazzo-mktemp"  # noqa: S108
-        case _:
-            return LOCAL_TEXT

@@ -61,9 +61,10 @@ def is_own_only(option: str) -> bool:
 
 _SEARCH_VALUES = frozenset(
     """
-    -A -B -C -m -g -t -T -e -f -d -D --regexp --file --include --exclude --exclude-dir --glob --iglob --type --type-not -E --extension
-    --max-depth --max-count --context --after-context --before-context --color --colors -M --max-columns -j --threads --sort --sortr
-    -r --replace --max-filesize -x --exec -H-value -S-value --type-add --binary-files --ignore-dir --exclude-from
+    -A -B -C -m -g -t -T -e -f -d -D --regexp --file --include --exclude --exclude-dir --glob --iglob --type
+    --type-not -E --extension --max-depth --max-count --context --after-context --before-context --color --colors -M
+    --max-columns -j --threads --sort --sortr -r --replace --max-filesize -x --exec -H-value -S-value --type-add
+    --binary-files --ignore-dir --exclude-from
     """.split()  # noqa: SIM905 - a table
 )
 
@@ -198,9 +199,7 @@ def judge_archive(shell: Shell, name: str, arguments: list[str], has_input: bool
             shell.written += archive
         return Outcome(is_own, False)
     archives = named or [word for word in plain if PACKED.search(word)]
-    archives += [
-        after for before, after in itertools.pairwise(arguments) if re.fullmatch(r"-?[a-zA-Z]*f", before)
-    ]
+    archives += [after for before, after in itertools.pairwise(arguments) if re.fullmatch(r"-?[a-zA-Z]*f", before)]
     return Outcome(bool(archives) and all(shell.is_own(word) for word in archives))
 
 

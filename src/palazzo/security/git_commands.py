@@ -22,17 +22,19 @@ _REMOTES = frozenset(
 )
 _BRANCHES = frozenset(
     """
-    feature features feat fix fixes bugfix bug hotfix chore docs doc release releases refactor test tests testing wip topic
-    topics task tasks user users dev ci build perf style experiment experiments exp spike spikes my mine local codex claude
-    cursor agent agents aider copilot opencode cline issue issues ticket tickets story epic improvement improve enhancement
-    tmp backup archive support rfc design hack try demo poc prototype heads tags stash tag v
+    feature features feat fix fixes bugfix bug hotfix chore docs doc release releases refactor test tests testing
+    wip topic topics task tasks user users dev ci build perf style experiment experiments exp spike spikes my mine
+    local codex claude cursor agent agents aider copilot opencode cline issue issues ticket tickets story epic
+    improvement improve enhancement tmp backup archive support rfc design hack try demo poc prototype heads tags
+    stash tag v
     """.split()  # noqa: SIM905 - a table
 )
 _SOURCES = frozenset(
     """
-    src lib app apps packages pkg cmd internal test tests spec docs doc web server client config scripts tools services
-    crates modules components core api cli ui db sql infra deploy charts examples fixtures include bin benches integration
-    e2e frontend backend migrations assets styles public benchmarks proto types .github site examples plugins python js
+    src lib app apps packages pkg cmd internal test tests spec docs doc web server client config scripts tools
+    services crates modules components core api cli ui db sql infra deploy charts examples fixtures include bin
+    benches integration e2e frontend backend migrations assets styles public benchmarks proto types .github site
+    examples plugins python js
     """.split()  # noqa: SIM905 - a table
 )
 _REMOTE_REFERENCE = re.compile(r"FETCH_HEAD|MERGE_HEAD|refs/(?!heads(?:/|$)|tags(?:/|$)|stash$|notes$)", re.IGNORECASE)
@@ -47,12 +49,13 @@ _SAFE_CONFIG = re.compile(
 )
 _WITH_VALUE = frozenset(
     """
-    -n -L -S -G -m -F -C -c -u -t -b -B -U -O -o -s --author --since --until --after --before --grep --format --pretty
-    --max-count --message --file --date --output --diff-filter --stat --word-diff-regex --committer --skip --sort --points-at
-    --abbrev --strategy --strategy-option -X --onto --exec -x --cleanup --trailer --reuse-message --fixup --squash --merge-base
-    --unified --dirstat --inter-hunk-context --anchored -e -A -l --contains --merged --no-merged --no-contains -M --max-depth
-    --output-directory --start-number --subject-prefix --reroll-count --local-user --key --orphan --track --conflict --pathspec-from-file
-    --name --prefix --directory --exclude -p1 -p2 --ancestry-path
+    -n -L -S -G -m -F -C -c -u -t -b -B -U -O -o -s --author --since --until --after --before --grep --format
+    --pretty --max-count --message --file --date --output --diff-filter --stat --word-diff-regex --committer --skip
+    --sort --points-at --abbrev --strategy --strategy-option -X --onto --exec -x --cleanup --trailer --reuse-message
+    --fixup --squash --merge-base --unified --dirstat --inter-hunk-context --anchored -e -A -l --contains --merged
+    --no-merged --no-contains -M --max-depth --output-directory --start-number --subject-prefix --reroll-count
+    --local-user --key --orphan --track --conflict --pathspec-from-file --name --prefix --directory --exclude -p1
+    -p2 --ancestry-path
     """.split()  # noqa: SIM905 - a table
 ) - {
     "-p1",
@@ -77,10 +80,10 @@ _WITH_VALUE = frozenset(
 """Options whose value is a word of its own, and no revision. Those that a command takes otherwise are not here."""
 _PRINTS_LOCAL = frozenset(
     """
-    status reflog add mv rm commit stash bisect rev-list rev-parse merge-base cherry name-rev describe
-    var version count-objects fsck gc prune init config check-ignore check-attr check-ref-format ls-files hash-object
-    write-tree update-index symbolic-ref column mailmap check-mailmap diff-files maintenance sparse-checkout clean rerere
-    push send-pack update-ref merge-tree merge-file rm stripspace interpret-trailers lfs-status
+    status reflog add mv rm commit stash bisect rev-list rev-parse merge-base cherry name-rev describe var version
+    count-objects fsck gc prune init config check-ignore check-attr check-ref-format ls-files hash-object write-tree
+    update-index symbolic-ref column mailmap check-mailmap diff-files maintenance sparse-checkout clean rerere push
+    send-pack update-ref merge-tree merge-file rm stripspace interpret-trailers lfs-status
     """.split()  # noqa: SIM905 - a table
 )
 """Commands that print what is known here: states, names, hashes; whatever revisions they are given."""
@@ -117,8 +120,8 @@ _MESSAGE = frozenset(
 class GitEffect:
     """What a git command does: whether its words are `local`, and what it leaves behind.
 
-    `tree` says what became of the working tree: `pulled` (others' words came into the branch), `detour` (another's commit
-    was checked out), `switched` (to an own `branch`), `reset` (to the own revision `branch`), `''` where it stays.
+    `tree` says what became of the working tree: `pulled` (others' words came into the branch), `detour` (another's
+    commit was checked out), `switched` (to an own `branch`), `reset` (to the own `branch`), `''` where it stays.
     """
 
     is_local: bool
@@ -137,7 +140,7 @@ class GitEffect:
 
 
 def judge_git(words: Sequence[str], is_own_path: Callable[[str], bool], own: frozenset[str] = frozenset()) -> GitEffect:
-    """Judge `git` followed by `words`; `is_own_path` says of a path whether it is the project's, `own` names own remotes."""
+    """Judge `git` followed by `words`; `is_own_path` says it of a path, `own` names own remotes."""
     words, is_here = _without_globals(list(words), is_own_path)
     if not is_here or not words:
         return GitEffect(is_here and not words)

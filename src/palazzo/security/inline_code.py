@@ -17,28 +17,31 @@ IsOwn = Callable[[str], bool]
 
 _PYTHON_MODULES = frozenset(
     """
-    json re sys math datetime collections itertools functools textwrap string pathlib tomllib csv statistics random hashlib base64
-    binascii struct decimal fractions pprint time calendar typing dataclasses enum uuid operator bisect heapq difflib ast tokenize
-    unicodedata copy types abc configparser yaml toml platform keyword colorsys zlib fnmatch glob os io shlex timeit
-    contextlib numbers argparse xml html secrets codecs locale sysconfig warnings traceback inspect dis token errno
+    json re sys math datetime collections itertools functools textwrap string pathlib tomllib csv statistics random
+    hashlib base64 binascii struct decimal fractions pprint time calendar typing dataclasses enum uuid operator
+    bisect heapq difflib ast tokenize unicodedata copy types abc configparser yaml toml platform keyword colorsys
+    zlib fnmatch glob os io shlex timeit contextlib numbers argparse xml html secrets codecs locale sysconfig
+    warnings traceback inspect dis token errno
     """.split()  # noqa: SIM905 - a table
 )
 _PYTHON_DEEP = frozenset({"urllib.parse", "os.path", "xml.etree", "xml.etree.ElementTree", "collections.abc"})
 _PYTHON_CALLS_DENIED = frozenset(
     """
-    exec eval compile __import__ globals locals vars getattr setattr delattr breakpoint input system popen execv execve execvp
-    spawn spawnl spawnv fork import_module run_path run_module getline get_data environ getenv startfile posix_spawn
-    expanduser home url2pathname modules meta_path loader unsafe_load full_load Loader UnsafeLoader scandir walk listdir
-    putenv help license credits chdir symlink link sendfile getfile getsource getsourcefile fdopen openat readlink chroot getsourcelines
+    exec eval compile __import__ globals locals vars getattr setattr delattr breakpoint input system popen execv
+    execve execvp spawn spawnl spawnv fork import_module run_path run_module getline get_data environ getenv
+    startfile posix_spawn expanduser home url2pathname modules meta_path loader unsafe_load full_load Loader
+    UnsafeLoader scandir walk listdir putenv help license credits chdir symlink link sendfile getfile getsource
+    getsourcefile fdopen openat readlink chroot getsourcelines
     """.split()  # noqa: SIM905 - a table
 )
 _OPENERS = frozenset({"open", "Path", "PurePath", "glob", "iglob", "rglob", "joinpath", "with_name", "FileInput"})
 _JS_WORDS = frozenset(
     """
-    console JSON Object Array Math String Number Boolean Date RegExp Map Set Symbol BigInt parseInt parseFloat isNaN NaN Infinity
-    undefined null true false var let const function return if else for of in while do switch case break continue new typeof instanceof
-    try catch finally throw Error TypeError void delete async await this encodeURIComponent decodeURIComponent encodeURI decodeURI
-    URL URLSearchParams Intl structuredClone atob btoa Promise Buffer default class extends yield require process
+    console JSON Object Array Math String Number Boolean Date RegExp Map Set Symbol BigInt parseInt parseFloat isNaN
+    NaN Infinity undefined null true false var let const function return if else for of in while do switch case
+    break continue new typeof instanceof try catch finally throw Error TypeError void delete async await this
+    encodeURIComponent decodeURIComponent encodeURI decodeURI URL URLSearchParams Intl structuredClone atob btoa
+    Promise Buffer default class extends yield require process
     """.split()  # noqa: SIM905 - a table
 )
 _JS_MODULES = frozenset(
@@ -63,7 +66,25 @@ _JS_TOKEN = re.compile(
     re.DOTALL,
 )
 _JS_MEMBERS_DENIED = frozenset(
-    "constructor prototype __proto__ mainModule binding env exec execSync spawn spawnSync fork load import dlopen stdin openStdin homedir".split()  # noqa: SIM905
+    [
+        "constructor",
+        "prototype",
+        "__proto__",
+        "mainModule",
+        "binding",
+        "env",
+        "exec",
+        "execSync",
+        "spawn",
+        "spawnSync",
+        "fork",
+        "load",
+        "import",
+        "dlopen",
+        "stdin",
+        "openStdin",
+        "homedir",
+    ]
 )
 _READS = frozenset(
     {
@@ -89,10 +110,11 @@ _SED_SUBSTITUTE = re.compile(
 )
 _PERL_WORDS = frozenset(
     """
-    print printf say if unless else elsif while until for foreach my our local and or not eq ne lt gt le ge cmp x split join map grep sort
-    reverse keys values each push pop shift unshift splice length substr index rindex uc lc ucfirst lcfirst sprintf chomp chop
-    puts pp p defined exists delete scalar last next redo eof BEGIN END ARGV STDIN STDERR STDOUT int abs hex oct ord chr pos tr y undef exit
-    die warn wantarray sub return qw q qq strict warnings use utf8 g i m s e0 n p a l ne cr gr gi
+    print printf say if unless else elsif while until for foreach my our local and or not eq ne lt gt le ge cmp x
+    split join map grep sort reverse keys values each push pop shift unshift splice length substr index rindex uc lc
+    ucfirst lcfirst sprintf chomp chop puts pp p defined exists delete scalar last next redo eof BEGIN END ARGV
+    STDIN STDERR STDOUT int abs hex oct ord chr pos tr y undef exit die warn wantarray sub return qw q qq strict
+    warnings use utf8 g i m s e0 n p a l ne cr gr gi
     """.split()  # noqa: SIM905 - a table
 )
 _PERL_CODE = re.compile(
@@ -101,11 +123,12 @@ _PERL_CODE = re.compile(
 )
 _POWERSHELL_OWN = frozenset(
     """
-    get-content select-string get-childitem get-item test-path measure-object select-object where-object foreach-object sort-object
-    group-object format-table format-list out-string write-output write-host convertfrom-json convertto-json get-location set-location
-    invoke-scriptanalyzer invoke-pester get-command get-date get-process get-random split-path join-path resolve-path compare-object
-    get-filehash out-null new-item remove-item copy-item set-content add-content out-file tee-object dotnet git import-module
-    gc ls dir cat type select where sort measure ft fl echo cd pwd sls gci get-variable get-help get-psdrive format-hex get-unique
+    get-content select-string get-childitem get-item test-path measure-object select-object where-object
+    foreach-object sort-object group-object format-table format-list out-string write-output write-host
+    convertfrom-json convertto-json get-location set-location invoke-scriptanalyzer invoke-pester get-command
+    get-date get-process get-random split-path join-path resolve-path compare-object get-filehash out-null new-item
+    remove-item copy-item set-content add-content out-file tee-object dotnet git import-module gc ls dir cat type
+    select where sort measure ft fl echo cd pwd sls gci get-variable get-help get-psdrive format-hex get-unique
     """.split()  # noqa: SIM905 - a table
 )
 _POWERSHELL_WEB = frozenset({"invoke-restmethod", "invoke-webrequest", "irm", "iwr", "curl", "wget"})
@@ -130,7 +153,23 @@ def is_own_python(code: str, is_own: IsOwn) -> bool:
 
 _NETWORK = frozenset({"urllib.request", "requests", "httpx"})
 _REQUESTS = frozenset(
-    ["get", "post", "put", "delete", "head", "patch", "options", "request", "urlopen", "urlretrieve", "Request", "Client", "Session", "stream", "send"]
+    [
+        "get",
+        "post",
+        "put",
+        "delete",
+        "head",
+        "patch",
+        "options",
+        "request",
+        "urlopen",
+        "urlretrieve",
+        "Request",
+        "Client",
+        "Session",
+        "stream",
+        "send",
+    ]
 )
 
 
@@ -306,10 +345,14 @@ def is_own_powershell(code: str, is_own: IsOwn, judge: Callable[[str], bool]) ->
             addresses = [word for word in words[1:] if "://" in word or "." in word or "localhost" in word]
             if not addresses or not all(judge(address) for address in addresses):
                 return False
-        elif name not in _POWERSHELL_OWN or (name in ("dotnet", "git") and not judge(part)) or any(
-            names_foreign_address(word)
-            for word in words
-            if name not in ("select-string", "sls", "write-output", "write-host", "echo")
+        elif (
+            name not in _POWERSHELL_OWN
+            or (name in ("dotnet", "git") and not judge(part))
+            or any(
+                names_foreign_address(word)
+                for word in words
+                if name not in ("select-string", "sls", "write-output", "write-host", "echo")
+            )
         ):
             return False
         elif name not in (

@@ -1,4 +1,4 @@
-"""Interpreters and shells: local where the code that they are given is, or a script's name says that it builds. Pure."""
+"""Interpreters and shells: local where their code is, or where a script's name says that it builds. Pure."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _are_own_paths(shell: Shell, words: Sequence[str]) -> bool:
 
 _PYTHON_MODULES = frozenset(
     """
-    json.tool compileall py_compile venv doctest timeit tabnanny symtable ast tokenize dis build pip-noop pyclbr trace cProfile pdb
-    unittest pytest zipapp calendar platform sysconfig site this
+    json.tool compileall py_compile venv doctest timeit tabnanny symtable ast tokenize dis build pip-noop pyclbr
+    trace cProfile pdb unittest pytest zipapp calendar platform sysconfig site this
     """.split()  # noqa: SIM905 - a table
 )
 
@@ -73,7 +73,24 @@ def _python_module(shell: Shell, module: str, arguments: list[str], has_input: b
 
 
 _DJANGO = frozenset(
-    ["test", "check", "makemigrations", "migrate", "showmigrations", "sqlmigrate", "collectstatic", "compilemessages", "makemessages", "diffsettings", "startapp", "squashmigrations", "show_urls", "validate_templates", "optimizemigration", "help"]
+    [
+        "test",
+        "check",
+        "makemigrations",
+        "migrate",
+        "showmigrations",
+        "sqlmigrate",
+        "collectstatic",
+        "compilemessages",
+        "makemessages",
+        "diffsettings",
+        "startapp",
+        "squashmigrations",
+        "show_urls",
+        "validate_templates",
+        "optimizemigration",
+        "help",
+    ]
 )
 
 
@@ -151,9 +168,7 @@ def node_program(shell: Shell, name: str, arguments: list[str], has_input: bool,
 def perl_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     if arguments[:1] in (["-c"], ["-wc"], ["-cw"]):
         return judge_tool_run(shell, arguments[1:])
-    codes = [
-        after for before, after in itertools.pairwise(arguments) if re.fullmatch(r"-\w*[eE]", before)
-    ]
+    codes = [after for before, after in itertools.pairwise(arguments) if re.fullmatch(r"-\w*[eE]", before)]
     if any(word.startswith(("-M", "-m", "-r", "-I", "-S")) for word in arguments):
         return FOREIGN
     if not codes:

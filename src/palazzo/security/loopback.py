@@ -1,7 +1,7 @@
 """Which addresses are this machine's own. Pure.
 
-An address is read as the programs that ask it do: what stands before `@` is a user, what stands behind `#` or `?` is not
-asked, a host may be one number. Whatever is not certain is not loopback.
+An address is read as the programs that ask it do: what stands before `@` is a user, what stands behind `#` or `?`
+is not asked, a host may be one number. Whatever is not certain is not loopback.
 """
 
 from __future__ import annotations

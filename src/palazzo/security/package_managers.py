@@ -37,7 +37,7 @@ def _plain(arguments: Sequence[str], with_value: Sequence[str] = ()) -> list[str
 def _by_command(
     *commands: str, values: Sequence[str] = (), options: Sequence[str] = ()
 ) -> Callable[[list[str]], Managed]:
-    """Return a rule: local where the first plain word is one of the commands, or an option says that nothing is done."""
+    """Return a rule: local where the first plain word is one of the commands, or an option is one of `options`."""
 
     def rule(arguments: list[str]) -> Managed:
         plain = _plain(arguments, values)
@@ -70,14 +70,11 @@ _NODE_QUIET = frozenset(
         "root",
         "bin",
         "init",
-        "link-noop",
         "pkg",
-        "why-noop",
         "config",
         "get",
         "set",
         "workspaces",
-        "bugs-noop",
     )
 )
 
@@ -155,11 +152,7 @@ def _cargo(arguments: list[str]) -> Managed:
     command = next(iter(plain), "")
     if command in ("run", "r"):
         own = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
-        names = [
-            word
-            for before, word in itertools.pairwise(arguments)
-            if before in ("--bin", "--example", "-p")
-        ]
+        names = [word for before, word in itertools.pairwise(arguments) if before in ("--bin", "--example", "-p")]
         harmless = {"--help", "-h", "--version", "-V", "help"} & set(own)
         words = [word for word in own if not word.startswith("-")]
         return Managed(
@@ -169,10 +162,47 @@ def _cargo(arguments: list[str]) -> Managed:
         return Managed(all(is_build_task(word) for word in plain[1:]))
     return Managed(
         command
-        in ("build", "b", "check", "c", "test", "t", "nextest", "clippy", "fmt", "bench", "doc", "rustdoc", "clean", "fix", "llvm-cov",
-            "tarpaulin", "hack", "miri", "machete", "udeps", "deny-noop", "rustc", "pkgid", "verify-project", "locate-project", "expand", "criterion",
-            "insta", "make", "package", "init", "new", "sort", "careful", "mutants", "fuzz", "asm", "bloat", "size", "semver-checks-noop", "geiger-noop")
-    )  # fmt: skip
+        in (
+            "build",
+            "b",
+            "check",
+            "c",
+            "test",
+            "t",
+            "nextest",
+            "clippy",
+            "fmt",
+            "bench",
+            "doc",
+            "rustdoc",
+            "clean",
+            "fix",
+            "llvm-cov",
+            "tarpaulin",
+            "hack",
+            "miri",
+            "machete",
+            "udeps",
+            "rustc",
+            "pkgid",
+            "verify-project",
+            "locate-project",
+            "expand",
+            "criterion",
+            "insta",
+            "make",
+            "package",
+            "init",
+            "new",
+            "sort",
+            "careful",
+            "mutants",
+            "fuzz",
+            "asm",
+            "bloat",
+            "size",
+        )
+    )
 
 
 def _go(arguments: list[str]) -> Managed:
@@ -241,9 +271,25 @@ def _bazel(arguments: list[str]) -> Managed:
 
 
 def _mix(arguments: list[str]) -> Managed:
-    return Managed(next(iter(_plain(arguments)), "test") in (
-        "test", "compile", "format", "credo", "dialyzer", "ecto.migrate", "ecto.migrations", "phx.routes", "docs", "clean", "coveralls", "xref", "ecto.gen.migration", "sobelow",
-    ))  # fmt: skip
+    return Managed(
+        next(iter(_plain(arguments)), "test")
+        in (
+            "test",
+            "compile",
+            "format",
+            "credo",
+            "dialyzer",
+            "ecto.migrate",
+            "ecto.migrations",
+            "phx.routes",
+            "docs",
+            "clean",
+            "coveralls",
+            "xref",
+            "ecto.gen.migration",
+            "sobelow",
+        )
+    )
 
 
 def _uv(arguments: list[str]) -> Managed:
@@ -273,11 +319,7 @@ def _pip(arguments: list[str]) -> Managed:
 def _monorepo(arguments: list[str]) -> Managed:
     """turbo, nx and lerna: tasks by name."""
     plain = _plain(arguments, ("--filter", "-p", "--projects", "-t", "--target", "--targets", "--scope", "-c"))
-    targets = [
-        after
-        for before, after in itertools.pairwise(arguments)
-        if before in ("-t", "--target", "--targets")
-    ]
+    targets = [after for before, after in itertools.pairwise(arguments) if before in ("-t", "--target", "--targets")]
     targets += [word.partition("=")[2] for word in arguments if word.startswith(("--target", "-t="))]
     names = [word for word in plain if word not in ("run", "run-many", "affected")]
     names = targets or [name.rpartition(":")[2] for name in names[:1]]
@@ -303,28 +345,78 @@ def _bundle(arguments: list[str]) -> Managed:
 
 
 MANAGERS: dict[str, Callable[[list[str]], Managed]] = {
-    "npm": _npm, "pnpm": _node, "yarn": _node, "bun": _node, "cargo": _cargo, "go": _go, "mvn": _maven, "mvnw": _maven,
-    "gradle": _gradle, "gradlew": _gradle, "dotnet": _dotnet, "swift": _swift, "bazel": _bazel, "bazelisk": _bazel, "mix": _mix,
-    "uv": _uv, "deno": _deno, "pip": _pip, "pip3": _pip, "composer": _composer, "bundle": _bundle, "turbo": _monorepo,
-    "nx": _monorepo, "lerna": _monorepo,
+    "npm": _npm,
+    "pnpm": _node,
+    "yarn": _node,
+    "bun": _node,
+    "cargo": _cargo,
+    "go": _go,
+    "mvn": _maven,
+    "mvnw": _maven,
+    "gradle": _gradle,
+    "gradlew": _gradle,
+    "dotnet": _dotnet,
+    "swift": _swift,
+    "bazel": _bazel,
+    "bazelisk": _bazel,
+    "mix": _mix,
+    "uv": _uv,
+    "deno": _deno,
+    "pip": _pip,
+    "pip3": _pip,
+    "composer": _composer,
+    "bundle": _bundle,
+    "turbo": _monorepo,
+    "nx": _monorepo,
+    "lerna": _monorepo,
     "poetry": _by_command("check", "version", "build", "env", "config"),
-    "pdm": _by_command("build", "info"), "rye": _by_command("test", "lint", "fmt", "build", "version"),
-    "hatch": _by_command("test", "fmt", "build", "version", "env"), "pipenv": _by_command("--venv"),
+    "pdm": _by_command("build", "info"),
+    "rye": _by_command("test", "lint", "fmt", "build", "version"),
+    "hatch": _by_command("test", "fmt", "build", "version", "env"),
+    "pipenv": _by_command("--venv"),
     "zig": _by_command("build", "test", "fmt", "version", "build-exe", "build-lib", "ast-check"),
-    "sbt": _by_command("test", "compile", "clean", "package", "testOnly", "scalafmt", "scalafmtCheck", "scalafmtAll", "Test/compile"),
-    "mill": _by_command("test", "compile", "__.test", "__.compile"), "lein": _by_command("test", "check", "compile", "clean", "eastwood"),
-    "stack": _by_command("build", "test", "bench", "clean"), "cabal": _by_command("build", "test", "bench", "check", "clean", "haddock"),
-    "dune": _by_command("build", "test", "runtest", "fmt", "clean", "promote"), "rebar3": _by_command("ct", "eunit", "compile", "dialyzer", "xref", "fmt", "lint"),
-    "flutter": _by_command("test", "analyze", "build", "format", "clean", "gen-l10n", "drive"), "dart": _by_command("test", "analyze", "format", "compile", "fix"),
-    "gleam": _by_command("test", "build", "check", "format"), "nimble": _by_command("test", "build", "check"),
-    "shards": _by_command("check", "build"), "crystal": _by_command("spec", "build", "tool"), "forge": _by_command("test", "build", "fmt", "coverage", "snapshot", "inspect", "clean"),
-    "hardhat": _by_command("test", "compile", "coverage", "size-contracts"), "anchor": _by_command("test", "build"), "elm": _by_command("make"),
-    "ng": _by_command("test", "build", "lint", "e2e", "generate", "g"), "vue-cli-service": _by_command("build", "lint", "test:unit"), "next": _by_command("build", "lint", "info"),
-    "astro": _by_command("build", "check"), "nuxt": _by_command("build", "typecheck", "generate"), "remix": _by_command("build", "routes", "vite:build"), "expo": _by_command("lint"),
-    "react-scripts": _by_command("test", "build"), "rust-analyzer": _by_command("diagnostics"), "wasm-pack": _by_command("build", "test"), "maturin": _by_command("build"),
-    "pod": _by_command("--version"), "fastlane": _by_command("test", "tests", "lint"), "tuist": _by_command("build", "test"), "earthly": _by_command("+test", "+lint", "+build"),
-    "pants": _by_command("test", "check", "lint", "fmt"), "buck2": _by_command("build", "test"), "west": _by_command("build"), "idf.py": _by_command("build", "size"), "pio": _by_command("test", "check"),
-    "platformio": _by_command("test", "check"), "arduino-cli": _by_command("compile"), "sphinx-build": lambda _: _LOCAL, "jekyll": _by_command("build", "doctor"),
-    "rails-noop": _by_command(""),
-}  # fmt: skip
+    "sbt": _by_command(
+        "test", "compile", "clean", "package", "testOnly", "scalafmt", "scalafmtCheck", "scalafmtAll", "Test/compile"
+    ),
+    "mill": _by_command("test", "compile", "__.test", "__.compile"),
+    "lein": _by_command("test", "check", "compile", "clean", "eastwood"),
+    "stack": _by_command("build", "test", "bench", "clean"),
+    "cabal": _by_command("build", "test", "bench", "check", "clean", "haddock"),
+    "dune": _by_command("build", "test", "runtest", "fmt", "clean", "promote"),
+    "rebar3": _by_command("ct", "eunit", "compile", "dialyzer", "xref", "fmt", "lint"),
+    "flutter": _by_command("test", "analyze", "build", "format", "clean", "gen-l10n", "drive"),
+    "dart": _by_command("test", "analyze", "format", "compile", "fix"),
+    "gleam": _by_command("test", "build", "check", "format"),
+    "nimble": _by_command("test", "build", "check"),
+    "shards": _by_command("check", "build"),
+    "crystal": _by_command("spec", "build", "tool"),
+    "forge": _by_command("test", "build", "fmt", "coverage", "snapshot", "inspect", "clean"),
+    "hardhat": _by_command("test", "compile", "coverage", "size-contracts"),
+    "anchor": _by_command("test", "build"),
+    "elm": _by_command("make"),
+    "ng": _by_command("test", "build", "lint", "e2e", "generate", "g"),
+    "vue-cli-service": _by_command("build", "lint", "test:unit"),
+    "next": _by_command("build", "lint", "info"),
+    "astro": _by_command("build", "check"),
+    "nuxt": _by_command("build", "typecheck", "generate"),
+    "remix": _by_command("build", "routes", "vite:build"),
+    "expo": _by_command("lint"),
+    "react-scripts": _by_command("test", "build"),
+    "rust-analyzer": _by_command("diagnostics"),
+    "wasm-pack": _by_command("build", "test"),
+    "maturin": _by_command("build"),
+    "pod": _by_command("--version"),
+    "fastlane": _by_command("test", "tests", "lint"),
+    "tuist": _by_command("build", "test"),
+    "earthly": _by_command("+test", "+lint", "+build"),
+    "pants": _by_command("test", "check", "lint", "fmt"),
+    "buck2": _by_command("build", "test"),
+    "west": _by_command("build"),
+    "idf.py": _by_command("build", "size"),
+    "pio": _by_command("test", "check"),
+    "platformio": _by_command("test", "check"),
+    "arduino-cli": _by_command("compile"),
+    "sphinx-build": lambda _: _LOCAL,
+    "jekyll": _by_command("build", "doctor"),
+}
 """By name: whether a command of a manager is local."""

@@ -31,9 +31,10 @@ HELP = frozenset({"--help", "-h", "help", "--version", "-V", "-version"})
 
 OUTPUT = frozenset(
     """
-    -o --output -O --out --output-file --output-document --output-dir --outdir --out-dir --outDir -d --destination --dest -P
-    --directory-prefix --dir --directory -C --target -t --target-dir --local-dir -D --prefix --save --save-to --clobber --junitxml
-    --path --modules-folder --report --outfile --outFile -p --roles-path --build --install-dir --download-dir
+    -o --output -O --out --output-file --output-document --output-dir --outdir --out-dir --outDir -d --destination
+    --dest -P --directory-prefix --dir --directory -C --target -t --target-dir --local-dir -D --prefix --save
+    --save-to --clobber --junitxml --path --modules-folder --report --outfile --outFile -p --roles-path --build
+    --install-dir --download-dir
     """.split()  # noqa: SIM905 - a table
 )
 """Options behind which what a program writes is named."""

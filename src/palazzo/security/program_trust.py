@@ -71,15 +71,45 @@ _VERSION = frozenset({"--version", "-V", "-version", "--help", "-v", "version"})
 
 _FILLS_ITS_ARGUMENTS = frozenset(
     """
-    cp mv ln install scp rsync rclone aws gsutil az tar bsdtar unzip gunzip 7z zstd xz unrar cargo degit tiged dd docker podman kubectl
-    gh glab git-lfs dvc sftp ftp oc nerdctl b2 s3cmd mc hf huggingface-cli wget aria2c axel
+    cp mv ln install scp rsync rclone aws gsutil az tar bsdtar unzip gunzip 7z zstd xz unrar cargo degit tiged dd
+    docker podman kubectl gh glab git-lfs dvc sftp ftp oc nerdctl b2 s3cmd mc hf huggingface-cli wget aria2c axel
     """.split()  # noqa: SIM905 - a table
 )
 """Programs that write what they bring where a plain argument says."""
 
 
 _SERVERS = frozenset(
-    ["kubectl", "oc", "ssh", "docker", "podman", "nerdctl", "socat", "ngrok", "cloudflared", "http-server", "serve", "caddy", "php", "python", "cloud_sql_proxy", "fly", "heroku", "gcloud", "stripe", "nginx", "httpd", "ruby", "busybox", "npx", "darkhttpd", "miniserve", "mkcert", "tailscale", "mitmproxy"]
+    [
+        "kubectl",
+        "oc",
+        "ssh",
+        "docker",
+        "podman",
+        "nerdctl",
+        "socat",
+        "ngrok",
+        "cloudflared",
+        "http-server",
+        "serve",
+        "caddy",
+        "php",
+        "python",
+        "cloud_sql_proxy",
+        "fly",
+        "heroku",
+        "gcloud",
+        "stripe",
+        "nginx",
+        "httpd",
+        "ruby",
+        "busybox",
+        "npx",
+        "darkhttpd",
+        "miniserve",
+        "mkcert",
+        "tailscale",
+        "mitmproxy",
+    ]
 )
 """Programs that may serve others' words at a port of this machine; only those are meant that are not local."""
 
@@ -223,13 +253,18 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(known.TASK_RUNNERS, run_tasks),
     **dict.fromkeys(MANAGERS, run_managed),
     **dict.fromkeys(known.PACKAGE_RUNNERS, run_package_tool),
-    **dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ripgrep", "ag", "ack", "ugrep", "ast-grep", "sg", "comby", "sd"), search_files),
-    **dict.fromkeys(("sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "gojq", "jaq", "yq", "xq", "tomlq", "dasel", "fx", "gron"), run_text_script),
+    **dict.fromkeys(
+        ("grep", "egrep", "fgrep", "rg", "ripgrep", "ag", "ack", "ugrep", "ast-grep", "sg", "comby", "sd"), search_files
+    ),
+    **dict.fromkeys(
+        ("sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "gojq", "jaq", "yq", "xq", "tomlq", "dasel", "fx", "gron"),
+        run_text_script,
+    ),
     **dict.fromkeys(("ls", "tree", "eza", "exa", "lsd", "ll", "la"), list_files),
     **dict.fromkeys(("cp", "mv", "ln", "install"), copy_files),
     **dict.fromkeys(("cd", "pushd", "popd", "chdir"), change_directory),
     **dict.fromkeys(known.SHELL_NAMES, run_shell),
-    **dict.fromkeys(("node", "deno-noop", "bun-noop"), node_program),
+    "node": node_program,
     **dict.fromkeys(("perl", "ruby"), perl_program),
     **dict.fromkeys(("php", "artisan"), php_program),
     **dict.fromkeys(("python", "pypy", "py"), python_program),
@@ -241,8 +276,27 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), compile_files),
     **dict.fromkeys(CLUSTER.keys() - {"docker-compose", "mise", "pyenv", "rbenv"}, judge_few_commands),
     **dict.fromkeys(known.ENVIRONMENT_RUNNERS.keys() - {"mise", "asdf", "direnv"}, run_in_environment),
-    "git": git_program, "find": find_files, "fd": fd_files, "fdfind": fd_files, "xargs": run_xargs, "parallel": run_parallel, "eval": eval_text, "source": source_script,
-    ".": source_script, "hyperfine": run_measured, "kubectl": kubectl_command, "sqlite3": sqlite_command, "openssl": openssl_command, "tee": tee_files,
-    "patch": apply_patch, "tar": judge_archive, "bsdtar": judge_archive, "zip": judge_archive, "unzip": judge_archive, "rsync": synchronise_files,
-    "psql": ask_database, "cmd": cmd_program, "manage.py": lambda shell, name, arguments, *_: django_command(shell, arguments),
-}  # fmt: skip
+    "git": git_program,
+    "find": find_files,
+    "fd": fd_files,
+    "fdfind": fd_files,
+    "xargs": run_xargs,
+    "parallel": run_parallel,
+    "eval": eval_text,
+    "source": source_script,
+    ".": source_script,
+    "hyperfine": run_measured,
+    "kubectl": kubectl_command,
+    "sqlite3": sqlite_command,
+    "openssl": openssl_command,
+    "tee": tee_files,
+    "patch": apply_patch,
+    "tar": judge_archive,
+    "bsdtar": judge_archive,
+    "zip": judge_archive,
+    "unzip": judge_archive,
+    "rsync": synchronise_files,
+    "psql": ask_database,
+    "cmd": cmd_program,
+    "manage.py": lambda shell, name, arguments, *_: django_command(shell, arguments),
+}

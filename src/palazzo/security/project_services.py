@@ -58,7 +58,8 @@ _RUNS_HOOKS = frozenset(
 def mercurial_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
     command = next((word for word in arguments if not word.startswith("-")), "")
     commands = {
-        "hg": "status st diff log annotate blame cat commit ci add summary heads branches branch bookmarks files id identify update up parents root resolve shelve",
+        "hg": "status st diff log annotate blame cat commit ci add summary heads branches branch bookmarks files id"
+        " identify update up parents root resolve shelve",
         "svn": "status st diff info add revert cleanup",
         "jj": "status st log diff show new describe desc commit squash bookmark op evolog abandon rebase edit split",
     }[name].split()

@@ -37,7 +37,7 @@ Word = tuple[Piece, ...]
 
 
 class Redirection(NamedTuple):
-    """Where a stream comes from or goes to; of a here-document the word is its body, which stands behind the command."""
+    """Where a stream comes from or goes to; of a here-document the word is its body."""
 
     operator: str
     word: Word

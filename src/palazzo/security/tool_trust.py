@@ -21,41 +21,46 @@ def _words(text: str) -> frozenset[str]:
 
 _SHELLS = _words(
     """
-    bash shell exec execcommand runshellcommand localshell localshellcall terminal runinterminal powershell runcommand sh zsh
-    executecommand runterminalcmd runterminalcommand runinterminaltool bashtool shellcommand executebash cmd
+    bash shell exec execcommand runshellcommand localshell localshellcall terminal runinterminal powershell
+    runcommand sh zsh executecommand runterminalcmd runterminalcommand runinterminaltool bashtool shellcommand
+    executebash cmd
     """
 )
 _READERS = _words(
     """
-    read readfile view cat grep glob ls notebookread readmanyfiles listdir list find grepfiles grepsearch searchfilecontent
-    searchfiles findfiles listdirectory openfile viewfile readfiles ripgrep filesearch codebasesearch search viewimage readdir
-    listfiles listcodedefinitionnames readfiletool globsearch semanticsearch searchcode fileglobsearch viewsubdirectory
-    builtinreadfile builtingrepsearch builtinfileglobsearch builtinls builtinreadcurrentlyopenfile readcurrentlyopenfile
-    builtinviewsubdirectory builtinviewrepomap viewrepomap listcodeusages geterrors getchangedfiles lsp readnotebook
+    read readfile view cat grep glob ls notebookread readmanyfiles listdir list find grepfiles grepsearch
+    searchfilecontent searchfiles findfiles listdirectory openfile viewfile readfiles ripgrep filesearch
+    codebasesearch search viewimage readdir listfiles listcodedefinitionnames readfiletool globsearch semanticsearch
+    searchcode fileglobsearch viewsubdirectory builtinreadfile builtingrepsearch builtinfileglobsearch builtinls
+    builtinreadcurrentlyopenfile readcurrentlyopenfile builtinviewsubdirectory builtinviewrepomap viewrepomap
+    listcodeusages geterrors getchangedfiles lsp readnotebook
     """
 )
 _EDITORS = _words(
     """
-    edit write multiedit notebookedit update create strreplace strreplacebasededittool strreplaceeditor writefile editfile createfile
-    replace applypatch insert insertedit deletefile patch writetofile replaceinfile searchreplace applydiff undoedit movefile
-    createdirectory insertcontent smartedit editnotebook deletefiles renamefile createnewfile builtincreatenewfile
-    builtineditexistingfile editexistingfile singlefindandreplace builtinsinglefindandreplace multireplacestringinfile
-    replacestringinfile inserteditintofile reapply diff builtinviewdiff viewdiff
+    edit write multiedit notebookedit update create strreplace strreplacebasededittool strreplaceeditor writefile
+    editfile createfile replace applypatch insert insertedit deletefile patch writetofile replaceinfile
+    searchreplace applydiff undoedit movefile createdirectory insertcontent smartedit editnotebook deletefiles
+    renamefile createnewfile builtincreatenewfile builtineditexistingfile editexistingfile singlefindandreplace
+    builtinsinglefindandreplace multireplacestringinfile replacestringinfile inserteditintofile reapply diff
+    builtinviewdiff viewdiff
     """
 )
 _PLANNERS = _words(
     """
-    todowrite todoread todo updateplan writetodos exitplanmode enterplanmode askuserquestion askfollowupquestion attemptcompletion
-    updatetodolist requestuserinput thinking think planmode exitplan enterworktree exitworktree savememory switchmode newtask
-    taskcreate taskupdate taskget tasklist taskstop killshell killbash killtask croncreate cronlist crondelete sleep wait
-    sendmessage toolsearch skill slashcommand todos taskstatus structuredoutput finish submit reportprogress schedulewakeup
-    question setplan managetodolist suggestedactions plan plancreate planupdate requestpermissions goal monitor
+    todowrite todoread todo updateplan writetodos exitplanmode enterplanmode askuserquestion askfollowupquestion
+    attemptcompletion updatetodolist requestuserinput thinking think planmode exitplan enterworktree exitworktree
+    savememory switchmode newtask taskcreate taskupdate taskget tasklist taskstop killshell killbash killtask
+    croncreate cronlist crondelete sleep wait sendmessage toolsearch skill slashcommand todos taskstatus
+    structuredoutput finish submit reportprogress schedulewakeup question setplan managetodolist suggestedactions
+    plan plancreate planupdate requestpermissions goal monitor
     """
 )
 _AGENTS = _words(
     """
-    agent task subagent subtask spawnagent waitagent sendinput resumeagent closeagent taskoutput agentoutput agentoutputtool delegate
-    delegatetask runsubagent dispatchagent codebaseinvestigator bashoutput writestdin readbackgroundoutput getterminaloutput
+    agent task subagent subtask spawnagent waitagent sendinput resumeagent closeagent taskoutput agentoutput
+    agentoutputtool delegate delegatetask runsubagent dispatchagent codebaseinvestigator bashoutput writestdin
+    readbackgroundoutput getterminaloutput
     """
 )
 """Sub-agents, of which `derive/tainting` judges by their own sessions, and later output of a command that runs on."""
@@ -94,8 +99,8 @@ _DIRECTORY_KEYS = ("workdir", "cwd", "directory", "working_directory", "dir_path
 def trust_of_tool(name: str, arguments: object = None) -> Trust:
     """Return the trust of what the tool `name`, called with `arguments`, printed, as far as the call alone tells it.
 
-    A result whose tool is not known (`name` empty) counts as external. The cutter judges once more, with the directory of
-    the session and what its earlier calls did (`derive/tainting`).
+    A result whose tool is not known (`name` empty) counts as external. The cutter judges once more, with the
+    directory of the session and what its earlier calls did (`derive/tainting`).
     """
     return "tool" if judge_tool(name, arguments).is_local else "external"
 

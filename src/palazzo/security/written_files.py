@@ -15,7 +15,8 @@ NO_NAMES = frozenset({"", ".", "..", "-", "~", "null", "stdout", "stderr", "tty"
 _APART = re.compile(r"[\s'\"`;&|<>()=,:*{}\[\]]+|[\\/]+")
 _OPENED = re.compile(
     r"(?:\bopen\(\s{0,4}|\burlretrieve\([^,\n]{1,200},\s{0,4}|\bwriteFile(?:Sync)?\(\s{0,4}|\bPath\(\s{0,4}"
-    r"|\bFile\.write\(\s{0,4}|\bcreateWriteStream\(\s{0,4}|-(?i:outfile|out-file)[ =]{1,4}[\"']?)[\"']?([^\"'\s)]{1,300})"
+    r"|\bFile\.write\(\s{0,4}|\bcreateWriteStream\(\s{0,4}"
+    r"|-(?i:outfile|out-file)[ =]{1,4}[\"']?)[\"']?([^\"'\s)]{1,300})"
 )
 _SAVED = re.compile(
     r"\b(?:saved|written|downloaded|stored|wrote)\b[^\n/\\]{0,40}?\b(?:to|at|as|in|into)\b:?\s{0,4}[\"'`]?"

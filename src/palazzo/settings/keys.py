@@ -176,7 +176,7 @@ KEYS: tuple[Key, ...] = (
         "trust.own",
         "list",
         (),
-        "Tools, MCP servers, programs, hosts, git remotes and paths that are your own: what they print counts as a tool's.",
+        "Tools, MCP servers, programs, hosts, git remotes and paths of your own, whose output counts as a tool's.",
         _OWN,
     ),
     Key(
