@@ -50,7 +50,7 @@ class Filed:
 
     `shelf` and `topic` are a note's: the kind of its drawers where it is no plain note, and what it is about.
     `is_tainted` says of one that its writer had met words from outside. `works_for` is the session for which a
-    sub-agent's own one works, where the host says so.
+    sub-agent's own one works, where the host says so; `directory` is where a row says that its session ran.
     """
 
     thread: str = ""
@@ -63,6 +63,7 @@ class Filed:
     topic: str = ""
     is_tainted: bool = False
     works_for: str = ""
+    directory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ class CutItem:
     """What the cutter needs of an item. `holes` are forgotten stretches, sorted.
 
     `outside` are the beginnings of the parts (0 for an item without parts) whose words are believed as little as those
-    from outside, though the row does not say so (`derive/tainting`).
+    from outside, though the row does not say so (`derive/tainting`); `local` those of results that a host's reader took
+    for that, and that are known to be a tool's.
     """
 
     row: int
@@ -84,6 +86,7 @@ class CutItem:
     holes: tuple[Range, ...] = ()
     filed: Filed = Filed()
     outside: frozenset[int] = frozenset()
+    local: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ class Belief:
 
 def belief(item: CutItem, part: Part) -> Belief:
     """Return whom to believe for a part of an item."""
-    said = trust_of_part(part, item.trust)
+    said = "tool" if part.start in item.local and part.kind == "tool_result" else trust_of_part(part, item.trust)
     return Belief("external" if part.start in item.outside else said, approved_trust(said))
 
 

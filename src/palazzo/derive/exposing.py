@@ -18,16 +18,20 @@ from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan
 from palazzo.derive.failure_isolation import process_text
 from palazzo.derive.heard_words import heard_words
+from palazzo.derive.own_setting import own_sources
+from palazzo.derive.session_state import Moment
 from palazzo.derive.tainting import Row, Tainting, is_human
 from palazzo.model import Micros, Part
 from palazzo.security.echoes import WINDOW, Heard
-from palazzo.store import acts, outside, redaction, sources
+from palazzo.security.own_sources import OwnSources
+from palazzo.store import acts, items, outside, redaction, sources
 from palazzo.store.database import Connection
 from palazzo.store.outside import Mark, Thread
 
 CONSUMER = "taint"
 """The consumer that sets rows aside if no rule can say which of their parts came from outside."""
 _BEFORE_ALL = Micros(-(1 << 62))
+_LAST = 1 << 62
 _NAME_BYTES = 12
 _SKEW = 2_000_000
 """Microseconds by which a sub-agent may seem to begin after its report, or before its task: another process wrote
@@ -57,24 +61,24 @@ def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem]
     failed: dict[int, Exception] = {}
     due_marks, stored_marks = _compared(connection, around, rows, said_items, failed)
     outside.replace(connection, thread.source, stored_marks, due_marks)
-    items = material.marked(said_items, outside.beginnings(connection, [item.row for item in said_items]))
+    marked = material.marked(said_items, outside.beginnings(connection, [item.row for item in said_items]))
     times = {row.item.row: row.item.filed.created_at for row in rows}
     since: dict[str, Micros] = {}
     if begins:
         since["began"] = Micros(said_items[0].filed.created_at)
     for mark in due_marks ^ stored_marks:
-        if mark.kind in ("met", "quoted", "snippet", "gave", "fetched"):
+        if mark.kind in ("met", "quoted", "snippet", "gave", "fetched", "made"):
             at = Micros(times[mark.item])
             kind = "met" if mark.kind in ("quoted", "snippet") else mark.kind
             since[kind] = min(at, since.get(kind, at))
     is_changed = bool(since.keys() - {"began"})
-    return Settled(items, is_changed, around.following(since), [row.item.row for row in rows], failed)
+    return Settled(marked, is_changed, around.following(since), [row.item.row for row in rows], failed)
 
 
 def count_wrong_marks(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> int:
     """Return how many marks of a stretch are not as they should be, given those before it and elsewhere."""
     has_begun = material.has_begun(connection, thread, said_items[0].ordinal)
-    around = _Around(connection, thread, said_items[0].ordinal if has_begun else _BEFORE_ALL)
+    around = _Around(connection, thread, said_items[0].ordinal if has_begun else _BEFORE_ALL, is_checking=True)
     due_marks, stored_marks = _compared(
         connection, around, _with_what_stands_beside(connection, around, said_items, until), said_items, {}
     )
@@ -134,8 +138,8 @@ class _Around:
     before what was said first.
     """
 
-    def __init__(self, connection: Connection, thread: Thread, start: int) -> None:
-        self._connection, self.thread, self.start = connection, thread, start
+    def __init__(self, connection: Connection, thread: Thread, start: int, is_checking: bool = False) -> None:
+        self._connection, self.thread, self.start, self._is_checking = connection, thread, start, is_checking
         self._hashes: dict[str, bytes] = {}
 
     def hashed(self, name: str) -> bytes:
@@ -145,9 +149,27 @@ class _Around:
             known = self._hashes[name] = hmac.digest(self._key, said, hashlib.sha256)[:_NAME_BYTES]
         return known
 
-    def fetched(self, row: CutItem) -> frozenset[bytes]:
-        elsewhere = {name for at, name in self._fetched_elsewhere if at <= row.filed.created_at}
-        return self._fetched_before | elsewhere if elsewhere else self._fetched_before
+    def brought(self, row: CutItem) -> Mapping[bytes, Moment]:
+        elsewhere = {trace.name: (trace.at, _LAST, 0) for trace in self._elsewhere if trace.at <= row.filed.created_at}
+        if not elsewhere:
+            return self._before("fetched")
+        joined = dict(self._before("fetched"))
+        for name, at in elsewhere.items():
+            joined[name] = max(at, joined.get(name, at))
+        return joined
+
+    @property
+    def made(self) -> Mapping[bytes, Moment]:
+        return self._before("made")
+
+    @cached_property
+    def root(self) -> str:
+        return items.directory_of_source(self._connection, self.thread.source)
+
+    def own(self, row: CutItem, part: Part) -> OwnSources:
+        if self._is_checking and not outside.has_own_call(self._connection, row.row, part.start):
+            return OwnSources()  # the list may have grown since
+        return own_sources()
 
     def is_awaited(self, call: bytes) -> bool:
         return outside.is_awaited(self._connection, self.thread.source, call)
@@ -229,17 +251,25 @@ class _Around:
         return redaction.fingerprint_key(self._connection)
 
     @cached_property
-    def _fetched(self) -> list[tuple[Thread, int, Micros, bytes]]:
-        return outside.fetched(self._connection, list(self._kinds))
+    def _traces(self) -> list[outside.Trace]:
+        return outside.traces(self._connection, list(self._kinds))
 
     @cached_property
-    def _fetched_before(self) -> frozenset[bytes]:
-        own = (one for one in self._fetched if one[0] == self.thread)
-        return frozenset(name for _, ordinal, _, name in own if ordinal < self.start)
+    def _own_traces(self) -> dict[str, dict[bytes, Moment]]:
+        found: dict[str, dict[bytes, Moment]] = {"fetched": {}, "made": {}}
+        for trace in self._traces:
+            if trace.thread == self.thread and trace.ordinal < self.start:
+                at = (trace.at, trace.ordinal, trace.start)
+                known = found[trace.kind]
+                known[trace.name] = max(at, known.get(trace.name, at))
+        return found
+
+    def _before(self, kind: str) -> dict[bytes, Moment]:
+        return self._own_traces[kind]
 
     @cached_property
-    def _fetched_elsewhere(self) -> list[tuple[Micros, bytes]]:
-        return [(at, name) for thread, _, at, name in self._fetched if thread != self.thread]
+    def _elsewhere(self) -> list[outside.Trace]:
+        return [trace for trace in self._traces if trace.thread != self.thread and trace.kind == "fetched"]
 
     @cached_property
     def _session(self) -> str:

@@ -16,19 +16,21 @@ def heard_words(item: CutItem, marks: Iterable[Mark], is_local: bool) -> list[He
 
     Once untrusted words came, only the person's count as trusted: an agent or a file may repeat the others.
     """
-    met, tainted = set(), set()
+    met, tainted, local = set(), set(), set()
     for mark in marks:
         if mark.kind == "met":
             met.add(mark.start)
         elif mark.kind == "tainted":
             tainted.add(mark.start)
+        elif mark.kind == "local":
+            local.add(mark.start)
     found: list[Heard] = []
     for part in item.parts or (Part("text", 0, len(item.text)),):
         words = item.text[part.start : part.end]
         believed = belief(item, part)
         if part.start in met:
             found.append(Heard(words, "untrusted"))
-        elif part.start in tainted or believed.is_outside:
+        elif part.start in tainted or (believed.is_outside and part.start not in local):
             continue  # an agent's words under their influence, or what a person has approved
         elif believed.trust == "user":
             quoted = quoted_ranges(item.text, part, item.role, item.trust)

@@ -13,7 +13,7 @@ from palazzo.derive.cutting import CutItem, Filed
 from palazzo.model import Micros, Standing
 from palazzo.store import acts, items, outside
 from palazzo.store.database import Connection
-from palazzo.store.outside import Thread
+from palazzo.store.outside import Beginnings, Thread
 
 _BEFORE_ALL, _NO_END = -(1 << 63), (1 << 63) - 1
 
@@ -37,9 +37,14 @@ def load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], Ac
     return marked(loaded, outside.beginnings(connection, rows)), on
 
 
-def marked(loaded: Sequence[CutItem], beginnings: Mapping[int, frozenset[int]]) -> list[CutItem]:
-    """Return the items with where what is from outside begins in them."""
-    return [replace(item, outside=beginnings[item.row]) if item.row in beginnings else item for item in loaded]
+def marked(loaded: Sequence[CutItem], beginnings: Mapping[int, Beginnings]) -> list[CutItem]:
+    """Return the items with where what is from outside begins in them, and where what is local after all does."""
+    return [
+        replace(item, outside=beginnings[item.row].outside, local=beginnings[item.row].local)
+        if item.row in beginnings
+        else item
+        for item in loaded
+    ]
 
 
 def load_unmarked(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], ActsOnItems]:
@@ -200,17 +205,17 @@ def _segment_starts(roles: Sequence[str]) -> list[int]:
 
 
 def _load_one(connection: Connection, row: int) -> CutItem:
-    uid, role, author, text, codec, parts, trust, ordinal, described, works_for, *whence = next(
+    uid, role, author, text, codec, parts, trust, ordinal, described, works_for, directory, *whence = next(
         connection.execute(
             "SELECT uid, role, author, text, text_codec, parts, trust, ordinal,"
             " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic', '$.tainted_by') END,"
-            " json_extract(meta, '$.works_for'),"
+            " json_extract(meta, '$.works_for'), json_extract(meta, '$.cwd'),"
             " thread, created_at, recorded_at, branch, commit_id, room FROM item WHERE id = ?",
             (row,),
         )
     )
     decoded = items.decode_text(text, codec)
-    filed = replace(Filed(*whence), works_for=str(works_for or ""))
+    filed = replace(Filed(*whence), works_for=str(works_for or ""), directory=str(directory or ""))
     if described:
         shelf, topic, tainted_by = json.loads(described)
         filed = replace(filed, shelf=str(shelf or ""), topic=str(topic or ""), is_tainted=bool(tainted_by))

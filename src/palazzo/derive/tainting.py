@@ -1,9 +1,10 @@
 """What of a session came from outside, and what was said under its influence. Pure functions; no storage.
 
     a person speaks       a turn begins: nothing from outside is before the agent
-    words from outside    a tool's output that says so; a file that a network command brought in, when it is read;
-                          what a sub-agent reports that had met such words, or of whose work nothing is known; a
-                          summary of a session that had; the task that such an agent gives to another; recorded words
+    words from outside    a tool's output that is not known to be local, judged by its call, whatever its row says; what
+                          an earlier call of the session brought in, when it is read; what a sub-agent
+                          reports that had met such words, or of whose work nothing is known; a summary of a
+                          session that had; the task that such an agent gives to another; recorded words
                           from outside that a memory hands back
                           what a person quotes, pastes or fences, but for program text
     from then on          what the agent says and calls for is tainted, and what its calls print
@@ -17,21 +18,25 @@ taken in piece by piece is marked as one that is taken in at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from palazzo.derive import digest_work as work
+from palazzo.derive.call_arguments import arguments_of
 from palazzo.derive.cutting import CutItem, belief
 from palazzo.derive.heard_words import heard_words, holds_echo
 from palazzo.derive.memory_calls import asks_in_shell
+from palazzo.derive.session_state import Left, Moment, SessionState, written_program
 from palazzo.derive.targets import is_edit
 from palazzo.derive.telling import quoted_ranges
-from palazzo.guard.fetching import fetched, looks_at_what_it_fetched, named, saved, written
 from palazzo.guard.memory_tools import is_memory_tool
-from palazzo.guard.trust import is_shell
 from palazzo.model import Micros, Part, Standing
+from palazzo.security.command_trust import CommandEffect
 from palazzo.security.echoes import Echoes, Heard
-from palazzo.store.outside import Mark
+from palazzo.security.own_sources import OwnSources
+from palazzo.security.project_paths import Project
+from palazzo.security.tool_trust import command_in, is_own_server, is_reader, is_shell, judge_tool
+from palazzo.security.written_files import names_mentioned, names_saved
+from palazzo.store.outside import Mark, MarkKind
 
 _AGENTS = frozenset(
     (
@@ -73,6 +78,8 @@ class _Call(NamedTuple):
     looks: bool
     searches: bool
     remembers: bool
+    is_local: bool = False
+    """Whether all of its output is known to be local, though its row may say otherwise."""
 
 
 class Around(Protocol):
@@ -82,12 +89,26 @@ class Around(Protocol):
         """Return what a name is kept as."""
         ...
 
-    def fetched(self, row: CutItem) -> frozenset[bytes]:
-        """Return the files from outside that were there before the stretch, or elsewhere before the row's time."""
+    @property
+    def root(self) -> str:
+        """The directory in which the session began, '' where no row says it."""
+        ...
+
+    def brought(self, row: CutItem) -> Mapping[bytes, Moment]:
+        """Return what of others' was left before the stretch, or elsewhere before the row's time, and when last."""
+        ...
+
+    @property
+    def made(self) -> Mapping[bytes, Moment]:
+        """What of one's own was left before the stretch in this thread, and when last."""
+        ...
+
+    def own(self, row: CutItem, part: Part) -> OwnSources:
+        """Return what the person allows for a call."""
         ...
 
     def is_awaited(self, call: bytes) -> bool:
-        """Whether a call of an earlier stretch looked into such a file."""
+        """Whether a call of an earlier stretch, or segment, was one whose output is not known to be local."""
         ...
 
     def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
@@ -140,7 +161,8 @@ class Tainting:
         self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool, has_snippet: bool = False
     ) -> None:
         self._around, self.tainted, self.met, self.since, self._begins = around, tainted, met, since, begins
-        self._fetched: set[bytes] = set()
+        self._state = SessionState(around.hashed)
+        self._state.before_made = around.made
         self._awaited: set[str] = set()
         self._calls: dict[str, _Call] = {}
         """By id, those of this segment."""
@@ -218,10 +240,13 @@ class Tainting:
         return self._echoes.are_in(item.text[part.start : part.end])
 
     def _part(self, item: CutItem, part: Part) -> Iterator[Mark]:
-        if belief(item, part).is_outside and not self._around.is_approved(item, part):
+        if belief(item, part).is_outside and self._is_local_after_all(part):
+            yield Mark(item.row, part.start, "local")
+            yield from self._result(item, part)
+        elif belief(item, part).is_outside and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
             if part.kind == "tool_result":
-                yield from self._brought(item, part, saved(item.text[part.start : part.end]))
+                yield from self._saved(item, part)
         elif part.kind == "tool_call":
             yield from self._call(item, part)
         elif part.kind == "tool_result":
@@ -229,33 +254,89 @@ class Tainting:
         elif belief(item, part).trust != "user" and (self.tainted or self._is_echo(item, part)):
             yield Mark(item.row, part.start, "tainted")
 
+    def _is_local_after_all(self, part: Part) -> bool:
+        call = self._calls.get(part.call) if part.call and part.kind == "tool_result" else None
+        return call is not None and call.is_local and not call.looks
+
     def _call(self, item: CutItem, part: Part) -> Iterator[Mark]:
         tainted = self.tainted or self._is_echo(item, part)
         if tainted:
             yield Mark(item.row, part.start, "tainted")
             if _plain(part.name) in _AGENTS:
                 yield Mark(item.row, part.start, "gave")
-        place = work.command_place(item.text, part.start, part.end) if is_shell(part.name) else None
-        command = item.text[slice(*place)] if place else ""
-        looks = self._looks(item, part, command) or looks_at_what_it_fetched(command)
-        if command:
-            yield from self._brought(item, part, fetched(command) | (written(command) if looks else frozenset()))
+        words = item.text[part.start : part.end]
+        arguments = arguments_of(part.name, words)
+        project = Project(self._around.root, item.filed.directory or self._around.root)
+        self._state.before_brought = self._around.brought(item)
+        effect, is_allowed = self._judged(item, part, arguments, project)
+        if is_allowed:
+            yield Mark(item.row, part.start, "own")
+        command = command_in(arguments) if is_shell(part.name) else ""
+        remembers = is_memory_tool(part.name) or (bool(command) and asks_in_shell(item.text, part))
+        is_foreign = not effect.is_local and not remembers
+        looks = is_foreign or self._looks(part, command or words, effect, project)
+        yield from self._leaves(item, part, effect, looks, arguments, project)
         if looks and part.call:
             self._awaited.add(part.call)
             yield Mark(item.row, part.start, "awaited", self._around.hashed(part.call))
-        remembers = is_memory_tool(part.name) or (bool(command) and asks_in_shell(item.text, part))
-        self._calls[part.call] = _Call(tainted, looks, _searches(part.name, command), remembers)
+        searches = effect.shows_diff or _searches(part.name, command)
+        is_judged = is_shell(part.name) or is_reader(part.name) or is_allowed
+        self._calls[part.call] = _Call(tainted, looks, searches, remembers, effect.is_local and is_judged)
 
-    def _looks(self, item: CutItem, part: Part, command: str) -> bool:
-        """Whether a call names a file that was brought in from outside."""
-        there = self._there(item)
-        if not there or is_edit(part.name) or _LOOKS_AT_NOTHING.search(_plain(part.name)):
+    def _judged(
+        self, item: CutItem, part: Part, arguments: dict[str, object], project: Project
+    ) -> tuple[CommandEffect, bool]:
+        """Judge a call; say whether it is local by what the person allows alone."""
+        effect = judge_tool(part.name, arguments, project, self._state.holds)
+        if effect.is_local:
+            return effect, False
+        own = self._around.own(item, part)
+        allowed = judge_tool(part.name, arguments, project, self._state.holds, own) if own else effect
+        return (allowed, True) if allowed.is_local else (effect, False)
+
+    def _looks(self, part: Part, words: str, effect: CommandEffect, project: Project) -> bool:
+        """Whether a call that is local by itself reads what of others an earlier one left."""
+        if self._state.is_empty or is_edit(part.name) or _LOOKS_AT_NOTHING.search(_plain(part.name)):
             return False
-        words = command or item.text[part.start : part.end]
-        return any(self._around.hashed(name) in there for name in named(words[:_LONGEST_CALL]))
+        if is_own_server(part.name):
+            return False
+        mentioned = names_mentioned(words[:_LONGEST_CALL])
+        return self._state.reads_others(effect) or self._state.looks_at_brought(
+            mentioned, words[:_LONGEST_CALL], project
+        )
 
-    def _there(self, item: CutItem) -> frozenset[bytes]:
-        return self._around.fetched(item) | self._fetched
+    def _leaves(
+        self,
+        item: CutItem,
+        part: Part,
+        effect: CommandEffect,
+        is_others: bool,
+        arguments: dict[str, object],
+        project: Project,
+    ) -> Iterator[Mark]:
+        """Yield what a call leaves behind."""
+        left = [*self._state.consequences(effect, is_others), *self._state.restored(effect, project)]
+        for path, text in effect.scripts.items():
+            left += written_program(path, text, True, project)
+        if is_edit(part.name):
+            paths = [value for key in ("file_path", "path", "filePath") for value in _values(arguments.get(key))]
+            words = item.text[part.start : part.end]
+            content = words.partition("\ncontent:")[2].lstrip("\n ") if "\ncontent:" in words else ""
+            if paths and content and not self.tainted and not is_others:
+                left.append(Left("made", f"made:{project.resolve(paths[0])}"))
+            for path in paths[:1]:
+                left += written_program(path, content or words, bool(content), project)
+        at = (item.filed.created_at, item.ordinal, part.start)
+        for one in left:
+            self._state.note(one, at)
+            kind: MarkKind = "fetched" if one.kind == "brought" else "made"
+            yield Mark(item.row, part.start, kind, self._around.hashed(one.key))
+
+    def _saved(self, item: CutItem, part: Part) -> Iterator[Mark]:
+        """Yield the files in which what a tool printed says that it was put."""
+        for name in sorted(names_saved(item.text[part.start : part.end])):
+            self._state.note(Left("brought", name), (item.filed.created_at, item.ordinal, part.start))
+            yield Mark(item.row, part.start, "fetched", self._around.hashed(name))
 
     def _result(self, item: CutItem, part: Part) -> Iterator[Mark]:
         call = self._calls.get(part.call) if part.call else None
@@ -264,11 +345,12 @@ class Tainting:
             call = _Call(self.tainted, looks, _searches(part.name, ""), is_memory_tool(part.name))
         words = item.text[part.start : part.end]
         looks, tainted = call.looks, call.tainted
-        if not looks and call.searches and (there := self._there(item)):
-            looks = any(self._around.hashed(name) in there for name in named(words))
+        if not looks and call.searches and not self._is_untouched(item):
+            looks = any(self._state.is_brought(name) for name in names_mentioned(words))
         meets = looks or (call.remembers and _LABELLED.search(words) is not None)
         if meets and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
+            yield from self._saved(item, part)
         elif _plain(part.name) in _AGENTS:
             yield from self._report(item, part, tainted)
         elif tainted:
@@ -290,11 +372,9 @@ class Tainting:
         elif tainted:
             yield Mark(item.row, part.start, "tainted")
 
-    def _brought(self, item: CutItem, part: Part, names: frozenset[str]) -> Iterator[Mark]:
-        for name in sorted(names):
-            one = self._around.hashed(name)
-            self._fetched.add(one)
-            yield Mark(item.row, part.start, "fetched", one)
+    def _is_untouched(self, item: CutItem) -> bool:
+        self._state.before_brought = self._around.brought(item)
+        return self._state.is_empty
 
     def _meets(self, item: CutItem, start: int) -> Mark:
         self.tainted = self.met = True
@@ -308,3 +388,9 @@ def _searches(tool: str, command: str) -> bool:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _values(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, str)]
+    return [value] if isinstance(value, str) else []

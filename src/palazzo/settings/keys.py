@@ -175,6 +175,13 @@ KEYS: tuple[Key, ...] = (
         stricter=_at_least_as_trusted,
     ),
     Key(
+        "trust.own",
+        "list",
+        (),
+        "Tools, MCP servers, programs, hosts, git remotes and paths of your own, whose output counts as a tool's.",
+        _OWN,
+    ),
+    Key(
         "branch_policy",
         "choice",
         "label",

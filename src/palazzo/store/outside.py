@@ -6,7 +6,11 @@ A mark is of an item, at the beginning of a part of it (0 where it has none):
     quoted    words of somebody else that stand in a person's message, at their own beginning
     snippet   program text in a person's message: only what repeats it later is tainted
     tainted   what an agent said, or a call of its printed, after it met such words
-    fetched   a file was brought in from outside; `name` is what it is called
+    fetched   others' words were left behind: in a file, a reference, the working tree (`derive/session_state`); `name`
+              is its key
+    made      local words were left there; `name` is its key
+    local     a result that the row takes for one from outside, and that is local
+    own       a call that is local because a person allows it (`trust.own`)
     awaited   a call that looks into such a file; `name` is the call's id
     gave      a call that gave a task to another agent while such words were before the one that called
     reported  a sub-agent's report; `name` is what may be its id, empty where there is none
@@ -24,7 +28,9 @@ from typing import Literal, NamedTuple
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
-MarkKind = Literal["met", "quoted", "snippet", "tainted", "fetched", "awaited", "gave", "reported", "works"]
+MarkKind = Literal[
+    "met", "quoted", "snippet", "tainted", "fetched", "awaited", "gave", "reported", "works", "made", "local", "own"
+]
 _SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
 _MET = "kind IN ('met', 'quoted')"
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
@@ -55,13 +61,23 @@ def of_items(connection: Connection, rows: Iterable[int]) -> set[Mark]:
     return {Mark(int(item), int(start), kind, bytes(name)) for item, start, kind, name in found}
 
 
-def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, frozenset[int]]:
-    """Return by item where parts begin that are believed as little as words from outside."""
-    found: dict[int, set[int]] = {}
+class Beginnings(NamedTuple):
+    """Where in an item parts begin that are believed as little as words from outside, and those that are local."""
+
+    outside: frozenset[int] = frozenset()
+    local: frozenset[int] = frozenset()
+
+
+def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, Beginnings]:
+    """Return by item where parts begin that are believed otherwise than the row says."""
+    found: dict[int, Beginnings] = {}
     for mark in of_items(connection, rows):
+        known = found.get(mark.item, Beginnings())
         if mark.kind in ("met", "tainted"):
-            found.setdefault(mark.item, set()).add(mark.start)
-    return {item: frozenset(starts) for item, starts in found.items()}
+            found[mark.item] = known._replace(outside=known.outside | {mark.start})
+        elif mark.kind == "local":
+            found[mark.item] = known._replace(local=known.local | {mark.start})
+    return found
 
 
 def replace(connection: Connection, source: int, there: Collection[Mark], wanted: Collection[Mark]) -> None:
@@ -145,17 +161,35 @@ def _is_marked(connection: Connection, kinds: str, thread: Thread, since: int, u
     return next(iter(rows), None) is not None
 
 
-def fetched(connection: Connection, sources: Sequence[int]) -> list[tuple[Thread, int, Micros, bytes]]:
-    """Return (thread, ordinal, when, name) of the files that were brought in while these sources were written."""
+class Trace(NamedTuple):
+    """A key that a call left behind, and when."""
+
+    thread: Thread
+    ordinal: int
+    at: Micros
+    start: int
+    kind: MarkKind
+    name: bytes
+
+
+def traces(connection: Connection, sources: Sequence[int]) -> list[Trace]:
+    """Return what calls left behind while these sources were written, others' words and local ones."""
     rows = connection.execute(
-        "SELECT i.source, i.thread, i.ordinal, i.created_at, o.name FROM outside o CROSS JOIN item i ON i.id = o.item"
-        " WHERE o.kind = 'fetched' AND o.source IN (SELECT value FROM json_each(?))",
+        "SELECT i.source, i.thread, i.ordinal, i.created_at, o.start, o.kind, o.name"
+        " FROM outside o CROSS JOIN item i ON i.id = o.item"
+        " WHERE o.kind IN ('fetched', 'made') AND o.source IN (SELECT value FROM json_each(?))",
         (json.dumps([*sources]),),
     )
     return [
-        (Thread(int(source), str(thread)), int(ordinal), Micros(at), bytes(name))
-        for source, thread, ordinal, at, name in rows
+        Trace(Thread(int(source), str(thread)), int(ordinal), Micros(at), int(start), kind, bytes(name))
+        for source, thread, ordinal, at, start, kind, name in rows
     ]
+
+
+def has_own_call(connection: Connection, item: int, start: int) -> bool:
+    """Whether a call was judged local because a person allowed it then."""
+    rows = connection.execute("SELECT 1 FROM outside WHERE item = ? AND start = ? AND kind = 'own'", (item, start))
+    return next(iter(rows), None) is not None
 
 
 def is_awaited(connection: Connection, source: int, name: bytes) -> bool:

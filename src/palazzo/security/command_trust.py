@@ -1,0 +1,402 @@
+"""What a shell command prints and leaves behind, as far as it is known to be local. Pure.
+
+The rule is an allow-list: a command is local where every program that it runs is known to print the
+project's own files, its builds and tests, its version control or this machine's state. All else, and whatever cannot be
+parsed for certain, is somebody else's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from palazzo.security import written_files
+from palazzo.security.git_commands import OWN_REVISION, GitEffect, last_component
+from palazzo.security.own_sources import OwnSources
+from palazzo.security.program_arguments import Outcome
+from palazzo.security.program_trust import is_plain_program, judge_program
+from palazzo.security.project_paths import (
+    LOCAL_TEXT,
+    OWN_FILE,
+    UNKNOWN,
+    Project,
+    is_dependency,
+    reaches_everything,
+)
+from palazzo.security.shell_syntax import (
+    Group,
+    Redirection,
+    Script,
+    ShellSyntaxError,
+    Simple,
+    Substitution,
+    Text,
+    Variable,
+    Word,
+)
+from palazzo.security.shell_words import parse_command
+from palazzo.security.word_expansion import has_braces, is_dangerous, is_own_socket, printed_by, spread_braces
+
+_OWN_LIST = "/dev/fd/62"
+"""Stands for a list of names of the project's own files."""
+MOST_STEPS = 2_000
+"""Simple commands that are judged in one command line, each turn of its loops counted."""
+_MOST_TURNS = 8
+_MOST_NAMES = 64
+_OWN_DEVICES = re.compile(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?random|tty)|&\d+|\d+-?")
+
+
+@dataclass(slots=True)
+class CommandEffect:
+    """What a command prints and what it leaves behind.
+
+    `is_local`: all of its words are known to be local, as long as the working tree is. `reads_project`: they show files
+    or history of the project. `brought` are names of files and references that hold others' words afterwards, `made`
+    the paths, in plain form, that local words were written to. `git` are the effects on the working tree, in order.
+    """
+
+    is_local: bool = True
+    reads_project: bool = False
+    brought: set[str] = field(default_factory=set)
+    made: list[str] = field(default_factory=list)
+    git: list[GitEffect] = field(default_factory=list)
+    ports: set[str] = field(default_factory=set)
+    """Ports at which somebody else's words may be served from now on."""
+    runs: set[str] = field(default_factory=set)
+    """Names of files in which what is run stands: scripts, `Makefile`, `package.json`."""
+    pulls: bool = False
+    """Whether files of others may have come anywhere into the project."""
+    scripts: dict[str, str] = field(default_factory=dict)
+    """What a here-document puts into a file, by path."""
+    shows_diff: bool = False
+    """Whether lines of files may be shown that the command does not name."""
+
+
+Holds = Callable[[str], bool]
+
+
+def judge_command(
+    command: str, project: Project | None = None, holds: Holds | None = None, own: OwnSources | None = None
+) -> CommandEffect:
+    """Judge a command line. `own` is what the person allow-listed.
+
+    `holds` knows what earlier calls did: `made:PATH` (local words were written there), `script:PATH` (a script was
+    written that is local itself), `port:N` (others' words may be served there).
+    """
+    try:
+        script = parse_command(command)
+    except (ShellSyntaxError, RecursionError):
+        return CommandEffect(False, True, brought=set(written_files.names_in(command)))
+    shell = Shell(project or Project(), holds or (lambda _: False), own or OwnSources())
+    shell.run(script)
+    effect = shell.effect
+    effect.is_local = effect.is_local and shell.steps < MOST_STEPS
+    if not effect.is_local:
+        effect.brought.update(last_component(path) for path in shell.written)
+        effect.brought.update(written_files.names_in_program(command))
+    else:
+        effect.made = [plain for path in shell.written if (plain := shell.plain(path))][:_MOST_NAMES]
+    effect.brought = set(sorted(effect.brought - written_files.NO_NAMES)[:_MOST_NAMES])
+    return effect
+
+
+class Shell:
+    """The state of a shell that runs a script: variables, directory, what was written so far."""
+
+    def __init__(self, project: Project, holds: Holds, own: OwnSources) -> None:
+        self.project, self._holds, self.own = project, holds, own
+        self.effect = CommandEffect()
+        self.steps = 0
+        self.written: list[str] = []
+        self.directory = project.directory or project.root
+        self.variables: dict[str, list[str]] = {}
+        self.functions: dict[str, tuple[Script, ...]] = {}
+        self._running: set[str] = set()
+        self._read = UNKNOWN
+        self._is_led = False
+        self._last: bool | None = None
+        self.own_written: set[str] = set()
+        self.fed_text: str | None = None
+        """What a here-document feeds to the command that is judged."""
+
+    # --- scripts -------------------------------------------------------------------------------------------------
+
+    def run(self, script: Script) -> None:
+        """Take in a script, step by step."""
+        for step in script:
+            skips = (step.operator == "&&" and self._last is False) or (step.operator == "||" and self._last is True)
+            if skips:
+                continue
+            self._last = None
+            self._pipeline(step.pipeline)
+
+    def nested(self, text: str) -> bool:
+        """Take in a script that is a text; return whether it could be read."""
+        try:
+            script = parse_command(text)
+        except (ShellSyntaxError, RecursionError):
+            return False
+        self.run(script)
+        return True
+
+    def _pipeline(self, commands: Sequence[Simple | Group]) -> None:
+        listed: bool | None = None
+        for n, command in enumerate(commands):
+            self.steps += 1
+            if self.steps >= MOST_STEPS:
+                return
+            if isinstance(command, Group):
+                self._group(command, bool(listed))
+                listed = None
+            else:
+                listed = self._simple(command, n > 0, listed)
+
+    def _group(self, group: Group, listed: bool = False) -> None:
+        if group.kind == "function":
+            self.functions[group.variable] = group.scripts
+            return
+        directory, read = self.directory, self._read
+        self._redirections(group.redirections)
+        fed = [self.expand(redirection.word) for redirection in group.redirections if redirection.operator == "<"]
+        self._read = OWN_FILE if listed or fed == [[_OWN_LIST]] else UNKNOWN
+        turns: list[str] = [""]
+        if group.kind == "for":
+            turns = [text for word in group.words for text in self.expand(word)] or [UNKNOWN]
+            turns = turns if len(turns) <= _MOST_TURNS else [*turns[:_MOST_TURNS], UNKNOWN]
+        else:
+            for word in group.words:
+                self.expand(word)
+        for turn in turns:
+            if group.kind == "for":
+                self.variables[group.variable] = [OWN_FILE if self._is_pattern_of_own(turn) else turn]
+            for script in group.scripts:
+                self.run(script)
+        self._read = read
+        if group.kind == "subshell":
+            self.directory = directory
+
+    def _is_pattern_of_own(self, text: str) -> bool:
+        return bool(re.search(r"[*?\[]", text)) and self.is_own(text)
+
+    # --- words -----------------------------------------------------------------------------------------------------
+
+    def expand(self, word: Word) -> list[str]:
+        """Return the texts that a word becomes; several where a variable or a substitution is split."""
+        texts = [""]
+        for piece in word:
+            match piece:
+                case Text(text=text):
+                    texts[-1] += text
+                case Variable(is_quoted=True):
+                    texts[-1] += " ".join(self._value(piece))
+                case Variable():
+                    first, *rest = " ".join(self._value(piece)).split() or [""]
+                    texts[-1] += first
+                    texts += rest
+                case Substitution():
+                    texts[-1] += self._substituted(piece)
+        if (
+            len(texts) == 1
+            and word
+            and isinstance(word[0], Text)
+            and not word[0].is_quoted
+            and texts[0].startswith("~")
+        ):
+            return texts
+        return [one for text in texts for one in spread_braces(text)] if has_braces(word) else texts
+
+    def _value(self, piece: Variable) -> list[str]:
+        name = piece.name
+        if name.startswith(("#", "?")) or name in (
+            "$",
+            "?",
+            "#",
+            "-",
+            "LINENO",
+            "RANDOM",
+            "SECONDS",
+            "UID",
+            "EUID",
+            "PPID",
+        ):
+            return ["0"]
+        if name in self.variables:
+            values = self.variables[name]
+            return values if not piece.operator or piece.operator.startswith((":-", "-", "[@]", "[*]")) else [UNKNOWN]
+        if name == "PWD":
+            return [self.directory or "."]
+        if name == "HOME":
+            return ["~"] if not piece.operator else [UNKNOWN]
+        if name in ("USER", "LOGNAME", "HOSTNAME", "SHELL", "LANG", "TERM", "BASH_VERSION"):
+            return [LOCAL_TEXT]
+        return [UNKNOWN]
+
+    def _substituted(self, piece: Substitution) -> str:
+        was_local, self.effect.is_local = self.effect.is_local, True
+        self.run(piece.script)
+        is_local = self.effect.is_local
+        self.effect.is_local = was_local and is_local
+        if piece.is_process:
+            lists = is_local and printed_by(self, piece.script) == OWN_FILE
+            return _OWN_LIST if lists else "/dev/fd/63" if is_local else UNKNOWN
+        return printed_by(self, piece.script) if is_local else UNKNOWN
+
+    # --- simple commands ---------------------------------------------------------------------------------------------
+
+    def _simple(self, simple: Simple, has_input: bool, listed: bool | None) -> bool:
+        """Judge a command; return whether it prints names of the project's own files."""
+        words = [text for word in simple.words for text in self.expand(word)]
+        assigned = {name: self.expand(value) for name, value in simple.assignments}
+        self.fed_text = None
+        before = len(self.written)
+        feeds = self._redirections(simple.redirections)
+        if not words:
+            self.variables.update(assigned)
+            return False
+        if any(is_dangerous(name, text) for name, values in assigned.items() for text in values):
+            self.effect.is_local = False
+        if words[0] in ("read", "export", "declare", "local", "readonly", "typeset", "trap"):
+            self._builtin(words)
+        if self._is_led and not is_plain_program(words[0]):
+            self.effect.is_local = False
+        outcome = judge_program(self, words, has_input or feeds, bool(listed))
+        self._last = outcome.status
+        if not outcome.is_local:
+            self.effect.is_local = False
+        self.effect.reads_project |= outcome.reads_project
+        if self.fed_text is not None and words[0] in ("cat", "tee"):
+            targets = self.written[before:] if before < len(self.written) else []
+            self.effect.scripts.update(dict.fromkeys(targets[:8], self.fed_text))
+        if outcome.is_local and self.effect.is_local:
+            self.own_written.update(plain for path in self.written if (plain := self.plain(path)))
+        return outcome.lists_own_files
+
+    def _builtin(self, words: list[str]) -> None:
+        """Take in what a command of the shell itself does to its variables, or says to be run later."""
+        if words[0] == "read":
+            self.variables.update({word: [self._read] for word in words[1:] if re.fullmatch(r"[A-Za-z_]\w*", word)})
+            return
+        if words[0] == "trap":
+            if len(words) > 2 and not self.nested(words[1]):
+                self.effect.is_local = False
+            return
+        for word in words[1:]:
+            name, equals, value = word.partition("=")
+            if equals and not name.startswith("-"):
+                self.variables[name] = [value]
+            if words[0] == "export":
+                texts = [value] if equals else self.variables.get(name, [])
+                self._is_led |= any(is_dangerous(name, text) for text in texts)
+
+    def call_function(self, name: str) -> bool:
+        """Run the body of a function that was defined before; return whether it can be told what it does."""
+        if name in self._running or len(self._running) > _MOST_TURNS:
+            return False
+        self._running.add(name)
+        for script in self.functions[name]:
+            self.run(script)
+        self._running.discard(name)
+        return True
+
+    def _redirections(self, redirections: Sequence[Redirection]) -> bool:
+        """Judge where a command reads from, note where it writes to; return whether something is fed to it."""
+        feeds = False
+        for redirection in redirections:
+            text = "".join(self.expand(redirection.word))
+            match redirection.operator:
+                case "<<" | "<<<" | "<<-":
+                    feeds = True
+                    self.fed_text = text
+                case "<" | "<>":
+                    feeds = True
+                    if not self.is_own(text) and not is_own_socket(text):
+                        self.effect.is_local = False
+                case _:
+                    if text.startswith(("/dev/tcp/", "/dev/udp/")) and not is_own_socket(text):
+                        self.effect.is_local = False
+                    if not _OWN_DEVICES.fullmatch(text):
+                        self.written.append(text)
+        return feeds
+
+    def judge(self, words: list[str], has_input: bool, listed: bool) -> Outcome:
+        """Judge a program that another one runs."""
+        return judge_program(self, words, has_input, listed)
+
+    # --- what it leaves behind ---------------------------------------------------------------------------------------
+
+    def note_git(self, effect: GitEffect) -> None:
+        """Note what a git command does to the working tree and to references."""
+        self.effect.git.append(effect)
+        self.effect.brought |= effect.brought
+        if effect.made_directory:
+            self.written.append(effect.made_directory)
+            if plain := self.plain(effect.made_directory):
+                self.own_written.add(plain)
+
+    def note_detour(self) -> None:
+        """Note that another's commit was checked out."""
+        self.effect.git.append(GitEffect(False, "detour"))
+
+    def is_dangerous_assignment(self, word: str) -> bool:
+        """Whether `NAME=value` before a program may lead it elsewhere."""
+        name, _, value = word.partition("=")
+        return is_dangerous(name, value)
+
+    def is_foreign_port(self, port: str) -> bool:
+        """Whether somebody else's words may be served at a port of this machine."""
+        return port in self.effect.ports or self._holds(f"port:{port}")
+
+    def is_judged_script(self, path: str) -> bool:
+        """Whether the session wrote this script, and it is local itself."""
+        plain = self.plain(path)
+        return bool(plain) and self._holds(f"script:{plain}")
+
+    def is_here(self) -> bool:
+        """Whether the current directory is the project's own."""
+        return self.is_own(".")
+
+    # --- paths -----------------------------------------------------------------------------------------------------
+
+    def plain(self, path: str) -> str:
+        """Return a path in plain form, '' where it is not known."""
+        return "" if UNKNOWN in path or LOCAL_TEXT in path else self.project.resolve(path, self.directory)
+
+    def is_own(self, path: str) -> bool:
+        """Whether a path is the project's own, or local words were written there."""
+        if _OWN_DEVICES.fullmatch(path):
+            return True
+        if not path or UNKNOWN in path or LOCAL_TEXT in path or "://" in path or "\0" in path:
+            return False
+        path = path.replace(OWN_FILE, "own").replace(OWN_REVISION, "0")
+        plain = self.plain(path)
+        if not plain:
+            return False
+        if plain in self.own_written or self.is_made(plain):
+            return True
+        if self.own.has_path(plain, self.project):
+            return True
+        return not reaches_everything(path) and self.project.is_own(plain)
+
+    def was_made(self, plain: str) -> bool:
+        """Whether local words were written to this very path."""
+        return plain in self.own_written or self._holds(f"made:{plain}")
+
+    def is_build_output(self, path: str) -> bool:
+        """Whether a path is in a directory that builds fill: its names are the project's own, its words perhaps not."""
+        plain = self.plain(path)
+        first = self.project.relative(plain).split("/")[0] if plain and self.project.is_inside(plain) else ""
+        return first in ("dist", "out", "public", ".next", ".nuxt", ".output", "coverage") and not is_dependency(plain)
+
+    def is_made(self, plain: str) -> bool:
+        """Whether local words were written to a path, or to a directory above it."""
+        if re.search(r"[*?\[]", plain):
+            plain = plain.rpartition("/")[0]
+        parts = plain.split("/")
+        return any(self._holds("made:" + "/".join(parts[:n])) for n in range(len(parts), 0, -1) if n > 1 or parts[0])
+
+    def change_directory(self, path: str) -> bool:
+        """Go to a directory; return whether it is the project's own."""
+        is_own = self.is_own(path)
+        self.directory = self.plain(path) or "/unknown"
+        return is_own

@@ -1,0 +1,103 @@
+"""Which addresses are this machine's own. Pure.
+
+An address is read as the programs that ask it do: what stands before `@` is a user, what stands behind `#` or `?`
+is not asked, a host may be one number. Whatever is not certain is not loopback.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SCHEME = re.compile(r"(?:https?|wss?|grpcs?|tcp|ftp)://", re.IGNORECASE)
+_ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://|(?:git|svn|docker|oci|s3|gs|ssh)(?:\+\w+)?:(?=[/\w])")
+_HOST = re.compile(
+    r"\[(?P<six>[0-9A-Fa-f:.]{2,45})\](?::(?P<sixport>\d{1,5}))?|(?P<host>[^:\s]*)(?::(?P<port>\d{1,5}))?"
+)
+_NUMBER = re.compile(r"0[xX][0-9A-Fa-f]{1,8}|0[0-7]{0,11}|[1-9]\d{0,9}")
+_DATA_PORTS = frozenset(
+    (
+        *(
+            "2375",
+            "2376",
+            "2379",
+            "3100",
+            "3306",
+            "4566",
+            "5432",
+            "5601",
+            "5672",
+            "5984",
+            "6379",
+            "6443",
+            "7474",
+            "8001",
+        ),
+        *("8025", "8086", "8123", "8200", "8428", "8500", "8983", "9042", "9200", "9300", "10250", "11211", "11434"),
+        *("15672", "16686", "1025", "1080", "1143", "1433", "1521", "27017", "28015", "33060", "50070"),
+    )
+)
+"""Ports at which by custom no server of one's own answers, but a database, a log store, a mailbox, a cluster."""
+_SWAPPED = str.maketrans({"\t": None, "\n": None, "\r": None})
+
+
+def is_own_server(address: str) -> bool:
+    """Whether an address, with or without a scheme, is a server of this machine that hands out no stored data."""
+    host, port = _host_and_port(address)
+    return is_loopback(host) and port not in _DATA_PORTS
+
+
+def host_of(address: str) -> str:
+    """Return the host that an address names; '' where that is not certain."""
+    return _host_and_port(address)[0]
+
+
+def port_of(address: str) -> str:
+    """Return the port that an address names; '' where it names none."""
+    return _host_and_port(address)[1]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host's name or number is this machine's own."""
+    host = host.lower().rstrip(".")
+    if host in ("localhost", "ip6-localhost", "::1", "0:0:0:0:0:0:0:1", "::") or host.endswith(".localhost"):
+        return True
+    parts = host.split(".")
+    if not 1 <= len(parts) <= 4 or not all(_NUMBER.fullmatch(part) for part in parts):
+        return False
+    numbers = [int(part, 8 if part[0] == "0" and part[1:2].isdigit() else 0) for part in parts]
+    if any(number > 255 for number in numbers[:-1]):
+        return False
+    last = numbers[-1]
+    if last >= 1 << (8 * (5 - len(numbers))):
+        return False
+    whole = sum(number << (8 * (3 - n)) for n, number in enumerate(numbers[:-1])) + last
+    return whole >> 24 == 127 or whole == 0
+
+
+def names_foreign_address(text: str) -> bool:
+    """Whether a text holds an address with a scheme that is not this machine's own."""
+    for found in _ANY_SCHEME.finditer(text):
+        if found[0].lower().startswith("file:"):
+            continue
+        if found[0].lower() in ("sqlite://", "sqlite3://"):
+            continue
+        rest = text[found.end() : found.end() + 2_000]
+        if not found[0].endswith("://") or not is_loopback(_host_and_port(re.split(r"[\s'\"`),;]", rest)[0])[0]):
+            return True
+    return False
+
+
+def _host_and_port(address: str) -> tuple[str, str]:
+    if re.search(r"[\\{}\[\]\s%\0]", address) and not re.match(r"(?:\w+://)?\[::1?\]", address):
+        return "", ""
+    scheme = _SCHEME.match(address)
+    rest = address[scheme.end() if scheme else 0 :]
+    authority = re.split(r"[/?#]", rest.translate(_SWAPPED), maxsplit=1)[0].rpartition("@")[2]
+    if authority.startswith(":") and authority[1:].isdigit():  # HTTPie's `:8000`
+        return "localhost", authority[1:]
+    found = _HOST.fullmatch(authority)
+    if not found:
+        return "", ""
+    if found["six"]:
+        return found["six"], found["sixport"] or ""
+    return found["host"] or "", found["port"] or ""

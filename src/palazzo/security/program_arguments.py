@@ -1,0 +1,69 @@
+"""What the rules of programs share: the outcome of a rule, and the reading of arguments. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    pass
+
+
+class Outcome(NamedTuple):
+    """What is known of a program's output. `status` is its exit status where that is certain."""
+
+    is_local: bool
+    reads_project: bool = True
+    lists_own_files: bool = False
+    status: bool | None = None
+
+
+FOREIGN = Outcome(False)
+
+
+PURE_OUTCOME = Outcome(True, False)
+
+
+HELP = frozenset({"--help", "-h", "help", "--version", "-V", "-version"})
+
+
+OUTPUT = frozenset(
+    """
+    -o --output -O --out --output-file --output-document --output-dir --outdir --out-dir --outDir -d --destination
+    --dest -P --directory-prefix --dir --directory -C --target -t --target-dir --local-dir -D --prefix --save
+    --save-to --clobber --junitxml --path --modules-folder --report --outfile --outFile -p --roles-path --build
+    --install-dir --download-dir
+    """.split()  # noqa: SIM905 - a table
+)
+"""Options behind which what a program writes is named."""
+
+
+PACKED = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
+
+
+def program_name(word: str) -> str:
+    """Return a program's name without its directory, its ending and the version of an interpreter."""
+    name = re.split(r"[/\\]", word)[-1]
+    name = re.sub(r"\.(?:exe|cmd|bat)$", "", name, flags=re.IGNORECASE)
+    return re.sub(r"^(python|ruby|perl|php|pip|node|pypy|lua)-?[\d.]+$", r"\1", name)
+
+
+def plain_words(arguments: Sequence[str], with_value: frozenset[str]) -> list[str]:
+    plain: list[str] = []
+    skip = is_over = False
+    for word in arguments:
+        if skip:
+            skip = False
+        elif word == "--" and not is_over:
+            is_over = True
+        elif word.startswith("-") and word != "-" and not is_over:
+            skip = word in with_value
+        else:
+            plain.append(word)
+    return plain
+
+
+def values_behind(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+    return [after for before, after in itertools.pairwise(arguments) if before in options]

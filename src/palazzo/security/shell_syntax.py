@@ -1,0 +1,71 @@
+"""What a command line of a shell is made of: steps, pipelines, commands, words. Data only."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+
+class ShellSyntaxError(ValueError):
+    """A command line that this parser cannot read for certain."""
+
+
+class Text(NamedTuple):
+    """Literal characters; in quotes they are no pattern and are not split."""
+
+    text: str
+    is_quoted: bool
+
+
+class Variable(NamedTuple):
+    """`$name`, or `${name…}` with an operator behind it."""
+
+    name: str
+    operator: str
+    is_quoted: bool
+
+
+class Substitution(NamedTuple):
+    """`$(script)`, backquotes, or `<(script)` and `>(script)` as a `process`."""
+
+    script: Script
+    is_quoted: bool
+    is_process: bool
+
+
+Piece = Text | Variable | Substitution
+Word = tuple[Piece, ...]
+
+
+class Redirection(NamedTuple):
+    """Where a stream comes from or goes to; of a here-document the word is its body."""
+
+    operator: str
+    word: Word
+
+
+class Simple(NamedTuple):
+    """A program with its arguments, the assignments before it and its redirections."""
+
+    words: tuple[Word, ...]
+    assignments: tuple[tuple[str, Word], ...]
+    redirections: list[Redirection]
+
+
+class Group(NamedTuple):
+    """Scripts in braces, in parentheses or of a keyword; a `for` has a `variable` and its words."""
+
+    kind: Literal["group", "subshell", "if", "loop", "for", "case", "function"]
+    scripts: tuple[Script, ...]
+    variable: str
+    words: tuple[Word, ...]
+    redirections: list[Redirection]
+
+
+class Step(NamedTuple):
+    """A pipeline, and the operator that stands before it."""
+
+    operator: str
+    pipeline: tuple[Simple | Group, ...]
+
+
+Script = tuple[Step, ...]

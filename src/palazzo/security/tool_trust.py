@@ -1,0 +1,206 @@
+"""Which tools of agents' hosts print local words, and what a call leaves behind. Pure.
+
+A tool whose name is not known is somebody else's, as is every MCP server but Palazzo's own. Names differ between hosts
+(`WebFetch`, `web_fetch`), so letters and digits alone are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from palazzo.model import Trust
+from palazzo.security.command_trust import CommandEffect, Holds, judge_command
+from palazzo.security.own_sources import OwnSources
+from palazzo.security.project_paths import Project, is_dependency, reaches_everything
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SHELLS = _words(
+    """
+    bash shell exec execcommand runshellcommand localshell localshellcall terminal runinterminal powershell
+    runcommand sh zsh executecommand runterminalcmd runterminalcommand runinterminaltool bashtool shellcommand
+    executebash cmd
+    """
+)
+_READERS = _words(
+    """
+    read readfile view cat grep glob ls notebookread readmanyfiles listdir list find grepfiles grepsearch
+    searchfilecontent searchfiles findfiles listdirectory openfile viewfile readfiles ripgrep filesearch
+    codebasesearch search viewimage readdir listfiles listcodedefinitionnames readfiletool globsearch semanticsearch
+    searchcode fileglobsearch viewsubdirectory builtinreadfile builtingrepsearch builtinfileglobsearch builtinls
+    builtinreadcurrentlyopenfile readcurrentlyopenfile builtinviewsubdirectory builtinviewrepomap viewrepomap
+    listcodeusages geterrors getchangedfiles lsp readnotebook
+    """
+)
+_EDITORS = _words(
+    """
+    edit write multiedit notebookedit update create strreplace strreplacebasededittool strreplaceeditor writefile
+    editfile createfile replace applypatch insert insertedit deletefile patch writetofile replaceinfile
+    searchreplace applydiff undoedit movefile createdirectory insertcontent smartedit editnotebook deletefiles
+    renamefile createnewfile builtincreatenewfile builtineditexistingfile editexistingfile singlefindandreplace
+    builtinsinglefindandreplace multireplacestringinfile replacestringinfile inserteditintofile reapply diff
+    builtinviewdiff viewdiff
+    """
+)
+_PLANNERS = _words(
+    """
+    todowrite todoread todo updateplan writetodos exitplanmode enterplanmode askuserquestion askfollowupquestion
+    attemptcompletion updatetodolist requestuserinput thinking think planmode exitplan enterworktree exitworktree
+    savememory switchmode newtask taskcreate taskupdate taskget tasklist taskstop killshell killbash killtask
+    croncreate cronlist crondelete sleep wait sendmessage toolsearch skill slashcommand todos taskstatus
+    structuredoutput finish submit reportprogress schedulewakeup question setplan managetodolist suggestedactions
+    plan plancreate planupdate requestpermissions goal monitor
+    """
+)
+_AGENTS = _words(
+    """
+    agent task subagent subtask spawnagent waitagent sendinput resumeagent closeagent taskoutput agentoutput
+    agentoutputtool delegate delegatetask runsubagent dispatchagent codebaseinvestigator bashoutput writestdin
+    readbackgroundoutput getterminaloutput
+    """
+)
+"""Sub-agents, of which `derive/tainting` judges by their own sessions, and later output of a command that runs on."""
+_OWN_SERVER = re.compile(
+    r"mcp__(?:plugin_palazzo_)?palazzo__|mcp_palazzo_|palazzo__?(?=\w)|palazzo-(?=\w)|mcp\.palazzo\.", re.IGNORECASE
+)
+"""Palazzo's own tools hand back what is archived already, with its trust; the door knows it again as an echo."""
+_PATH_KEYS = (
+    *(
+        "file_path",
+        "path",
+        "filePath",
+        "notebook_path",
+        "absolute_path",
+        "paths",
+        "files",
+        "glob",
+        "dir_path",
+        "directory",
+    ),
+    *(
+        "target_file",
+        "relative_workspace_path",
+        "AbsolutePath",
+        "filename",
+        "filepath",
+        "dirPath",
+        "include",
+        "target_directories",
+    ),
+)
+_COMMAND_KEYS = ("command", "cmd", "script", "input", "code", "CommandLine")
+_DIRECTORY_KEYS = ("workdir", "cwd", "directory", "working_directory", "dir_path", "Cwd")
+
+
+def trust_of_tool(name: str, arguments: object = None) -> Trust:
+    """Return the trust of what the tool `name`, called with `arguments`, printed, as far as the call alone tells it.
+
+    A result whose tool is not known (`name` empty) counts as external. The cutter judges once more, with the
+    directory of the session and what its earlier calls did (`derive/tainting`).
+    """
+    return "tool" if judge_tool(name, arguments).is_local else "external"
+
+
+def judge_tool(
+    name: str,
+    arguments: object = None,
+    project: Project | None = None,
+    holds: Holds | None = None,
+    own: OwnSources | None = None,
+) -> CommandEffect:
+    """Judge a call of a tool: whether what it prints is known to be local, and what it leaves behind."""
+    plain = plain_name(name)
+    own = own or OwnSources()
+    if not plain:
+        return CommandEffect(False)
+    if is_own_server(name) or own.has_tool(name):
+        return CommandEffect()
+    if name.lower().startswith(("mcp__", "mcp_", "mcp.")):
+        return CommandEffect(False)
+    if plain in _SHELLS:
+        return _judge_shell(arguments, project or Project(), holds, own)
+    if plain in _READERS:
+        return _judge_reader(plain, arguments, project or Project(), holds, own)
+    return CommandEffect(plain in _EDITORS or plain in _PLANNERS or plain in _AGENTS)
+
+
+def is_shell(tool: str) -> bool:
+    """Whether a tool of that name runs commands."""
+    return plain_name(tool) in _SHELLS
+
+
+def is_reader(tool: str) -> bool:
+    """Whether a tool of that name reads or searches files."""
+    return plain_name(tool) in _READERS
+
+
+def is_own_server(tool: str) -> bool:
+    """Whether a tool of that name is Palazzo's own."""
+    return _OWN_SERVER.match(tool) is not None
+
+
+def plain_name(name: str) -> str:
+    """Return the letters and digits of a tool's name."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def command_in(arguments: object) -> str:
+    """Return the command that a shell's call runs, as one line; '' where it has none."""
+    if isinstance(arguments, Mapping):
+        arguments = next((value for key in _COMMAND_KEYS if (value := arguments.get(key))), "")
+    if isinstance(arguments, list | tuple):
+        words = [str(word) for word in arguments]
+        if len(words) == 3 and re.fullmatch(r"(?:\S*/)?\w*sh", words[0]) and re.fullmatch(r"-l?c|-cl", words[1]):
+            return words[2]
+        import shlex
+
+        return shlex.join(words)
+    return arguments if isinstance(arguments, str) else ""
+
+
+def _judge_shell(arguments: object, project: Project, holds: Holds | None, own: OwnSources) -> CommandEffect:
+    command = command_in(arguments)
+    if not command.strip():
+        return CommandEffect()
+    if isinstance(arguments, Mapping):
+        places = [value for key in _DIRECTORY_KEYS if isinstance(value := arguments.get(key), str) and value]
+        if places:
+            plain = project.resolve(places[0])
+            if not project.is_inside(plain) and not own.has_path(plain, project):
+                return CommandEffect(False)
+            project = Project(project.root, plain)
+    return judge_command(command, project, holds, own)
+
+
+def _judge_reader(
+    plain: str, arguments: object, project: Project, holds: Holds | None, own: OwnSources
+) -> CommandEffect:
+    paths = list(_paths(arguments))
+    is_local = all(_is_own_path(path, project, holds, own) for path in paths)
+    return CommandEffect(is_local, True, shows_diff="grep" in plain or "search" in plain or plain == "ripgrep")
+
+
+def _is_own_path(path: str, project: Project, holds: Holds | None, own: OwnSources) -> bool:
+    if reaches_everything(path):
+        return not is_dependency(path)  # a pattern of file names; hosts' searchers leave out what is ignored
+    resolved = project.resolve(path)
+    parts = resolved.split("/")
+    if holds and any(holds("made:" + "/".join(parts[:n])) for n in range(len(parts), 0, -1)):
+        return True
+    return project.is_own(resolved) or own.has_path(resolved, project)
+
+
+def _paths(arguments: object) -> Iterator[str]:
+    """The values that may be paths: a reader's short strings."""
+    if isinstance(arguments, str):
+        yield arguments
+    elif isinstance(arguments, list | tuple):
+        for member in arguments:
+            yield from _paths(member)
+    elif isinstance(arguments, Mapping):
+        for key in _PATH_KEYS:
+            yield from _paths(arguments.get(key))

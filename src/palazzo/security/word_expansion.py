@@ -1,0 +1,102 @@
+"""What the words of a command become, and what a local substitution prints. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from palazzo.security.git_commands import OWN_REVISION, judge_git
+from palazzo.security.loopback import is_own_server, names_foreign_address
+from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN
+from palazzo.security.shell_syntax import Script, Simple, Text, Word
+
+if TYPE_CHECKING:
+    from palazzo.security.command_trust import Shell
+
+_MOST_BRACES = 32
+_PROXY = re.compile(r"(?:https?|all|ftp|socks\w*|no)_proxy", re.IGNORECASE)
+_DANGEROUS_VARIABLE = re.compile(
+    r"(?:GIT_(?!PAGER$|AUTHOR|COMMITTER|EDITOR$|TERMINAL_PROMPT$|OPTIONAL_LOCKS$|SEQUENCE_EDITOR$)\w+|LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV"
+    r"|PROMPT_COMMAND|IFS|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|CURL_HOME|KUBECONFIG|DOCKER_HOST)"
+)
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+def is_own_socket(path: str) -> bool:
+    """Whether bash would connect to this machine's own server."""
+    parts = path.split("/")
+    return path.startswith("/dev/tcp/") and len(parts) == 5 and is_own_server(f"{parts[3]}:{parts[4]}")
+
+
+def has_braces(word: Word) -> bool:
+    """Whether braces of a word may be spread."""
+    return any(isinstance(piece, Text) and not piece.is_quoted and "{" in piece.text for piece in word)
+
+
+def spread_braces(text: str) -> list[str]:
+    """Return the texts that braces with commas make of one."""
+    texts = [text]
+    for _ in range(4):
+        spread = []
+        for one in texts:
+            found = _BRACES.search(one)
+            spread += (
+                [one[: found.start()] + part + one[found.end() :] for part in found[1].split(",")] if found else [one]
+            )
+        if len(spread) > _MOST_BRACES:
+            return [UNKNOWN]
+        if spread == texts:
+            break
+        texts = spread
+    return texts
+
+
+def _first_words(script: Script, shell: Shell) -> list[str]:
+    if len(script) != 1 or not script[0].pipeline or not isinstance(script[0].pipeline[0], Simple):
+        return []
+    return ["".join(shell.expand(word)) for word in script[0].pipeline[0].words]
+
+
+def printed_by(shell: Shell, script: Script) -> str:
+    """What stands for the output of a local substitution."""
+    words = _first_words(script, shell)
+    match words:
+        case ["pwd", *_]:
+            return shell.directory or "."
+        case ["which" | "type", *_, name] | ["command", "-v", name]:
+            return name
+        case ["git", "rev-parse", "--show-toplevel"]:
+            return shell.project.root or "."
+        case ["git", "merge-base", *_]:
+            return OWN_REVISION
+        case ["git", "rev-parse" | "rev-list" | "describe", *revisions]:
+            plain = [word for word in revisions if not word.startswith("--")]
+            return OWN_REVISION if judge_git(["show", *plain], shell.is_own, shell.own).is_local else UNKNOWN
+        case ["git", "ls-files" | "diff" | "grep", *_] | ["rg" | "fd" | "find" | "ls" | "grep" | "fdfind", *_]:
+            lists = (
+                words[1] == "ls-files"
+                or words[0] in ("fd", "fdfind", "ls", "find")
+                or bool(
+                    {"--name-only", "-l", "--files", "--files-with-matches", "-rl", "-rln", "-lr", "-il"} & set(words)
+                )
+            )
+            return OWN_FILE if lists and len(script[0].pipeline) <= 3 else LOCAL_TEXT
+        case ["echo" | "printf", text] if len(script[0].pipeline) == 1:
+            return text
+        case ["dirname", path]:
+            return path.rpartition("/")[0] or "."
+        case ["mktemp", *_]:
+            shell.written.append("/tmp/palazzo-mktemp")  # noqa: S108 - a name that stands for another
+            shell.own_written.add("/tmp/palazzo-mktemp")  # noqa: S108
+            return "/tmp/palazzo-mktemp"  # noqa: S108
+        case _:
+            return LOCAL_TEXT
+
+
+def is_dangerous(name: str, value: str) -> bool:
+    """Whether a variable of that value may lead a program elsewhere."""
+    if not value or name.lower() == "no_proxy":
+        return False
+    if re.fullmatch(r"(?:\w*_)?(?:PAGER|EDITOR|BROWSER)|VISUAL", name):
+        return value not in ("cat", "less", "more", "true", ":", "vi", "vim", "nano")
+    return bool(_PROXY.fullmatch(name) or _DANGEROUS_VARIABLE.fullmatch(name)) or names_foreign_address(value)
