@@ -37,6 +37,7 @@ class Quotation(NamedTuple):
 
 _LONGEST_LINE = 2_000
 """Characters of a line that the rules look at."""
+_MARKS = re.compile('["“«„]')
 _LOOKED_AHEAD = 12
 """Lines that are looked at to see whether people speak in turn: bounds the time that a long list takes."""
 
@@ -84,7 +85,7 @@ class _Reading:
         """Note a line of the person's; return what of it stands in quotation marks after "the vendor says"."""
         if line.text.strip():
             self._said.append(line.text)
-        if _claims(line.text):
+        if not _MARKS.search(line.text) or _claims(line.text):
             return []
         places = (match.span("words") for match in forms.INLINE.finditer(line.text))
         return [Quotation(line.start + start, line.start + end, "quote") for start, end in places]
@@ -214,12 +215,15 @@ class _Reading:
         if not self._said or not self._lines[n].text.strip():
             return None
         lead = self._said[-1]
+        follows_at_once = self._lines[n - 1].text.strip() != ""
+        points = forms.LEADS.search(lead) is not None or (not follows_at_once and forms.POINTS.search(lead) is not None)
+        speaks = forms.SPEAKER.match(self._lines[n].text) is not None
+        if not (points or speaks):
+            return None
         introduces = forms.INTRODUCES.search(lead) is not None
-        if introduces and forms.SPEAKER.match(self._lines[n].text):
+        if introduces and speaks:
             return self._paragraph(n), "chat"
         hands_over = introduces or forms.PROCESSES.search(lead) is not None
-        follows_at_once = self._lines[n - 1].text.strip() != ""
-        points = forms.LEADS.search(lead) is not None or (forms.POINTS.search(lead) is not None and not follows_at_once)
         if not (hands_over and points) or (forms.ORDERS.match(lead) and not forms.OF_OTHERS.search(lead)):
             return None
         return len(self._lines), "pasted"
