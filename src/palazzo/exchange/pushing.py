@@ -25,6 +25,7 @@ from palazzo.exchange.segments import Head, Sealing, Segment, Series
 from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
 from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
+from palazzo.store.links import LOST
 from palazzo.store import redaction, syncing, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.items import Link as StoredLink
@@ -276,7 +277,7 @@ class _Telling:
     def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
         uid = device.hex()
         for one in syncing.links_beyond(self._connection, row, before, again):
-            absent = cast(Absent | None, one.absent)
+            absent = cast(Absent | None, "withheld" if one.absent == LOST else one.absent)
             yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
 
     def _lines_of_links(

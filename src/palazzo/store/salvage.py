@@ -140,8 +140,8 @@ class _Object:
         return self.kind == "table" and not (self.sql or "").upper().rstrip().endswith("WITHOUT ROWID")
 
     @property
-    def is_index_table(self) -> bool:
-        """Whether it is a foreign index-shaped index table (FTS5)."""
+    def is_virtual(self) -> bool:
+        """Whether it is a keyword index (FTS5): its own tables are made with it, and filled again by `derive`."""
         return (self.sql or "").upper().startswith("CREATE VIRTUAL")
 
 
@@ -206,12 +206,14 @@ class _Work:
                 self._run(one.sql)
 
     def _is_shadow(self, name: str) -> bool:
-        return any(one.is_index_table and name.startswith(f"{one.name}_") for one in self.objects.values() if one.name != name) \
-            and not self.objects[name].is_index_table  # fmt: skip
+        """Whether a table belongs to a keyword index."""
+        if self.objects[name].is_virtual:
+            return False
+        return any(one.is_virtual and name.startswith(f"{one.name}_") for one in self.objects.values())
 
     def _is_taken(self, one: _Object) -> bool:
         is_own = one.name == "sqlite_sequence" or not one.name.startswith("sqlite_")
-        return one.kind == "table" and is_own and not one.is_index_table and not self._is_shadow(one.name)
+        return one.kind == "table" and is_own and not one.is_virtual and not self._is_shadow(one.name)
 
     # --- rows ------------------------------------------------------------------------------------------------
 
@@ -323,6 +325,7 @@ class _Columns:
     """Which column each stored value is of: a table without rowids stores its key first."""
     defaults: tuple[Value, ...]
     needed: tuple[bool, ...]
+    kinds: tuple[str, ...]
     alias: int | None
     """The column that is the rowid, of which the record holds nothing."""
     key: tuple[str, ...]
@@ -342,7 +345,8 @@ class _Columns:
         else:
             key = ("rowid",) if one.is_table else tuple(names[n] for n in keys)
         needed = tuple(needed and not is_alias for _, _, needed, _, _ in rows)
-        return cls(one.name, names, tuple(stored), defaults, needed, keys[0] if is_alias else None, key)
+        kinds = tuple(kind.upper() for _, kind, *_ in rows)
+        return cls(one.name, names, tuple(stored), defaults, needed, kinds, keys[0] if is_alias else None, key)
 
     @property
     def insert(self) -> str:
@@ -368,7 +372,16 @@ class _Columns:
             values is not None
             and len(row.values) == len(self.names)
             and not any(needed and value is None for needed, value in zip(self.needed, values, strict=True))
+            and all(isinstance(value, _TYPES.get(kind, object)) for kind, value in zip(self.kinds, values, strict=True))
         )
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "INTEGER": (int, type(None)),
+    "TEXT": (str, type(None)),
+    "BLOB": (bytes, type(None)),
+    "REAL": (float, int, type(None)),
+}
 
 
 def _evaluated(connection: apsw.Connection, default: str) -> Value:
