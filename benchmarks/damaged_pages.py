@@ -40,7 +40,7 @@ import apsw
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from palazzo.errors import PalazzoError
 from palazzo.exchange import reading, wire
-from palazzo.operations import registry
+from palazzo.operations import damage, registry
 from palazzo.operations.context import Context
 from palazzo.store import items
 from palazzo.store.database import Database
@@ -268,6 +268,10 @@ def try_case(sound: Path, truth: Truth, directory: Path, case: Case, seed: int) 
             told.append(str(error))
             return f"refused: {error}", None
         except Exception as error:  # noqa: BLE001 - what ends as a bug is what is looked for
+            with opened(path) as other:
+                if damage.explain(other, error) is not None:
+                    told.append(str(error))
+                    return "refused: damaged", None
             case.bugs.append(f"{what}: {type(error).__name__}: {error}")
             return f"bug: {type(error).__name__}", None
         told.append(repr(result))
