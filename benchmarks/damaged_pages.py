@@ -293,7 +293,7 @@ def try_case(sound: Path, truth: Truth, directory: Path, case: Case, seed: int) 
     if repaired is None or not repaired.ok:
         case.repair, repaired = run("repair", rebuild="all")
     if repaired is not None and not repaired.ok:
-        case.repair = "not ok"
+        case.repair = f"not ok: {[one for one in repaired.checks if not one.ok]}"
     said, checks = run("verify")
     case.verify_after = said == "done" and checks.ok
     after = shown(path, truth.items)
@@ -350,6 +350,10 @@ def line(case: Case) -> str:
     gone = ", ".join(f"{kind} {n}" for kind, n in sorted(case.lost_by_kind.items()))
     bugs = f"  BUG {case.bugs}" if case.bugs else ""
     counts = f"{case.items_before}/{case.salvaged_items}/{case.items_after} items"
+    if case.salvage not in ("done", "none"):
+        bugs += f"  SALVAGE {case.salvage}"
+    if case.repair != "done":
+        bugs += f"  REPAIR {case.repair}"
     return f"{marks} {case.damage:5} {case.kind:44} {counts}, {case.lost_records} records gone ({gone}){bugs}"
 
 

@@ -6,10 +6,13 @@ computed stays as a link that says `damaged`, and `verify` counts it: nothing go
 
 from __future__ import annotations
 
+import os
+import time
 from typing import NamedTuple
 
 from palazzo.archive import arriving, chain
-from palazzo.store import items, links
+from palazzo.model import Micros
+from palazzo.store import items, links, tombstones, uids
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
 from palazzo.store.links import LOST
@@ -28,6 +31,7 @@ def settle(connection: Connection) -> Settled:
     reader = PackReader(connection)
     _forget_unreadable_bytes(connection, reader)
     lost_links = _compute_links(connection, reader)
+    _claim_erased(connection)
     lost: set[str] = set()
     for broken in list(chain.audit(connection)):
         if broken.seq:
@@ -38,6 +42,18 @@ def settle(connection: Connection) -> Settled:
     rows = items.known_items(connection, unlinked)
     chain.extend(connection, [(uid, arriving.own_digest(connection, reader, rows[uid])) for uid in sorted(unlinked)])
     return Settled(tuple(sorted(lost)), lost_links)
+
+
+def _claim_erased(connection: Connection) -> None:
+    """Items that their links say were erased belong to the newest erasure, where it is not known any more to which."""
+    unexplained = list(tombstones.unexplained(connection))
+    if not unexplained:
+        return
+    newest = next(connection.execute("SELECT max(id) FROM erasure"))[0]
+    if newest is None:
+        newest = tombstones.file_erasure(connection, os.urandom(uids.ID_BYTES), Micros(time.time_ns() // 1000))
+    for uid in unexplained:
+        tombstones.claim_item(connection, int(newest), uid)
 
 
 def _forget_unreadable_bytes(connection: Connection, reader: PackReader) -> None:

@@ -186,7 +186,15 @@ def settle(connection: apsw.Connection, lost: frozenset[str]) -> None:
         "INSERT OR IGNORE INTO pending SELECT p.id FROM passage p WHERE NOT EXISTS"
         " (SELECT 1 FROM vector v WHERE v.hash = p.hash)"
     )
-    connection.execute("DELETE FROM task WHERE item NOT IN (SELECT id FROM item)")
+    for table in _OF_DRAWERS:
+        column = "id" if table == "drawer" else "drawer"
+        connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT drawer FROM drawer_span WHERE {_GONE})")
+    connection.execute(f"DELETE FROM drawer_span WHERE drawer IN (SELECT drawer FROM drawer_span WHERE {_GONE})")
+
+
+_GONE = "item NOT IN (SELECT id FROM item)"
+_OF_DRAWERS = ("drawer", "drawer_tag", "passage", "past", "claim", "mention", "anchor")
+"""What goes with a drawer of which an item is gone; `derive` cuts what is left of its words again."""
 
 
 def _settle_singles(connection: apsw.Connection, lost: frozenset[str]) -> None:
