@@ -61,6 +61,8 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         return failing.expected(error, common.debug)
     except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
         bar.close()
+        if damaged := _damaged(common, error):
+            return failing.expected(damaged, common.debug)
         return failing.bug(error, sys.argv[1:], common.debug)
     return failing.FAILED if operation.failed is not None and operation.failed(result) else 0
 
@@ -79,6 +81,14 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
     except Declined:
         raise error from None
     known_palaces.forget(context.palace_path, context.variables)
+
+
+def _damaged(common: Common, error: Exception) -> PalazzoError | None:
+    """A damaged page may hold anything where a text or a number should be: what comes of that is no bug."""
+    from palazzo.operations import damage
+
+    with Context(palace=common.palace) as context:
+        return damage.explain(context, error)
 
 
 def flushed(code: int) -> int:

@@ -142,6 +142,8 @@ def _chain(connection: Connection) -> Finding:
     why = links.absent_links(connection)
     told = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
     but = f", but those that are absent by record ({told})" if told else ""
+    if lost := links.lost_items(connection):
+        but += f"; {len(lost):,} items cannot be read, or not as they were archived: {_summary(lost)}"
     waits = "; of what an import brought they are still to come" if are_to_come else ""
     return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
 

@@ -30,6 +30,7 @@ from palazzo.store import redaction, sync_devices, syncing, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.items import Link as StoredLink
 from palazzo.store.items import last_link
+from palazzo.store.links import LOST
 from palazzo.store.syncing import RemoteRow, Seen
 
 _ITEMS_AT_ONCE = 200
@@ -357,7 +358,7 @@ class _Telling:
     def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
         uid = device.hex()
         for one in syncing.links_beyond(self._connection, row, before, again):
-            absent = cast(Absent | None, one.absent)
+            absent = cast(Absent | None, "withheld" if one.absent == LOST else one.absent)
             yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
 
     def _lines_of_links(

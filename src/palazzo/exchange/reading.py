@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import palazzo
+from palazzo.archive.chain import BLIND
 from palazzo.exchange import reading_graph, selecting
 from palazzo.exchange.records import (
     FORMAT,
@@ -34,7 +35,7 @@ from palazzo.exchange.records import (
     Wing,
 )
 from palazzo.exchange.selecting import Selected
-from palazzo.store import drawers, groups
+from palazzo.store import drawers, groups, links
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
 from palazzo.store.listing import Listing
@@ -54,7 +55,12 @@ class Scope:
 
 
 def records(
-    connection: Connection, scope: Scope | None = None, *, tombstones: bool = False, addresses: bool = True
+    connection: Connection,
+    scope: Scope | None = None,
+    *,
+    tombstones: bool = False,
+    addresses: bool = True,
+    remark: str = "",
 ) -> Iterator[Record]:
     """Yield all that is true here, or of a scope what is said and what refers to nothing else; a header comes first.
 
@@ -63,7 +69,7 @@ def records(
     """
     selected = None if scope is None else selecting.select(connection, scope.listing, [*scope.told] == ["wing"])
     told = None if scope is None or not scope.told else dict(scope.told)
-    yield Header(FORMAT, VERSION, f"palazzo {palazzo.__version__}", told)
+    yield Header(FORMAT, VERSION, f"palazzo {palazzo.__version__}{remark}", told)
     yield from _places(connection, selected, addresses)
     yield from _items(connection, selected)
     yield from _about_items(connection, selected)
@@ -209,8 +215,11 @@ def _links(connection: Connection, selected: Selected | None) -> Iterator[Link]:
         "SELECT device.uid, seq, item_uid, digest, hash, absent FROM device CROSS JOIN link"
         " ON link.device = device.id ORDER BY device.uid, seq"
     ):
+        if absent == links.LOST and bytes(digest) == BLIND:
+            continue  # nothing is known of it
         if selected is None or bytes(item) in selected.item_ids:
-            yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(chained), absent)
+            why = "withheld" if absent == links.LOST else absent
+            yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(chained), why)
 
 
 # --- what was done, and what is known ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""repair: make derived data anew from the archive."""
+"""repair: make derived data anew from the archive, and put a palace together again of which pages are damaged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from palazzo.operations import damage
 from palazzo.operations.background import EMBEDDING_ACTIVITY, failures, note_success, start_embedding
+from palazzo.operations.damage import SalvageView
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.verify import CheckView, result_of, run_checks
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from palazzo.derive.verify import Check
     from palazzo.operations.context import Context
 
-Part = Literal["drawers", "fts", "vectors", "all"]
+Part = Literal["file", "drawers", "fts", "vectors", "all"]
 
 _MENDS: dict[str, Part] = {
     "drawers": "drawers",
@@ -29,7 +31,10 @@ _MENDS: dict[str, Part] = {
 class RepairRequest:
     """What to make anew."""
 
-    rebuild: Annotated[Part | None, About("Make this anew; what the checks find wrong if left out.")] = None
+    rebuild: Annotated[
+        Literal["drawers", "fts", "vectors", "all"] | None,
+        About("Make this anew; what the checks find wrong if left out."),
+    ] = None
     dry_run: Annotated[bool, About("Only say what would be made anew.")] = False
 
 
@@ -49,20 +54,25 @@ class RepairResult:
     """Items whose words are gone by no erasure that is known. That is recorded now, and `verify` names them."""
     linked: int = 0
     """How many items got a link of this device, since no chain told of them."""
+    salvage: SalvageView | None = None
+    """What could not be read, where pages of the file were damaged; null where none was."""
 
 
 def repair(context: Context, request: RepairRequest) -> RepairResult:
     """Make drawers, the keyword index or vectors anew from the archive, and check the palace again.
 
     Texts that could not be processed are processed again. The archive is not changed. Vectors are made in the
-    background afterwards.
+    background afterwards. Where pages of the file are damaged, a new file is made of all that can be read. It takes the
+    palace's place in one step, the damaged one is kept beside it, and what is lost is named.
     """
+    if damage.is_damaged(context):
+        return _repair_file(context, request)
     count_before = _count_set_aside(context)
     if not request.dry_run:
         _retry(context)
     unproven, linked = ((), 0) if request.dry_run else _settle_provenance(context)
     before = run_checks(context) if request.rebuild is None or request.dry_run else []
-    parts = (request.rebuild,) if request.rebuild is not None else _broken(before)
+    parts = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
     if request.dry_run:
         seen = result_of(before)
         return RepairResult(parts, True, seen.ok, seen.checks, 0, count_before)
@@ -92,6 +102,27 @@ def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
         return tuple(uid.hex() for uid in unproven), link_unlinked(connection)
 
 
+def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
+    """Put the palace together again; make everything anew that is derived."""
+    if request.dry_run:
+        with damage.salvaged(context) as (_, view):
+            return RepairResult(("file", "fts"), True, view.is_whole, (), salvage=view)
+    view = damage.replace_damaged(context)
+    _rebuild(context, "fts")
+    parts: tuple[Part, ...] = ("file", "fts")
+    if request.rebuild in ("vectors", "all"):
+        _rebuild(context, "vectors")
+        parts += ("vectors",)
+    start_embedding(context)
+    after = result_of(run_checks(context))
+    if broken := tuple(part for part in _mended_by(after.checks) if part not in parts):
+        for part in broken:
+            _rebuild(context, part)
+        parts += broken
+        after = result_of(run_checks(context))
+    return RepairResult(parts, False, after.ok, after.checks, 0, _count_set_aside(context), view)
+
+
 def _count_set_aside(context: Context) -> int:
     from palazzo.store import dead_letters
 
@@ -117,10 +148,11 @@ def _rebuild(context: Context, part: Part) -> None:
     def progress(done: int, total: int) -> None:
         context.report(f"rebuilding {part}", done, total)
 
+    assert part != "file"
     context.writing().rebuild(part, progress)
 
 
-def _broken(checks: Sequence[Check]) -> tuple[Part, ...]:
+def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[Part, ...]:
     return tuple(dict.fromkeys(_MENDS[check.name] for check in checks if not check.ok and check.name in _MENDS))
 
 

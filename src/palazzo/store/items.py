@@ -396,7 +396,7 @@ def unlinked_items(connection: Connection) -> Iterator[bytes]:
     """Yield the ids of items that no link tells of as they are: neither with their digest nor as erased."""
     rows = connection.execute(
         "SELECT uid FROM item WHERE NOT EXISTS (SELECT 1 FROM link WHERE item_uid = item.uid"
-        " AND (absent IS NULL OR absent = 'erased'))"
+        " AND (absent IS NULL OR absent IN ('erased', 'damaged')))"
     )
     for (uid,) in rows:
         yield bytes(uid)

@@ -6,6 +6,7 @@ that holds a name this list lacks was written by a later Palazzo and is left unt
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import time
@@ -265,6 +266,21 @@ def check(database: Database) -> None:
             f"{database.path} holds an older or unfinished palace (it lacks {missing[0]}). "
             "Run 'palazzo status' with write access to it once, which brings it up to date."
         )
+
+
+def objects(steps: int | None = None) -> list[tuple[str, str, str, str | None]]:
+    """Return what a palace of this schema is made of, or one that has had so many steps: (kind, name, table, SQL)."""
+    import apsw
+
+    from palazzo.store.database import SqliteConnection
+
+    with contextlib.closing(apsw.Connection(":memory:")) as raw:
+        connection = SqliteConnection(raw)
+        connection.execute("CREATE TABLE migration(name TEXT PRIMARY KEY, applied_at INTEGER) WITHOUT ROWID")
+        for step in MIGRATIONS[:steps]:
+            step(connection)
+        rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
+        return [(str(kind), str(name), str(table), sql) for kind, name, table, sql in rows]
 
 
 def version(connection: Connection) -> int:
