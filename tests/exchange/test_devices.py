@@ -12,8 +12,8 @@ import pytest
 from tests.exchange.machines import Machine, exchange
 
 from palazzo.exchange import joining, segments
-from palazzo.exchange.device_cards import Card, Invitation
-from palazzo.exchange.segments import Head, SegmentName, Series, Signer
+from palazzo.exchange.device_cards import Card, Invitation, Signer
+from palazzo.exchange.segments import Head, SegmentName, Series
 from palazzo.model import Micros
 from palazzo.operations.backup import BackupRequest, backup
 from palazzo.operations.doctor import DoctorRequest, doctor

@@ -29,8 +29,8 @@ def sync_init(screen: Screen, result: SyncInitResult) -> None:
     screen.say(f"{what}: ", (result.name, "bold"), f" at {result.address} ({result.kind}{sealed})")
     if result.joined:
         screen.say(
-            f"This palace is a device of the palace {result.palace[:_ID]} now. What its devices say counts as "
-            "yours, and they can erase here: 'palazzo sync devices' lists them."
+            f"This palace is a device of the palace {result.palace[:_ID]} now. What its devices say counts as yours, "
+            "and they can erase here: 'palazzo sync devices' lists them."
         )
     if result.new_device:
         screen.say(f"This palace is a device of its own now: {result.device[:_ID]}")

@@ -156,6 +156,14 @@ class Card:
             raise ValueError(f"no card ({type(error).__name__})") from None
 
 
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """The key of the device that writes, and what it says of itself in each segment."""
+
+    key: DeviceKey
+    card: Card
+
+
 LONGEST_NAME = 100
 
 

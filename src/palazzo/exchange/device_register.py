@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from palazzo.errors import PalazzoError, SegmentRefused
-from palazzo.exchange.device_cards import Card, Decision, Introduction, Invitation
-from palazzo.exchange.segments import Opened, Signer
+from palazzo.exchange.device_cards import Card, Decision, Introduction, Invitation, Signer
+from palazzo.exchange.segments import Opened
 from palazzo.model import Micros
 from palazzo.security.device_keys import DeviceKey, fingerprint
 from palazzo.store import sync_devices

@@ -23,7 +23,8 @@ from palazzo.exchange.erased_elsewhere import seek
 from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.merging import Report, merge
 from palazzo.exchange.merging_items import link_unlinked
-from palazzo.exchange.pushing import PENDING, Progress, fingerprint, forged_head, own_head
+from palazzo.exchange.own_heads import PENDING, forged_head, own_head
+from palazzo.exchange.pushing import Progress, fingerprint
 from palazzo.exchange.records import Header, Item, Link, Record
 from palazzo.exchange.remotes import Remote, There
 from palazzo.exchange.segments import Head, Opened, Sealing, SegmentName

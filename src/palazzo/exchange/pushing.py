@@ -18,11 +18,12 @@ from hashlib import blake2b
 from typing import Literal, cast
 
 from palazzo.archive import chain
-from palazzo.errors import SegmentUnreadable, WrongKey
 from palazzo.exchange import device_register, reading, segments, withholding
+from palazzo.exchange.device_cards import Signer
+from palazzo.exchange.own_heads import PENDING, forged_head, last_head, own_head
 from palazzo.exchange.records import Absent, Erasure, Item, Link, Record
-from palazzo.exchange.remotes import Remote, There, refuse_other
-from palazzo.exchange.segments import Head, Sealing, Segment, Series, Signer
+from palazzo.exchange.remotes import Remote
+from palazzo.exchange.segments import Head, Sealing, Segment, Series
 from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
 from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
@@ -38,8 +39,6 @@ _ITEMS_AT_ONCE = 200
 _HASH = 16
 _LINKS_LOOKED_AT, _OTHERS_LOOKED_AT = 500, 20_000
 """Links beyond those that are there, and other records, that somebody waits for who asks what a push would bring."""
-PENDING = b""
-"""Stands in `sync_seen` for the device whose head is about to be seen: this one."""
 Progress = Callable[[str, int, int], None]
 Place = tuple[bytes, int]
 """A link: its device's id, and its number."""
@@ -99,7 +98,7 @@ def push(
     known = (
         own_head(database, remote, device, there, transport.address)
         if forged is None
-        else _last(database, remote, device)
+        else last_head(database, remote, device)
     )
     done, notes = Pushed(), _Bookkeeping()
     signer = None if dry_run else _signer(database, remote, device, called)
@@ -160,58 +159,6 @@ def waiting(connection: Connection, remote: RemoteRow, device: bytes) -> Waiting
     return Waiting(items, done.records.total() - 2 * items)  # each item comes with its link
 
 
-def own_head(database: Database, remote: RemoteRow, device: bytes, there: There, address: str) -> Head | None:
-    """This device's head on a remote, which this palace put there; None where it never put one."""
-    with database.snapshot() as connection:
-        seen = syncing.seen(connection, remote.row)
-    head = there.heads.get(device.hex())
-    before, pending = seen.get(device), seen.get(PENDING)
-    if head is not None and pending is not None and _is(head, pending):  # killed after others could see it
-        with database.transaction() as connection:
-            syncing.note_seen(connection, remote.row, device, pending)
-        return head
-    if head is not None and before is not None and _is(head, before):
-        return head
-    expected = None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
-    if device.hex() not in there.damaged:  # a damaged one is written anew
-        refuse_other(address, device.hex(), head, expected)
-    return expected
-
-
-def forged_head(
-    database: Database, remote: RemoteRow, transport: Remote, device: bytes, there: There, sealing: Sealing | None
-) -> Head | None:
-    """Return the head that somebody without this device's key put in place of its own, if anybody did."""
-    with database.snapshot() as connection:
-        seen = syncing.seen(connection, remote.row)
-    head, before, pending = there.heads.get(device.hex()), seen.get(device), seen.get(PENDING)
-    if head is None or any(known is not None and _is(head, known) for known in (before, pending)):
-        return None
-    return head if is_forged(database, transport, device, head, sealing) else None
-
-
-def is_forged(database: Database, transport: Remote, device: bytes, head: Head, sealing: Sealing | None) -> bool:
-    """Whether a head leads to a segment that this device did not sign, though it signs what it writes."""
-    with database.snapshot() as connection:
-        own = sync_devices.row(connection, device)
-        palace = str(next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))[0])
-        key = redaction.fingerprint_key(connection)
-    if own is None or own.heard_at is None:
-        return False
-    try:
-        opened = segments.read(transport.read(head.device, head.name), head.name, head.device, palace, sealing, key)
-    except (SegmentUnreadable, WrongKey):
-        return True
-    return opened.card is None or opened.card.public != own.public_key
-
-
-def _last(database: Database, remote: RemoteRow, device: bytes) -> Head | None:
-    """The head that this palace put on a remote last, as far as it knows."""
-    with database.snapshot() as connection:
-        before = syncing.seen(connection, remote.row).get(device)
-    return None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
-
-
 def _signer(database: Database, remote: RemoteRow, device: bytes, called: str) -> Signer:
     """This device's key, and its card for this remote."""
     with database.transaction() as connection:
@@ -229,10 +176,6 @@ def _decided(connection: Connection, device: bytes) -> tuple[bytes, bytes] | Non
     if not decided:
         return None
     return tuple(blake2b(part, digest_size=_HASH).digest() for part in (b"devices", decided))  # type: ignore[return-value]
-
-
-def _is(head: Head, seen: Seen) -> bool:
-    return (head.epoch, head.n, head.hash) == (seen.epoch, seen.n, seen.hash)
 
 
 def _segments(

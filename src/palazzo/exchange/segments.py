@@ -23,10 +23,9 @@ from typing import Any, Protocol, Self, TypeVar
 import zstandard
 
 from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
-from palazzo.exchange.authenticity import MAC_BYTES, Proof
-from palazzo.exchange.device_cards import LARGEST_CARD, Card
+from palazzo.exchange import segment_frames
+from palazzo.exchange.device_cards import Card, Signer
 from palazzo.model import Micros
-from palazzo.security.device_keys import SIGNATURE_BYTES, DeviceKey, is_signed
 
 VERSION = 1
 FULL = 2 * 1024 * 1024
@@ -117,14 +116,6 @@ class Opened:
     card: Card | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Signer:
-    """The key of the device that writes, and what it says of itself in each segment."""
-
-    key: DeviceKey
-    card: Card
-
-
 class Judge(Protocol):
     """Decides whether segments come from a device that may write."""
 
@@ -209,9 +200,9 @@ def write(
         header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
         content = packer.compress(b"\n".join([_dump(header), *some]) + b"\n")
         if signer is not None:
-            content += _signed_card(content, signer)
+            content += segment_frames.signed_card(content, signer)
         if key:
-            content += _PROOF_FRAME + _proof(content, key).mac
+            content += segment_frames.proof_frame(content, key)
         if sealing is not None:
             content = sealing.seal(content)
         last = SegmentName(epoch, n, digest(content))
@@ -236,13 +227,13 @@ def read(
             f"wait until it is copied and pull again. {_STAYS_SO}"
         )
     frames = content if sealing is None else sealing.open(content)
-    if key and not _has_proof(frames, key):
+    if key and not segment_frames.has_proof(frames, key):
         raise SegmentRefused(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
             " it; nothing of it was taken in. If an older Palazzo wrote it, update that device and run there "
             "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
         )
-    card = _card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
+    card = segment_frames.read_card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
     header_line, *lines = _unpacked(frames, name, device).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
@@ -256,61 +247,6 @@ def read(
             "use a remote of its own for each palace."
         )
     return Opened(header, name, tuple(lines), card)
-
-
-_PROOF_FRAME = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
-"""The header of a skippable frame of zstd, which holds the proof: a Palazzo that knows no proofs reads the rest."""
-
-
-def _proof(frames: bytes, key: bytes) -> Proof:
-    proof = Proof(key, b"segment")
-    proof.add(frames)
-    return proof
-
-
-def _has_proof(frames: bytes, key: bytes) -> bool:
-    size = len(_PROOF_FRAME) + MAC_BYTES
-    content, frame = frames[:-size], frames[-size:]
-    return frame.startswith(_PROOF_FRAME) and _proof(content, key).proves(frame.removeprefix(_PROOF_FRAME))
-
-
-_CARD_FRAME = b"\x51\x2a\x4d\x18"
-"""The first bytes of another skippable frame: a card, the signature, and how many bytes both are (4)."""
-_SIZE = 4
-
-
-def _signed_card(content: bytes, signer: Signer) -> bytes:
-    """The frame that says who wrote `content`, signed."""
-    card = signer.card.dump()
-    body = card + signer.key.sign(b"segment", content + card)
-    body += len(body).to_bytes(_SIZE, "little")
-    return _CARD_FRAME + len(body).to_bytes(_SIZE, "little") + body
-
-
-def _card(frames: bytes, what: str) -> Card | None:
-    """The card at the end of a segment; None where there is none. SegmentRefused where it is not signed by its key."""
-    size = len(_PROOF_FRAME) + MAC_BYTES
-    whole = frames[:-size] if frames[-size:].startswith(_PROOF_FRAME) else frames
-    length = int.from_bytes(whole[-_SIZE:], "little")
-    start = len(whole) - _SIZE - length
-    content, frame = whole[: max(start - 2 * _SIZE, 0)], whole[max(start - 2 * _SIZE, 0) :]
-    begin = _CARD_FRAME + (length + _SIZE).to_bytes(_SIZE, "little")
-    if not SIGNATURE_BYTES < length <= LARGEST_CARD or not frame.startswith(begin):
-        return None
-    card, signature = whole[start : start + length - SIGNATURE_BYTES], whole[-_SIZE - SIGNATURE_BYTES : -_SIZE]
-    try:
-        loaded = Card.load(card)
-    except ValueError:
-        raise SegmentRefused(
-            f"{what} does not say who wrote it in a way that this Palazzo reads; nothing of it was taken in. "
-            "Update Palazzo here."
-        ) from None
-    if not is_signed(loaded.public, signature, b"segment", content + card):
-        raise SegmentRefused(
-            f"{what} is not signed by the key that it names, so somebody changed it; nothing of it was taken in. "
-            f"Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on that device."
-        )
-    return loaded
 
 
 def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -> list[SegmentName | None]:

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.model import Trust, least_trust
+from palazzo.operations import import_views
 from palazzo.operations.background import start_embedding
+from palazzo.operations.import_views import KindCount, Speaker, Unasked
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import ACTOR
 
@@ -95,32 +97,6 @@ class RenamedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
-    """Who said how many of the records, as the file says it."""
-
-    name: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """How many records of a kind have a trust, after the limit of this import."""
-
-    what: str
-    trust: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unasked:
-    """How many records of a kind hooks may inject at that trust, and the first lines of the first ones."""
-
-    what: str
-    count: int
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ImportResult:
     """What came over, what was there, what had no place. `change` is what 'palazzo undo' takes back, if anything is."""
 
@@ -197,32 +173,12 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
         trust=told.trust,
         change=told.change,
         dry_run=request.dry_run,
-        speakers=_speakers(told.summary),
-        kinds=_kinds(told.summary),
-        unasked=_unasked(told.summary),
+        speakers=import_views.speakers(told.summary),
+        kinds=import_views.kinds(told.summary),
+        unasked=import_views.unasked(told.summary),
         title=told.title,
         note=_embedded(context) if request.wait and not request.dry_run else "",
     )
-
-
-_MOST_SPEAKERS = 20
-_LONGEST_SPEAKER = 100
-
-
-def _speakers(summary: ImportSummary | None) -> tuple[Speaker, ...]:
-    counts = [] if summary is None else summary.speakers.most_common(_MOST_SPEAKERS)
-    return tuple(Speaker(name[:_LONGEST_SPEAKER], count) for name, count in counts)
-
-
-def _kinds(summary: ImportSummary | None) -> tuple[KindCount, ...]:
-    counts = [] if summary is None else sorted(summary.kinds.items())
-    return tuple(KindCount(what, trust, count) for (what, trust), count in counts)
-
-
-def _unasked(summary: ImportSummary | None) -> tuple[Unasked, ...]:
-    counts = [] if summary is None else sorted(summary.unasked.items())
-    lines = {} if summary is None else summary.lines
-    return tuple(Unasked(what, count, tuple(lines.get(what, ()))) for what, count in counts)
 
 
 @contextmanager

@@ -359,7 +359,7 @@ def _saved(
 
 def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key | None) -> None:
     """Take what stands there as this device's, unless another wrote it, and let the next push tell all anew."""
-    from palazzo.exchange import joining, pushing
+    from palazzo.exchange import joining, own_heads
     from palazzo.store import sync_devices, syncing
 
     heads = transport.look().heads
@@ -368,7 +368,7 @@ def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key |
         remote = next(one for one in syncing.remotes(connection) if one.uid == uid)
         before = syncing.seen(connection, remote.row).get(device)
     head = heads.get(device.hex())
-    if head is not None and pushing.is_forged(database, transport, device, head, key):
+    if head is not None and own_heads.is_forged(database, transport, device, head, key):
         head = None
     with database.transaction() as connection:
         syncing.begin_anew(connection, remote.row)
