@@ -95,7 +95,7 @@ def test_thoughts_calls_and_results_are_parts(tmp_path: Path) -> None:
         ("thinking", "", False, None),
         ("tool_call", "web_search", False, None),
         ("tool_result", "web_search", False, "external"),
-        ("tool_result", "repl", True, "tool"),
+        ("tool_result", "repl", True, "external"),
         ("text", "", False, None),
     ]
     assert "token_budget" not in found.text

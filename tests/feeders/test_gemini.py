@@ -284,7 +284,7 @@ def test_what_the_person_typed_is_told_from_the_files_behind_it() -> None:
         (call("read_file", {"absolute_path": "/a"}, {"error": "ENOENT"}, "error"), "ENOENT", True, "tool"),
         (call("web_fetch", {"prompt": "x"}, {"output": "page"}), "page", False, "external"),
         (call("mcp_palazzo_search", {"query": "x"}, {"output": "y"}), "y", False, "tool"),
-        (call("x", {}, {"hits": [{"id": 1}]}), "response\nhits:\n  -\n    id: 1", False, "tool"),
+        (call("x", {}, {"hits": [{"id": 1}]}), "response\nhits:\n  -\n    id: 1", False, "external"),
     ],
 )
 def test_calls_and_what_came_back(made: Json, text: str | None, failed: bool, trust: str) -> None:

@@ -2,6 +2,8 @@
 
 What is left is named by a key: the last name of a path (`brought`), or one of these:
 
+    any:NAME       others' words were written to a path of that last name, nobody knows where
+    at:PATH        others' words were written to this path; in:PATH is the directory
     made:PATH      local words were written to this path          tree      the working tree
     script:PATH    a script was written that is local itself      pulled    what came into the branch itself
     run:NAME       a build file was changed to ask others         detour    another's commit was checked out
@@ -27,7 +29,9 @@ from palazzo.security.written_files import NO_NAMES
 TREE, PULLED, DETOUR = "state:tree", "state:pulled", "state:detour"
 Moment = tuple[int, int, int]
 """When something was left: a row's time, its ordinal, the place in it."""
-_PATHS = re.compile(r"[\w./~@+-]{1,400}")
+_PATHS = re.compile(r"[\w./~@+*?-]{1,400}")
+_PATTERN = re.compile(r"[*?]")
+_MOVES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b|\s-C\b")
 _RUNNERS_FILES = frozenset(FILES_OF_RUNNERS.values())
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|ps1|mk)|[\w-]+", re.IGNORECASE)
 _ASKS = re.compile(
@@ -85,18 +89,32 @@ class SessionState:
         return not self.brought and not self.before_brought
 
     def looks_at_brought(self, names: frozenset[str], words: str, project: Project) -> bool:
-        """Whether a call that mentions these names reads what others left."""
+        """Whether a call that mentions these names reads what others left.
+
+        Where a command changes its directory, names decide alone; else a name in another place is another file.
+        """
+        moves = _MOVES.search(words) is not None
         hits = {name for name in names if self.is_brought(name)}
-        if not hits:
-            return False
-        replaced = set()
+        seen: set[str] = set()
         for found in _PATHS.finditer(words):
-            name = last_component(found[0])
-            if name in hits:
-                if not self.is_made(f"made:{project.resolve(found[0])}"):
-                    return True
-                replaced.add(name)
-        return bool(hits - replaced)
+            parts = found[0].split("/")
+            if _PATTERN.search(found[0]) and self._is_left_in(parts, project):
+                return True
+            for n, part in enumerate(parts):
+                if part in hits:
+                    seen.add(part)
+                    place = project.resolve("/".join(parts[: n + 1]))
+                    is_there = moves or self.is_brought(f"any:{part}") or self.is_brought(f"at:{place}")
+                    if is_there and not self.is_made(f"made:{project.resolve(found[0])}"):
+                        return True
+        return bool(hits - seen)
+
+    def _is_left_in(self, parts: list[str], project: Project) -> bool:
+        """Whether others' words lie in the directory of a pattern of file names, or may."""
+        at = next(n for n, part in enumerate(parts) if _PATTERN.search(part))
+        if at < len(parts) - 1:
+            return not self.is_empty
+        return self.is_brought(f"in:{project.resolve('/'.join(parts[:at]) or '.')}")
 
     def reads_others(self, effect: CommandEffect) -> bool:
         """Whether a call that is local by itself shows what others left in the tree, or runs what they changed."""
@@ -111,12 +129,11 @@ class SessionState:
 
     def consequences(self, effect: CommandEffect, is_others: bool) -> Iterator[Left]:
         """Yield what a call leaves: `is_others` says that its words are not local after all."""
-        yield from (Left("brought", name) for name in sorted(effect.brought))
+        yield from (Left("brought", key) for name in sorted(effect.brought) for key in (name, f"any:{name}"))
+        placed = effect.placed | (set(effect.made) if is_others and effect.is_local else set())
+        yield from (left for path in sorted(placed) for left in _at(path))
         yield from (Left("brought", f"port:{port}") for port in sorted(effect.ports)[:64])
-        if is_others:
-            names = {last_component(path) for path in effect.made} - NO_NAMES
-            yield from (Left("brought", name) for name in sorted(names))
-        else:
+        if not is_others:
             yield from (Left("made", f"made:{path}") for path in effect.made)
         for change in effect.git:
             is_named = bool(change.branch) and self.is_brought(change.branch)
@@ -149,6 +166,12 @@ class SessionState:
         for change in effect.git:
             if change.is_local and not self.is_brought(PULLED):
                 yield from (Left("made", f"made:{project.resolve(path)}") for path in change.restored[:64])
+
+
+def _at(path: str) -> Iterator[Left]:
+    directory, _, name = path.rpartition("/")
+    if name not in NO_NAMES:
+        yield from (Left("brought", key) for key in (name, f"at:{path}", f"in:{directory or '.'}"))
 
 
 def written_program(path: str, text: str, is_whole: bool, project: Project) -> Iterator[Left]:

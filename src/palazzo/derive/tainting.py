@@ -335,6 +335,9 @@ class Tainting:
     def _saved(self, item: CutItem, part: Part) -> Iterator[Mark]:
         """Yield the files in which what a tool printed says that it was put."""
         for name in sorted(names_saved(item.text[part.start : part.end])):
+            at = (item.filed.created_at, item.ordinal, part.start)
+            self._state.note(Left("brought", f"any:{name}"), at)
+            yield Mark(item.row, part.start, "fetched", self._around.hashed(f"any:{name}"))
             self._state.note(Left("brought", name), (item.filed.created_at, item.ordinal, part.start))
             yield Mark(item.row, part.start, "fetched", self._around.hashed(name))
 

@@ -42,6 +42,7 @@ def judge_tool_run(shell: Shell, arguments: Sequence[str]) -> Outcome:
 
 
 def compile_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge a compiler: what it compiles must be in the project's files."""
     return FOREIGN if "-" in arguments else judge_tool_run(shell, arguments)
 
 

@@ -106,6 +106,7 @@ def _is_own_address(shell: Shell, word: str, name: str) -> bool:
 
 
 def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge sqlite3: a database in memory, or the shape of one."""
     plain = plain_words(arguments, frozenset(("-cmd", "-separator", "-init", "-newline", "-nullvalue")))
     is_memory = plain[:1] == [":memory:"] and not re.search(
         r"readfile|\.import|\.read|attach|load_extension|\.shell|\.system|\.open|fsdir",
@@ -119,6 +120,7 @@ def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: boo
 
 
 def openssl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge openssl: what it computes, or this machine's own server."""
     if arguments[:1] and arguments[0] in (
         "rand",
         "version",

@@ -59,6 +59,8 @@ class CommandEffect:
     is_local: bool = True
     reads_project: bool = False
     brought: set[str] = field(default_factory=set)
+    placed: set[str] = field(default_factory=set)
+    """The same, as paths in plain form, where those are known."""
     made: list[str] = field(default_factory=list)
     git: list[GitEffect] = field(default_factory=list)
     ports: set[str] = field(default_factory=set)
@@ -93,10 +95,13 @@ def judge_command(
     effect = shell.effect
     effect.is_local = effect.is_local and shell.steps < MOST_STEPS
     if not effect.is_local:
-        effect.brought.update(last_component(path) for path in shell.written)
+        effect.placed = {place for path in shell.written if (place := shell.places.get(path) or shell.plain(path))}
+        effect.brought.update(last_component(path) for path in shell.written if not shell.places.get(path))
         effect.brought.update(written_files.names_in_program(command))
     else:
-        effect.made = [plain for path in shell.written if (plain := shell.plain(path))][:_MOST_NAMES]
+        made = (shell.places.get(path) or shell.plain(path) for path in shell.written)
+        effect.made = [place for place in made if place][:_MOST_NAMES]
+    effect.placed = set(sorted(effect.placed)[:_MOST_NAMES])
     effect.brought = set(sorted(effect.brought - written_files.NO_NAMES)[:_MOST_NAMES])
     return effect
 
@@ -109,6 +114,8 @@ class Shell:
         self.effect = CommandEffect()
         self.steps = 0
         self.written: list[str] = []
+        self.places: dict[str, str] = {}
+        """What was written, in plain form, by how the command names it."""
         self.directory = project.directory or project.root
         self.variables: dict[str, list[str]] = {}
         self.functions: dict[str, tuple[Script, ...]] = {}
@@ -261,6 +268,7 @@ class Shell:
         if self._is_led and not is_plain_program(words[0]):
             self.effect.is_local = False
         outcome = judge_program(self, words, has_input or feeds, bool(listed))
+        self.places.update({path: self.plain(path) for path in self.written[before:]})
         self._last = outcome.status
         if not outcome.is_local:
             self.effect.is_local = False
@@ -331,7 +339,7 @@ class Shell:
         self.effect.brought |= effect.brought
         if effect.made_directory:
             self.written.append(effect.made_directory)
-            if plain := self.plain(effect.made_directory):
+            if effect.is_local and (plain := self.plain(effect.made_directory)):
                 self.own_written.add(plain)
 
     def note_detour(self) -> None:

@@ -70,6 +70,7 @@ _SEARCH_VALUES = frozenset(
 
 
 def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge find: where it begins, and what it runs."""
     starts: list[str] = []
     for word in arguments:
         if word.startswith(("-", "(", "!", ")")):
@@ -95,6 +96,7 @@ def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, l
 
 
 def fd_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge fd: where it searches, and what it runs."""
     for n, word in enumerate(arguments):
         if word in ("-x", "-X", "--exec", "--exec-batch"):
             run = [one.replace("{}", OWN_FILE) for one in arguments[n + 1 :]]
@@ -105,6 +107,7 @@ def fd_files(shell: Shell, name: str, arguments: list[str], has_input: bool, lis
 
 
 def list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge a program that prints names of files."""
     if name == "tree":
         arguments = [
             word
@@ -164,6 +167,7 @@ def _without_named_values(arguments: Sequence[str]) -> list[str]:
 
 
 def copy_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge a program that copies, moves or links: its sources must be the project's own."""
     plain = plain_words(arguments, frozenset(("-t", "--target-directory", "-m", "-o", "-g", "-S")))
     sources = plain[:-1] if len(plain) > 1 else plain
     if name == "ln" and "-s" in "".join(word for word in arguments if word.startswith("-")) and len(plain) == 2:
@@ -174,6 +178,7 @@ def copy_files(shell: Shell, name: str, arguments: list[str], has_input: bool, l
 
 
 def change_directory(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Go to a directory, which must be the project's own."""
     plain = plain_words(arguments, frozenset())
     if name == "popd" or plain in (["-"],):
         shell.directory = shell.project.directory or shell.project.root
@@ -204,6 +209,7 @@ def judge_archive(shell: Shell, name: str, arguments: list[str], has_input: bool
 
 
 def synchronise_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge rsync between two places of this machine."""
     plain = plain_words(arguments, frozenset(("-e", "--exclude", "--include", "--filter")))
     return Outcome(
         bool(plain) and not any(":" in word for word in plain) and all(shell.is_own(word) for word in plain[:-1])
@@ -211,11 +217,13 @@ def synchronise_files(shell: Shell, name: str, arguments: list[str], has_input: 
 
 
 def tee_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Note what tee writes; it prints its input."""
     shell.written += [word for word in arguments if not word.startswith("-")]
     return PURE_OUTCOME
 
 
 def apply_patch(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge patch: what it applies must be the project's own."""
     outcome = judge_reader(shell, plain_words(arguments, frozenset()) + values_behind(arguments, ("-i",)))
     shell.effect.pulls |= not outcome.is_local
     return outcome

@@ -49,35 +49,63 @@ _SAFE_CONFIG = re.compile(
 )
 _WITH_VALUE = frozenset(
     """
-    -n -L -S -G -m -F -C -c -u -t -b -B -U -O -o -s --author --since --until --after --before --grep --format
-    --pretty --max-count --message --file --date --output --diff-filter --stat --word-diff-regex --committer --skip
-    --sort --points-at --abbrev --strategy --strategy-option -X --onto --exec -x --cleanup --trailer --reuse-message
-    --fixup --squash --merge-base --unified --dirstat --inter-hunk-context --anchored -e -A -l --contains --merged
-    --no-merged --no-contains -M --max-depth --output-directory --start-number --subject-prefix --reroll-count
-    --local-user --key --orphan --track --conflict --pathspec-from-file --name --prefix --directory --exclude -p1
-    -p2 --ancestry-path
+    -n -L -S -G -U -e --author --since --until --after --before --grep --format --pretty --max-count --date
+    --diff-filter
+    --word-diff-regex --committer --skip --sort --points-at --unified --inter-hunk-context --anchored --contains
+    --merged
+    --no-merged --no-contains --max-depth -O -o --output --output-directory --start-number --subject-prefix
+    --reroll-count
     """.split()  # noqa: SIM905 - a table
-) - {
-    "-p1",
-    "-p2",
-    "-s",
-    "-u",
-    "-x",
-    "-t",
-    "-l",
-    "-A",
-    "-C",
-    "-B",
-    "-M",
-    "-O",
-    "-c",
-    "-b",
-    "-m",
-    "--stat",
-    "--abbrev",
-    "--ancestry-path",
-}
-"""Options whose value is a word of its own, and no revision. Those that a command takes otherwise are not here."""
+)
+"""Options of commands that print commits whose value is a word of its own, and no revision."""
+_TREE_WITH_VALUE = frozenset(
+    [
+        "-m",
+        "-X",
+        "-F",
+        "-b",
+        "-B",
+        "-c",
+        "-C",
+        "--strategy",
+        "--strategy-option",
+        "--onto",
+        "--message",
+        "--file",
+        "--cleanup",
+        "--orphan",
+        "--conflict",
+        "--source",
+        "--directory",
+        "--exclude",
+        "--pathspec-from-file",
+    ]
+)
+"""The same of commands that change the working tree."""
+_CLONE_WITH_VALUE = frozenset(
+    [
+        "-b",
+        "--branch",
+        "-o",
+        "--origin",
+        "-c",
+        "--config",
+        "--depth",
+        "-j",
+        "--jobs",
+        "--filter",
+        "--reference",
+        "-u",
+        "--upload-pack",
+        "--shallow-since",
+        "--separate-git-dir",
+        "--template",
+        "--reference-if-able",
+        "--server-option",
+        "--shallow-exclude",
+        "--bundle-uri",
+    ]
+)
 _PRINTS_LOCAL = frozenset(
     """
     status reflog add mv rm commit stash bisect rev-list rev-parse merge-base cherry name-rev describe var version
@@ -136,7 +164,7 @@ class GitEffect:
     changes_tree: bool = False
     """Whether it puts a commit or a patch into the working tree."""
     made_directory: str = ""
-    """A working tree of an own commit."""
+    """A working tree that was made: of an own commit where the command is local."""
 
 
 def judge_git(words: Sequence[str], is_own_path: Callable[[str], bool], own: frozenset[str] = frozenset()) -> GitEffect:
@@ -192,12 +220,17 @@ class _Judged:
             if skip:
                 skip = False
             elif word.startswith("-") and word != "-":
-                skip = word in _WITH_VALUE or (
-                    word in _MESSAGE and self._command in ("commit", "tag", "merge", "stash", "notes")
-                )
+                skip = word in self._with_value()
             else:
                 plain.append(word)
         return plain, []
+
+    def _with_value(self) -> frozenset[str]:
+        if self._command in ("clone", "fetch", "pull", "submodule"):
+            return _CLONE_WITH_VALUE
+        if self._command in _TREE or self._command == "worktree":
+            return _TREE_WITH_VALUE
+        return _WITH_VALUE | _MESSAGE if self._command in ("commit", "tag", "stash", "notes") else _WITH_VALUE
 
     def effect(self) -> GitEffect:
         """Return what the command does."""
@@ -221,6 +254,8 @@ class _Judged:
             return effect
         if command in ("subtree", "svn", "lfs", "annex", "p4", "quiltimport", "filter-repo"):
             return GitEffect(False, "pulled")
+        if command == "init":
+            return GitEffect(True, made_directory=next(iter(self._plain), ""))
         if command == "bisect" and "run" in self._plain[:1]:
             return GitEffect(
                 self._plain[1:2] in (["pytest"], ["make"], ["npm"], ["cargo"], ["go"], ["ctest"])
@@ -331,7 +366,7 @@ class _Judged:
         source, *rest = sources
         name = (rest[-1] if rest else re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")) or "repository"
         is_local = "://" not in source and ":" not in source and self._is_path(source)
-        return GitEffect(True, made_directory=name) if is_local else GitEffect(False, brought={last_component(name)})
+        return GitEffect(is_local, made_directory=name)
 
     def _remote(self) -> GitEffect:
         return GitEffect(
@@ -351,7 +386,7 @@ class _Judged:
         plain = [word for word in self._plain[1:] if word not in created]
         is_own = all(self._is_own_revision(word) for word in plain[1:])
         place = plain[0] if plain else "worktree"
-        return GitEffect(True, made_directory=place) if is_own else GitEffect(False, brought={last_component(place)})
+        return GitEffect(is_own, made_directory=place)
 
     def _branch(self) -> GitEffect:
         is_making = any(
@@ -396,6 +431,8 @@ class _Judged:
             return GitEffect(True) if is_own else GitEffect(False, "" if "--stat" in self._options else "pulled")
         if command == "restore" or (command == "checkout" and self._paths):
             return self._files()
+        if any((word == "-x" and command == "rebase") or word.startswith("--exec") for word in self._options):
+            return GitEffect(False)
         if command in ("merge", "rebase", "cherry-pick"):
             is_own = all(self._is_own_revision(word) for word in (*self._plain, *self._values(("--onto",))))
             return GitEffect(is_own, "" if is_own else "pulled")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def python_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge Python by its code, its module or its script."""
     while arguments and re.fullmatch(r"-(?:[uBEsSIOqx]+|W|X|Wignore|Xutf8|Xdev)|-[WX]\S+", arguments[0]):
         arguments = arguments[2:] if arguments[0] in ("-W", "-X") else arguments[1:]
     if not arguments or arguments[0] == "-":
@@ -95,6 +96,7 @@ _DJANGO = frozenset(
 
 
 def django_command(shell: Shell, arguments: list[str]) -> Outcome:
+    """Judge a command of a Django project."""
     return judge_tool_run(shell, arguments) if arguments and arguments[0] in _DJANGO else FOREIGN
 
 
@@ -118,6 +120,7 @@ _RAILS = frozenset(
 
 
 def rails_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge a command of a Rails project."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     is_local = command in _RAILS or re.fullmatch(
         r"db:(?:migrate(?::\w+)?|rollback|create|drop|schema:\w+|version|abort\S*|test:\w+|prepare|setup|reset)",
@@ -131,6 +134,7 @@ def rails_command(shell: Shell, name: str, arguments: list[str], has_input: bool
 
 
 def php_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge PHP by its script."""
     if arguments[:1] == ["-l"]:
         return judge_tool_run(shell, arguments)
     if name == "artisan" or (arguments and last_component(arguments[0]) == "artisan"):
@@ -154,6 +158,7 @@ def php_program(shell: Shell, name: str, arguments: list[str], has_input: bool, 
 
 
 def node_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge Node.js by its code or its script."""
     for n, word in enumerate(arguments):
         if word in ("-e", "--eval", "-p", "--print", "-pe", "eval") and n + 1 < len(arguments):
             is_own = inline_code.is_own_javascript(arguments[n + 1], shell.is_own)
@@ -166,6 +171,7 @@ def node_program(shell: Shell, name: str, arguments: list[str], has_input: bool,
 
 
 def perl_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge Perl or Ruby by its code or its script."""
     if arguments[:1] in (["-c"], ["-wc"], ["-cw"]):
         return judge_tool_run(shell, arguments[1:])
     codes = [after for before, after in itertools.pairwise(arguments) if re.fullmatch(r"-\w*[eE]", before)]
@@ -184,6 +190,7 @@ def perl_program(shell: Shell, name: str, arguments: list[str], has_input: bool,
 
 
 def run_shell(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge a shell by the script that it is given."""
     while arguments and re.fullmatch(
         r"[-+](?!\w*[cs])\w+|--(?:norc|noprofile|login|posix)|pipefail|errexit", arguments[0]
     ):
@@ -200,6 +207,7 @@ def run_shell(shell: Shell, name: str, arguments: list[str], has_input: bool, li
 
 
 def run_text(shell: Shell, text: str | None, variables: dict[str, list[str]]) -> Outcome:
+    """Judge a text that a shell runs."""
     if text is None or UNKNOWN in text or LOCAL_TEXT in text:
         return FOREIGN
     before, directory = dict(shell.variables), shell.directory
@@ -210,16 +218,19 @@ def run_text(shell: Shell, text: str | None, variables: dict[str, list[str]]) ->
 
 
 def eval_text(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge what eval runs."""
     return run_text(shell, " ".join(arguments), {})
 
 
 def source_script(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge a script that is read into the shell."""
     if arguments and re.search(r"(?:^|/)\.?v?env/(?:bin|Scripts)/activate$", arguments[0]):
         return PURE_OUTCOME
     return run_own_program(shell, arguments[0], arguments[1:]) if arguments else FOREIGN
 
 
 def run_powershell(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge PowerShell by its code."""
     for n, word in enumerate(arguments):
         if word.lower() in ("-c", "-command", "-commandwithargs") and n + 1 < len(arguments):
             code = " ".join(arguments[n + 1 :])
@@ -235,4 +246,5 @@ def _judges_part(shell: Shell, said: str) -> bool:
 
 
 def cmd_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge cmd.exe: its language is not read."""
     return FOREIGN

@@ -14,13 +14,13 @@ def _names(text: str) -> frozenset[str]:
 
 PURE = _names(
     """
-    echo printf pwd date cal true false : sleep wait kill jobs disown fg bg ulimit umask exit return break continue
-    shift set unset export readonly local declare typeset read mapfile readarray shopt setopt alias unalias hash
-    trap getopts let test [ [[ (( uname arch hostname whoami id groups tty nproc getconf uptime free vmstat lscpu
-    sw_vers ver sync yes seq expr bc factor numfmt mkdir rmdir touch chmod chown chgrp mktemp rm unlink pkill
-    killall pgrep ps lsof ss netstat ifconfig which whereis type hash builtin logger tput clear reset stty renice
-    cls mkfifo fuser locale env printenv md rd createdb dropdb pg_isready initdb nop disable enable suspend times
-    dirs nvidia-smi rocm-smi df
+    palazzo apply_patch applypatch echo printf pwd date cal true false : sleep wait kill jobs disown fg bg ulimit
+    umask exit return break continue shift set unset export readonly local declare typeset read mapfile readarray
+    shopt setopt alias unalias hash trap getopts let test [ [[ (( uname arch hostname whoami id groups tty nproc
+    getconf uptime free vmstat lscpu sw_vers ver sync yes seq expr bc factor numfmt mkdir rmdir touch chmod chown
+    chgrp mktemp rm unlink pkill killall pgrep ps lsof ss netstat ifconfig which whereis type hash builtin logger
+    tput clear reset stty renice cls mkfifo fuser locale env printenv md rd createdb dropdb pg_isready initdb nop
+    disable enable suspend times dirs nvidia-smi rocm-smi df
     """
 )
 """What prints its own words, numbers and states of this machine, whatever it is given."""

@@ -51,6 +51,7 @@ def program_name(word: str) -> str:
 
 
 def plain_words(arguments: Sequence[str], with_value: frozenset[str]) -> list[str]:
+    """Return the arguments that are neither options nor options' values."""
     plain: list[str] = []
     skip = is_over = False
     for word in arguments:
@@ -66,4 +67,5 @@ def plain_words(arguments: Sequence[str], with_value: frozenset[str]) -> list[st
 
 
 def values_behind(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return the words that stand behind one of these options."""
     return [after for before, after in itertools.pairwise(arguments) if before in options]

@@ -160,6 +160,8 @@ def _outcome(shell: Shell, program: str, name: str, arguments: list[str], has_in
         return rule(shell, name, arguments, has_input, listed)
     if name in known.PURE:
         return PURE_OUTCOME._replace(status={"true": True, ":": True, "false": False}.get(name))
+    if name in ("du", "stat", "file", "wc") and "-w" not in arguments:
+        return list_files(shell, name, arguments, has_input, listed)
     if name in known.TEXT:
         return judge_reader(shell, arguments)
     if name in known.TESTS_AND_LINTERS:

@@ -153,7 +153,7 @@ _PACKAGES = re.compile(
     r"(?:/|$)"
 )
 _LOOKS_OUTSIDE = re.compile(
-    r"/(?:etc|var|usr|opt|tmp|private|proc|sys|dev|mnt|media|srv|run|root/\.|bin|sbin|lib|Library|Applications|Volumes)"
+    r"/(?:etc|var|usr|opt|tmp|private|proc|sys|dev|mnt|media|run|root/\.|bin|sbin|lib|Library|Applications|Volumes)"
     r"(?:/|$)|/(?:home|Users)/[^/]+/(?:\.|Downloads|Desktop|Documents|Library|Pictures|Mail|Maildir)"
     r"|[A-Za-z]:/(?:Windows|Program|Temp|Users/[^/]+/(?:AppData|Downloads|Desktop|Documents))",
     re.IGNORECASE,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def git_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge git, and note what it does to the working tree."""
     effect = judge_git(arguments, shell.is_own, shell.own)
     command = next((word for word in arguments if not word.startswith("-")), "")
     if (
@@ -56,6 +57,7 @@ _RUNS_HOOKS = frozenset(
 
 
 def mercurial_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge hg, svn and jj: their commands that ask no server."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     commands = {
         "hg": "status st diff log annotate blame cat commit ci add summary heads branches branch bookmarks files id"
@@ -171,6 +173,7 @@ CLUSTER = {
 
 
 def judge_few_commands(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge a program of which some commands only read the project's own files."""
     command = next((word for word in plain_words(arguments, frozenset(("-c", "--config", "-n", "-f"))) if word), "")
     if command not in CLUSTER[name]:
         return FOREIGN
@@ -190,6 +193,7 @@ def judge_few_commands(shell: Shell, name: str, arguments: list[str], has_input:
 
 
 def kubectl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge kubectl: what it renders of the project's own files."""
     if arguments[:1] == ["kustomize"]:
         return (
             judge_tool_run(shell, arguments)

@@ -103,6 +103,7 @@ def run_in_environment(shell: Shell, name: str, arguments: list[str], has_input:
 
 
 def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge xargs by what it runs on each name."""
     rest = list(arguments)
     place = ""
     while rest and rest[0].startswith("-"):
@@ -127,6 +128,7 @@ def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, li
 
 
 def run_parallel(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+    """Judge parallel by what it runs on each value."""
     at = next((n for n, word in enumerate(arguments) if word in (":::", "::::")), len(arguments))
     command = [
         word
