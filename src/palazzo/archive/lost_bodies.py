@@ -1,4 +1,4 @@
-"""What a salvage left of the chain: links that were lost are computed again, bodies that were lost are absent by record.
+"""What a salvage left of the chain: lost links are computed again, lost bodies are absent by record.
 
 A link follows from the one before it and from its item, so a lost one is proved by the link behind it. What cannot be
 computed stays as a link that says `damaged`, and `verify` counts it: nothing goes missing unseen.
@@ -58,7 +58,9 @@ def _claim_erased(connection: Connection) -> None:
 
 def _forget_unreadable_bytes(connection: Connection, reader: PackReader) -> None:
     """An item whose source's own bytes cannot be unpacked keeps its text."""
-    rows = list(connection.execute("SELECT id, pack, raw_start, raw_size FROM item WHERE pack IS NOT NULL ORDER BY pack"))
+    rows = list(
+        connection.execute("SELECT id, pack, raw_start, raw_size FROM item WHERE pack IS NOT NULL ORDER BY pack")
+    )
     for row, pack, start, size in rows:
         try:
             whole = len(reader.read(pack, start, size)) == size

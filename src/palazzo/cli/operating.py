@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from palazzo.cli.screen import Part, Screen
-from palazzo.operations.doctor import DoctorResult
 from palazzo.operations.damage import SalvageView
+from palazzo.operations.doctor import DoctorResult
 from palazzo.operations.repair import RepairResult
 from palazzo.operations.settings import SettingsResult
 from palazzo.operations.status import InjectedStatus, StatusResult
@@ -170,7 +170,9 @@ def show_losses(screen: Screen, salvage: SalvageView) -> None:
         ids = ", ".join(loss.ids)
         count = "an unknown number of rows" if loss.count is None else count_noun(loss.count, "row")
         pages = ", ".join(map(str, loss.pages))
-        screen.say(("lost  ", "red"), f"{loss.kind}: {count}{f' on page {pages}' if pages else ''}{f': {ids}' if ids else ''}")
+        screen.say(
+            ("lost  ", "red"), f"{loss.kind}: {count}{f' on page {pages}' if pages else ''}{f': {ids}' if ids else ''}"
+        )
     for item in salvage.altered_items:
         screen.say(("lost  ", "red"), f"item {item}: its text, or its source's own bytes, are gone or changed")
     for table in salvage.doubtful:

@@ -25,11 +25,11 @@ from palazzo.exchange.segments import Head, Sealing, Segment, Series
 from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
 from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
-from palazzo.store.links import LOST
 from palazzo.store import redaction, syncing, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.items import Link as StoredLink
 from palazzo.store.items import last_link
+from palazzo.store.links import LOST
 from palazzo.store.syncing import RemoteRow, Seen
 
 _ITEMS_AT_ONCE = 200

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
-from palazzo.operations import backups
+from palazzo.operations import automatic_backup, backups
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -35,7 +35,8 @@ def clear(context: Context) -> Reached:
     with context.reading().database.snapshot() as connection:
         device = copying.device_of(connection)
     known = [one.file for one in backups.known(palace)]
-    known += backups.in_directory(backups.default_directory(palace), device)
+    for directory in (backups.default_directory(palace), automatic_backup.directory_of(palace)):
+        known += backups.in_directory(directory, device)
     cleared, left, away = [], [], []
     for file in dict.fromkeys(known):
         if not file.is_file():

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from palazzo.derive.verify import Check
     from palazzo.operations.context import Context
 
-Part = Literal["file", "drawers", "fts", "vectors", "all"]
+Derived = Literal["drawers", "fts", "vectors", "all"]
+Part = Derived | Literal["file"]
 
-_MENDS: dict[str, Part] = {
+_MENDS: dict[str, Derived] = {
     "drawers": "drawers",
     "keywords": "fts",
     "vectors": "vectors",
@@ -31,7 +32,10 @@ _MENDS: dict[str, Part] = {
 class RepairRequest:
     """What to make anew."""
 
-    rebuild: Annotated[Literal["drawers", "fts", "vectors", "all"] | None, About("Make this anew; what the checks find wrong if left out.")] = None
+    rebuild: Annotated[
+        Literal["drawers", "fts", "vectors", "all"] | None,
+        About("Make this anew; what the checks find wrong if left out."),
+    ] = None
     dry_run: Annotated[bool, About("Only say what would be made anew.")] = False
 
 
@@ -64,7 +68,7 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
     if not request.dry_run:
         _retry(context)
     before = run_checks(context) if request.rebuild is None or request.dry_run else []
-    parts = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
+    parts: tuple[Derived, ...] = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
     if request.dry_run:
         seen = result_of(before)
         return RepairResult(parts, True, seen.ok, seen.checks, 0, count_before)
@@ -117,15 +121,14 @@ def _retry(context: Context) -> None:
             note_success(activity, context.variables)
 
 
-def _rebuild(context: Context, part: Part) -> None:
+def _rebuild(context: Context, part: Derived) -> None:
     def progress(done: int, total: int) -> None:
         context.report(f"rebuilding {part}", done, total)
 
-    assert part != "file"
     context.writing().rebuild(part, progress)
 
 
-def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[Part, ...]:
+def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[Derived, ...]:
     return tuple(dict.fromkeys(_MENDS[check.name] for check in checks if not check.ok and check.name in _MENDS))
 
 
