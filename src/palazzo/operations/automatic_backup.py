@@ -45,7 +45,7 @@ def is_within_bound(context: Context) -> bool:
 
 
 def make(context: Context) -> Path | None:
-    """Make one, checked as every backup is, and remove the oldest beyond the bounds; None where the disk is too full."""
+    """Make one, checked as every backup is; remove the oldest beyond the bounds. None where the disk is too full."""
     from palazzo.operations.backup import BackupRequest, backup
     from palazzo.store.backup import device_of
 
