@@ -201,8 +201,7 @@ def choose(sound: Path, seed: int) -> list[tuple[str, int, str]]:
     found = []
     for kind in sorted(pages):
         own = [page for page in pages[kind] if page != 1] or pages[kind]
-        for damage in ("zeros", "bit"):
-            found.append((kind, chance.choice(own), damage))
+        found += [(kind, chance.choice(own), how) for how in ("zeros", "bit")]
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a salvage left of the chain: links that were lost are computed again, bodies that were lost are absent by record.
+"""What a salvage left of the chain: lost links are computed again, lost bodies are absent by record.
 
 A link follows from the one before it and from its item, so a lost one is proved by the link behind it. What cannot be
 computed stays as a link that says `damaged`, and `verify` counts it: nothing goes missing unseen.

@@ -17,6 +17,7 @@ from palazzo.exchange import reading_graph, selecting
 from palazzo.exchange.records import (
     FORMAT,
     VERSION,
+    Absent,
     Act,
     Device,
     Group,
@@ -55,12 +56,7 @@ class Scope:
 
 
 def records(
-    connection: Connection,
-    scope: Scope | None = None,
-    *,
-    tombstones: bool = False,
-    addresses: bool = True,
-    remark: str = "",
+    connection: Connection, scope: Scope | None = None, *, tombstones: bool = False, addresses: bool = True
 ) -> Iterator[Record]:
     """Yield all that is true here, or of a scope what is said and what refers to nothing else; a header comes first.
 
@@ -69,7 +65,7 @@ def records(
     """
     selected = None if scope is None else selecting.select(connection, scope.listing, [*scope.told] == ["wing"])
     told = None if scope is None or not scope.told else dict(scope.told)
-    yield Header(FORMAT, VERSION, f"palazzo {palazzo.__version__}{remark}", told)
+    yield Header(FORMAT, VERSION, f"palazzo {palazzo.__version__}", told)
     yield from _places(connection, selected, addresses)
     yield from _items(connection, selected)
     yield from _about_items(connection, selected)
@@ -218,7 +214,7 @@ def _links(connection: Connection, selected: Selected | None) -> Iterator[Link]:
         if absent == links.LOST and bytes(digest) == BLIND:
             continue  # nothing is known of it
         if selected is None or bytes(item) in selected.item_ids:
-            why = "withheld" if absent == links.LOST else absent
+            why: Absent | None = "withheld" if absent == links.LOST else absent
             yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(chained), why)
 
 

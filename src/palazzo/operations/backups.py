@@ -103,8 +103,12 @@ def known(palace: Path) -> list[Backup]:
 
 def newest(palace: Path) -> Backup | None:
     """Return the backup that was made last; what restores and repairs have kept is none."""
-    beginnings = (f"{palace.name}.before-restore-", f"{palace.name}.damaged-")
-    return next((one for one in known(palace) if not one.file.name.startswith(beginnings)), None)
+    return next((one for one in known(palace) if not is_replaced_palace(palace, one)), None)
+
+
+def is_replaced_palace(palace: Path, backup: Backup) -> bool:
+    """Whether a file is what a restore or a repair has replaced, and no backup."""
+    return backup.file.name.startswith((f"{palace.name}.before-restore-", f"{palace.name}.damaged-"))
 
 
 def remember(palace: Path, backup: Backup) -> None:

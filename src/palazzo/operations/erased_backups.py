@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
-from palazzo.operations import backups
+from palazzo.operations import automatic_backup, backups
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -44,14 +44,16 @@ def clear(context: Context) -> Reached:
 
 
 def known(context: Context) -> list[Path]:
-    """Return the backups that are known, and those beside the palace that have this device's name."""
+    """Return the backups that are known, and those of this device beside the palace or made by the service."""
     from palazzo.store import backup as copying
 
     palace = context.palace_path
     with context.reading().database.snapshot() as connection:
         device = copying.device_of(connection)
     files = [one.file for one in backups.known(palace)]
-    return list(dict.fromkeys([*files, *backups.in_directory(backups.default_directory(palace), device)]))
+    for directory in (backups.default_directory(palace), automatic_backup.directory_of(palace)):
+        files += backups.in_directory(directory, device)
+    return list(dict.fromkeys(files))
 
 
 def _cleared(context: Context, file: Path) -> bool:

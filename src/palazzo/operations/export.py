@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -113,10 +113,13 @@ def _salvage(context: Context, request: ExportRequest, out: Path, began: float) 
     narrowed = ExportRequest(request.out, salvage=True) != request
     if narrowed:
         raise UsageError("--salvage writes all that can be read, as jsonl. Leave the other options out.")
-    with damage.salvaged(context) as (palace, view):
-        with contextlib.closing(Database(palace, "read")) as database, database.snapshot() as connection:
-            remark = "" if view.is_whole else " (salvage of a damaged palace, with parts missing)"
-            counts = _jsonl(context, connection, Listing(), {}, out, remark)
+    with (
+        damage.salvaged(context) as (palace, view),
+        contextlib.closing(Database(palace, "read")) as database,
+        database.snapshot() as connection,
+    ):
+        remark = "" if view.is_whole else "(salvage of a damaged palace, with parts missing)"
+        counts = _jsonl(context, connection, Listing(), {}, out, remark)
     took = round(time.monotonic() - began, 3)
     return ExportResult(str(out), "jsonl", counts, _size(out), took, {}, view)
 
@@ -212,6 +215,7 @@ def _jsonl(
 ) -> dict[str, int]:
     from palazzo.exchange import checking, derived, files, reading, wire
     from palazzo.exchange.authenticity import Proof
+    from palazzo.exchange.records import Header
     from palazzo.store import redaction
 
     scope = reading.Scope(chosen, narrowed) if narrowed else None
@@ -227,7 +231,9 @@ def _jsonl(
             context.report("exporting", done, max(done, total))
 
     with files.written(out) as write:
-        for record in reading.records(connection, scope, remark=remark):
+        for record in reading.records(connection, scope):
+            if isinstance(record, Header) and remark:
+                record = replace(record, written_by=f"{record.written_by} {remark}")
             tell(write, wire.kind_of(record), wire.to_line(record))
         for drawer in derived.drawers(connection, chosen):
             tell(write, derived.KIND, derived.to_line(drawer))

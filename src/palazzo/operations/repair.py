@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from palazzo.derive.verify import Check
     from palazzo.operations.context import Context
 
-Part = Literal["file", "drawers", "fts", "vectors", "all"]
+Derived = Literal["drawers", "fts", "vectors", "all"]
+Part = Derived | Literal["file"]
 
-_MENDS: dict[str, Part] = {
+_MENDS: dict[str, Derived] = {
     "drawers": "drawers",
     "keywords": "fts",
     "vectors": "vectors",
@@ -72,7 +73,7 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
         _retry(context)
     unproven, linked = ((), 0) if request.dry_run else _settle_provenance(context)
     before = run_checks(context) if request.rebuild is None or request.dry_run else []
-    parts = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
+    parts: tuple[Derived, ...] = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
     if request.dry_run:
         seen = result_of(before)
         return RepairResult(parts, True, seen.ok, seen.checks, 0, count_before)
@@ -144,15 +145,14 @@ def _retry(context: Context) -> None:
             note_success(activity, context.variables)
 
 
-def _rebuild(context: Context, part: Part) -> None:
+def _rebuild(context: Context, part: Derived) -> None:
     def progress(done: int, total: int) -> None:
         context.report(f"rebuilding {part}", done, total)
 
-    assert part != "file"
     context.writing().rebuild(part, progress)
 
 
-def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[Part, ...]:
+def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[Derived, ...]:
     return tuple(dict.fromkeys(_MENDS[check.name] for check in checks if not check.ok and check.name in _MENDS))
 
 

@@ -20,11 +20,17 @@ if TYPE_CHECKING:
     from palazzo.store.tokens import StoredToken
 
 
+LATEST = Path("latest")
+"""Stands for the newest backup that is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
     """Which backup."""
 
-    file: Annotated[Path, About("The backup: a file that 'palazzo backup' wrote, or a palace.", positional=True)]
+    file: Annotated[
+        Path, About("The backup: a file that 'palazzo backup' wrote, a palace, or latest.", positional=True)
+    ]
     dry_run: Annotated[bool, About("Only check the file, and say what would be replaced by what.")] = False
     keep_tokens: Annotated[
         bool, About("Let tokens of the backup count that this palace does not know; otherwise they are revoked.")
@@ -71,7 +77,8 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     from palazzo.store import backup as copying
     from palazzo.store import filesystem, opening
 
-    file, palace = context.led_to(request.file), context.palace_path
+    palace = context.palace_path
+    file = _latest(palace) if request.file == LATEST else context.led_to(request.file)
     _refuse_foreign(file)
     opening.refuse_special(palace)
     if palace.exists() and file.samefile(palace):
@@ -102,6 +109,14 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     written = _write_beside(context, file)
     _make_vectors(context)
     return replace(result, kept=str(kept) if kept.exists() else None, erased=erased, settings=written)
+
+
+def _latest(palace: Path) -> Path:
+    """Return the newest backup that can be seen. Raises UsageError."""
+    for one in backups.known(palace):
+        if one.is_there and not backups.is_replaced_palace(palace, one):
+            return one.file
+    raise UsageError(f"No backup of {palace} is known that can be seen now. 'palazzo backup --list' lists all.")
 
 
 def _refuse_foreign(file: Path) -> None:

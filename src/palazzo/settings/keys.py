@@ -154,6 +154,23 @@ KEYS: tuple[Key, ...] = (
         _OWN,
         add=True,
     ),
+    Key(
+        "backup.keep",
+        "number",
+        7,
+        "Daily backups that the background service makes beside the palace and keeps; 0 makes none.",
+        _OWN,
+        most=1_000,
+    ),
+    Key(
+        "backup.most_mb",
+        "number",
+        2_048,
+        "Megabytes that these backups may take together: the oldest go first, the newest stays.",
+        _OWN,
+        least=1,
+        most=100_000_000,
+    ),
     Key("watch.background", "flag", True, "Whether the background service takes in what changes.", _OWN),
     Key("watch.polling", "flag", False, "Look for changes where the file system does not tell of them.", _OWN),
     Key(

@@ -1,11 +1,11 @@
-"""A palace put together anew from what can be read of a damaged one: pages by pages, around those that are lost.
+"""A palace put together anew from what can be read of a damaged one, page by page.
 
     damaged file ──copy──> its pages ──PageFile──> rows ──> new file, same tables     indexes are made anew
                                                         └─> losses: which table, how many, which ids, which pages
 
-What is derived is left out where any of it is lost; `derive/rebuild` makes it again. Of truth every row is taken that can
-be read, also those that only an index still tells of (`salvage_rules`). What refers to a lost row is mended, so that
-every reference leads somewhere. What the chain says of it all is settled afterwards by `archive/lost_bodies`.
+What is derived is left out where any of it is lost; `derive/rebuild` makes it again. Of truth every row is taken that
+can be read, also those that only an index still tells of (`salvage_rules`). What refers to a lost row is mended, so
+that every reference leads somewhere. What the chain says of it all is settled afterwards by `archive/lost_bodies`.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def salvage(damaged: Path, target: Path) -> Salvage:
 def _unknowable(path: Path) -> NotAPalace:
     return NotAPalace(
         f"The pages of {path} that say which tables there are cannot be read, so nothing was taken out of it. "
-        "'palazzo restore --list' says which backups there are."
+        "'palazzo backup --list' says which backups there are."
     )
 
 
@@ -280,7 +280,7 @@ class _Work:
         """Note what an index says of each row; return whether it tells of all rows."""
         names = [
             columns.key[0] if cid == -1 else str(name)
-            for _, cid, name in self.connection.execute("SELECT seqno, cid, name FROM pragma_index_xinfo(?)", (index.name,))
+            for _, cid, name in self.connection.execute(_ENTRY, (index.name,))
         ]  # fmt: skip
         if not names:  # it is not made yet
             names = salvage_rules.indexed_columns(index.sql or "", columns.key)
@@ -309,6 +309,9 @@ class _Work:
 
     def _run(self, sql: str) -> None:
         self.connection.execute(sql).fetchall()
+
+
+_ENTRY = "SELECT seqno, cid, name FROM pragma_index_xinfo(?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +385,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 def _evaluated(connection: apsw.Connection, default: str) -> Value:
     ((value,),) = connection.execute(f"SELECT {default}").fetchall()
-    return value  # type: ignore[return-value]
+    return value
 
 
 def _text(value: Value) -> str | None:

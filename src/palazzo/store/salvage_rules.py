@@ -81,14 +81,14 @@ def _filled(connection: apsw.Connection, table: str, values: Mapping[str, Value]
         case "device":
             return {"name": socket.gethostname(), "uid": values.get("uid") or os.urandom(uids.ID_BYTES)}
         case "wing":
-            name = values.get("name") or values.get("first_name") or f"recovered-{row}"
+            name = values.get("name") or values.get("first_name") or f"recovered-{row!s}"
             return {
                 "name": name,
                 "first_name": values.get("first_name") or name,
                 "uid": values.get("uid") or os.urandom(uids.ID_BYTES),
             }
         case "room":
-            name = values.get("name") or values.get("first_name") or f"recovered-{row}"
+            name = values.get("name") or values.get("first_name") or f"recovered-{row!s}"
             wing = values.get("wing") or values.get("first_wing") or _any_wing(connection)
             return {
                 "name": name,
@@ -100,7 +100,7 @@ def _filled(connection: apsw.Connection, table: str, values: Mapping[str, Value]
         case "source":
             return _source(connection, values)
         case "entity" if values.get("name") is None:
-            name = f"recovered-{row}"
+            name = f"recovered-{row!s}"
             return {"name": name, "folded": name, "uid": values.get("uid") or uids.of_entity(name)}
         case "change_group" | "erasure" if values.get("uid") is None:
             return {"uid": os.urandom(uids.ID_BYTES)}
@@ -108,20 +108,21 @@ def _filled(connection: apsw.Connection, table: str, values: Mapping[str, Value]
             return _fact(connection, values)
         case "embedder":
             found = connection.execute("SELECT length(body) FROM vector WHERE embedder = ? LIMIT 1", (row,)).fetchall()
-            return {"dimension": found[0][0] if found else 0}  # type: ignore[dict-item]
+            return {"dimension": found[0][0] if found else 0}
     return {}
 
 
 def _source(connection: apsw.Connection, values: Mapping[str, Value]) -> dict[str, Value]:
     """What files and items still tell of where they came from."""
-    row, uid = values.get("id"), values.get("uid") or os.urandom(uids.ID_BYTES)
+    row, uid = values.get("id"), values.get("uid")
+    uid = uid if isinstance(uid, bytes) else os.urandom(uids.ID_BYTES)
     found: dict[str, Value] = {"uid": uid}
     for uri, feeder in connection.execute("SELECT uri, feeder FROM file_state WHERE source = ? LIMIT 1", (row,)):
         found |= {"uri": str(uri), "kind": str(feeder)}
     for (kind,) in connection.execute("SELECT kind FROM item WHERE source = ? LIMIT 1", (row,)):
         if kind in ("note", "document"):
             found["kind"] = str(kind)
-    found["key"] = json.dumps(["recovered", bytes(uid).hex()])  # type: ignore[arg-type]
+    found["key"] = json.dumps(["recovered", uid.hex()])
     if found.get("kind") == "note":
         for wing, shelf in _shelves(connection):
             if sources.source_uid("note", (shelf, wing)) == uid:
@@ -136,12 +137,15 @@ def _shelves(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
                 yield wing, shelf
 
 
+_FACT_PARTS = (("uid", "entity", "subject"), ("uid", "entity", "object"), ("name", "predicate", "predicate"))
+
+
 def _fact(connection: apsw.Connection, values: Mapping[str, Value]) -> dict[str, Value]:
     """The wing of a fact follows from its id, which is made of it."""
     try:
         (subject,), (thing,), (predicate,) = (
             connection.execute(f"SELECT {column} FROM {table} WHERE id = ?", (values.get(name),)).fetchall()[0]
-            for column, table, name in (("uid", "entity", "subject"), ("uid", "entity", "object"), ("name", "predicate", "predicate"))
+            for column, table, name in _FACT_PARTS
         )  # fmt: skip
     except IndexError:
         return {}
@@ -295,9 +299,9 @@ def _key(connection: apsw.Connection, table: str) -> str:
 
 def _any_wing(connection: apsw.Connection) -> Value:
     for (row,) in connection.execute("SELECT id FROM wing WHERE name = 'recovered' LIMIT 1"):
-        return row  # type: ignore[return-value]
+        return int(str(row))
     ((row,),) = connection.execute(
         "INSERT INTO wing(first_name, name, uid) VALUES('recovered', 'recovered', ?) RETURNING id",
         (os.urandom(uids.ID_BYTES),),
     ).fetchall()
-    return row  # type: ignore[return-value]
+    return int(str(row))
