@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 def judge_tool_run(shell: Shell, arguments: Sequence[str]) -> Outcome:
     """A compiler, test runner or linter: it prints what it finds in the project, unless it is led elsewhere."""
-    shell.effect.runs.update(last_component(word) for word in arguments[:64] if not word.startswith("-"))
     before = ""
     for word in arguments:
         if names_foreign_address(word):

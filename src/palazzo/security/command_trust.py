@@ -95,8 +95,14 @@ def judge_command(
     effect = shell.effect
     effect.is_local = effect.is_local and shell.steps < MOST_STEPS
     if not effect.is_local:
-        effect.placed = {place for path in shell.written if (place := shell.places.get(path) or shell.plain(path))}
-        effect.brought.update(last_component(path) for path in shell.written if not shell.places.get(path))
+        effect.placed = {
+            place
+            for path in shell.written
+            if not path.isdigit() and (place := shell.places.get(path) or shell.plain(path))
+        }
+        effect.brought.update(
+            last_component(path) for path in shell.written if not shell.places.get(path) and not path.isdigit()
+        )
         effect.brought.update(written_files.names_in_program(command))
     else:
         made = (shell.places.get(path) or shell.plain(path) for path in shell.written)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from palazzo.security import inline_code
 from palazzo.security import known_programs as known
+from palazzo.security.git_commands import GitEffect
 from palazzo.security.program_arguments import FOREIGN, PACKED, PURE_OUTCOME, Outcome, plain_words, values_behind
 from palazzo.security.project_paths import OWN_FILE, UNKNOWN
 
@@ -114,7 +115,7 @@ def list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, l
             for n, word in enumerate(arguments)
             if n == 0 or arguments[n - 1] not in ("-I", "-P", "-L", "--filelimit")
         ]
-    outcome = judge_reader(shell, arguments)
+    outcome = Outcome(all(_is_own_argument(shell, word) or shell.is_build_output(word) for word in arguments))
     return outcome._replace(
         lists_own_files=outcome.is_local and bool(plain_words(arguments, frozenset())) and "." not in arguments
     )
@@ -226,4 +227,5 @@ def apply_patch(shell: Shell, name: str, arguments: list[str], has_input: bool, 
     """Judge patch: what it applies must be the project's own."""
     outcome = judge_reader(shell, plain_words(arguments, frozenset()) + values_behind(arguments, ("-i",)))
     shell.effect.pulls |= not outcome.is_local
+    shell.effect.git.append(GitEffect(True, changes_tree=True))
     return outcome

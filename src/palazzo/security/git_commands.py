@@ -415,10 +415,13 @@ class _Judged:
         return GitEffect(True, brought={name, last_component(name)})
 
     def _config(self) -> GitEffect:
-        """Reading is local; an alias that is set is no command that is known, so it needs no care."""
-        return GitEffect(
-            not any("alias" in word or "pager" in word or "command" in word.lower() for word in self._plain[1:])
-        )
+        """Reading is local; a setting that runs something leaves git others'. An alias is no command that is known."""
+        said = " ".join(self._plain).lower()
+        if len(self._plain) > 1 and re.search(
+            r"pager|command|external|textconv|editor|fsmonitor|hookspath|filter\.|proxy", said
+        ):
+            return GitEffect(False, brought={"run:git"})
+        return GitEffect("alias." not in said or len(self._plain) < 2)
 
     # --- the working tree --------------------------------------------------------------------------------------------
 

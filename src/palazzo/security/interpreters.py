@@ -194,8 +194,8 @@ def run_shell(shell: Shell, name: str, arguments: list[str], has_input: bool, li
     while arguments and re.fullmatch(
         r"[-+](?!\w*[cs])\w+|--(?:norc|noprofile|login|posix)|pipefail|errexit", arguments[0]
     ):
-        if arguments[0] in ("-n", "-nv"):
-            return judge_tool_run(shell, arguments[1:])
+        if arguments[0] in ("-n", "-nv"):  # it is parsed alone
+            return Outcome(all(shell.is_own(word) for word in arguments[1:]))
         arguments = arguments[1:]
     if arguments and re.fullmatch(r"-\w*c\w*", arguments[0]) and len(arguments) > 1:
         positional = {str(n): [text] for n, text in enumerate(arguments[2:])}

@@ -31,7 +31,13 @@ def git_program(shell: Shell, name: str, arguments: list[str], has_input: bool, 
     lists = (
         command in ("ls-files", "grep") and (command == "ls-files" or "-l" in arguments)
     ) or "--name-only" in arguments
+    shell.effect.runs.update({"git"} | ({"hooks"} if command in _RUNS_HOOKS else set()))
     reads = command not in (
+        "branch",
+        "status",
+        "describe",
+        "rev-list",
+        "merge-base",
         "push",
         "remote",
         "config",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from palazzo.model import Trust
 from palazzo.security.command_trust import CommandEffect, Holds, judge_command
+from palazzo.security.git_commands import last_component
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project, is_dependency, reaches_everything
 
@@ -120,12 +121,12 @@ def judge_tool(
     if is_own_server(name) or own.has_tool(name):
         return CommandEffect()
     if name.lower().startswith(("mcp__", "mcp_", "mcp.")):
-        return CommandEffect(False)
+        return _foreign_call(arguments)
     if plain in _SHELLS:
         return _judge_shell(arguments, project or Project(), holds, own)
     if plain in _READERS:
         return _judge_reader(plain, arguments, project or Project(), holds, own)
-    return CommandEffect(plain in _EDITORS or plain in _PLANNERS or plain in _AGENTS)
+    return CommandEffect() if plain in _EDITORS or plain in _PLANNERS or plain in _AGENTS else _foreign_call(arguments)
 
 
 def is_shell(tool: str) -> bool:
@@ -160,6 +161,14 @@ def command_in(arguments: object) -> str:
 
         return shlex.join(words)
     return arguments if isinstance(arguments, str) else ""
+
+
+def _foreign_call(arguments: object) -> CommandEffect:
+    """A call of a tool that is not known: it may have written wherever it was told."""
+    values = arguments.values() if isinstance(arguments, Mapping) else ()
+    texts = [text for value in values for text in (value if isinstance(value, list) else [value])][:64]
+    paths = [text for text in texts if isinstance(text, str) and "/" in text and "://" not in text and len(text) < 300]
+    return CommandEffect(False, brought={last_component(path) for path in paths if " " not in path} - {""})
 
 
 def _judge_shell(arguments: object, project: Project, holds: Holds | None, own: OwnSources) -> CommandEffect:

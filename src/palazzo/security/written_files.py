@@ -23,6 +23,7 @@ _SAVED = re.compile(
     r"((?:[A-Za-z]:)?[\\/~.\w][^\s\"'`<>|]{1,400})",
     re.IGNORECASE,
 )
+_RANGE = re.compile(r"\.\.\.?|[~^@]")
 _ADDRESS_WITHIN = re.compile(r"\w+://\S{1,2000}")
 
 
@@ -44,7 +45,9 @@ def names_saved(result: str) -> frozenset[str]:
 
 def names_mentioned(words: str) -> frozenset[str]:
     """Return every component of the paths that stand in these words, and whatever else could be one."""
-    return frozenset(_APART.split(words[:LONGEST])) - NO_NAMES
+    names = _APART.split(words[:LONGEST])
+    revisions = (part for name in names if ".." in name or "~" in name or "^" in name for part in _RANGE.split(name))
+    return frozenset((*names, *revisions)) - NO_NAMES
 
 
 def _bounded(names: object) -> frozenset[str]:
