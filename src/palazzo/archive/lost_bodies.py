@@ -58,16 +58,17 @@ def _claim_erased(connection: Connection) -> None:
 
 def _forget_unreadable_bytes(connection: Connection, reader: PackReader) -> None:
     """An item whose source's own bytes cannot be unpacked keeps its text."""
-    rows = list(
-        connection.execute("SELECT id, pack, raw_start, raw_size FROM item WHERE pack IS NOT NULL ORDER BY pack")
+    rows = connection.execute(
+        "SELECT id, pack, raw_start, raw_size FROM item WHERE pack IS NOT NULL OR raw_size > 0 ORDER BY pack"
     )
-    for row, pack, start, size in rows:
-        try:
-            whole = len(reader.read(pack, start, size)) == size
-        except chain.UNREADABLE:
-            whole = False
-        if not whole:
-            connection.execute("UPDATE item SET pack = NULL, raw_start = 0, raw_size = 0 WHERE id = ?", (row,))
+    items.forget_bytes(connection, [row for row, *place in list(rows) if not _is_readable(reader, *place)])
+
+
+def _is_readable(reader: PackReader, pack: int | None, start: int, size: int) -> bool:
+    try:
+        return pack is not None and len(reader.read(pack, start, size)) == size
+    except chain.UNREADABLE:
+        return False
 
 
 def _compute_links(connection: Connection, reader: PackReader) -> int:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from palazzo.errors import PalaceUnusable
 from palazzo.operations import backups
 
 if TYPE_CHECKING:
@@ -30,8 +31,19 @@ def is_due(context: Context) -> bool:
         return False
     made = [one.at for one in backups.known(palace) if one.file.parent == directory_of(palace)]
     if not made:
-        return True
+        return not is_empty(context)
     return context.machine_now - max(made) >= DAY and _written_at(palace) > max(made)
+
+
+def is_empty(context: Context) -> bool:
+    """Whether nothing was archived yet that a backup could save. Also True for a palace that cannot be read."""
+    from palazzo.store import items
+
+    try:
+        with context.reading().database.snapshot() as connection:
+            return not items.has_items(connection)
+    except PalaceUnusable:
+        return True
 
 
 def has_room(palace: Path) -> bool:

@@ -248,7 +248,8 @@ def _backups(context: Context) -> Iterator[Finding]:
         return
     last = backups.newest(context.palace_path)
     if last is None:
-        yield Finding("backup", False, "none yet", "palazzo backup")
+        is_empty = automatic_backup.is_empty(context)
+        yield Finding("backup", is_empty, "none yet", "" if is_empty else "palazzo backup")
         return
     days = (context.now - last.at) // 86_400_000_000
     when = "within the last day" if days < 1 else f"{days:,} day{'' if days == 1 else 's'} ago"

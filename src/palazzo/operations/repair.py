@@ -121,7 +121,7 @@ def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
             _rebuild(context, part)
         parts += broken
         after = result_of(run_checks(context))
-    return RepairResult(parts, False, after.ok, after.checks, 0, _count_set_aside(context), view)
+    return RepairResult(parts, False, after.ok, after.checks, 0, _count_set_aside(context), salvage=view)
 
 
 def _count_set_aside(context: Context) -> int:

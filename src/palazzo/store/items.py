@@ -330,6 +330,13 @@ def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> li
     return uids
 
 
+def forget_bytes(connection: Connection, rows: Iterable[int]) -> None:
+    """Let items have their text alone: the bytes that their source wrote cannot be read."""
+    connection.executemany(
+        "UPDATE item SET pack = NULL, raw_start = 0, raw_size = 0 WHERE id = ?", ((row,) for row in rows)
+    )
+
+
 def replace_item(connection: Connection, row: int, new: ItemRow, *, with_bytes: bool) -> None:
     """Let an item be another row of the same id. Without `with_bytes` its own bytes stay where they are."""
     columns = (

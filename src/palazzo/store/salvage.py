@@ -164,14 +164,16 @@ class _Work:
         for one in taken:
             if self.trees[one.name].gaps:
                 self._count_lost(one)
-        derived_dropped = any(name in self.lost for name in salvage_rules.DERIVED)
+        doubtful = tuple(self._doubtful())
+        derived_dropped = any(name in self.lost or name in doubtful for name in salvage_rules.DERIVED)
         if derived_dropped:
             for name in salvage_rules.DERIVED:
                 self._run(f'DELETE FROM "{name}"')
         salvage_rules.settle(self.connection, frozenset(self.lost))
         self.connection.execute("COMMIT")
         self._make_indexes()
-        return Salvage(tuple(self._losses()), tuple(self._doubtful()), derived_dropped)
+        doubtful = tuple(name for name in doubtful if name not in salvage_rules.DERIVED)
+        return Salvage(tuple(self._losses()), doubtful, derived_dropped)
 
     # --- the schema ------------------------------------------------------------------------------------------
 

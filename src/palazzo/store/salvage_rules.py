@@ -281,9 +281,7 @@ def _settle_reference(
         recover(connection, parent, ("id",), {(row,): {}})
         if connection.execute(f'SELECT 1 FROM "{parent}" WHERE id = ?', (row,)).fetchall():
             return
-    if table == "item" and column == "pack":
-        connection.execute("UPDATE item SET pack = NULL, raw_start = 0, raw_size = 0 WHERE pack = ?", (row,))
-    elif is_nullable:
+    if is_nullable:
         connection.execute(f'UPDATE "{table}" SET "{column}" = NULL WHERE "{column}" = ?', (row,))
     else:
         connection.execute(f'DELETE FROM "{table}" WHERE "{column}" = ?', (row,))
