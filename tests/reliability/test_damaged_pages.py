@@ -127,7 +127,7 @@ def test_automatic_backups_are_made_daily_and_kept_within_their_number(sound: Pa
     shutil.copy(sound, path)
     now = [1_800_000_000_000_000]
     variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "PALAZZO_BACKUP_KEEP": "2"}
-    made = []
+    made: list[Path | None] = []
     for day in range(4):
         now[0] += automatic_backup.DAY
         with Context(path, tmp_path, variables, clock=lambda: now[0]) as context:  # type: ignore[arg-type,return-value]
