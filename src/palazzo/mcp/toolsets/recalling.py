@@ -20,6 +20,7 @@ from palazzo.operations.proactive_context import ProactiveContextResult, ThreadV
 from palazzo.operations.search import SearchResult
 from palazzo.operations.show import ShowResult
 from palazzo.operations.wake_up import WakeUpResult
+from palazzo.security.display_names import quoted_name, shown_place
 from palazzo.text.counts import count_noun
 
 _NARROWING = ("wing", "room", "kind", "branch", "tags", "filed_as", "since", "until", "as_of")
@@ -210,12 +211,16 @@ WAKE_UP_IN_FULL = WAKE_UP.widened(Argument("depth"), Argument("as_of", "As the m
 # --- proactive_context -------------------------------------------------------------------------------------
 
 
+def _title(title: str) -> str:
+    return quoted_name(title) if title else ""
+
+
 def _called_for(result: ProactiveContextResult, given: Given) -> Answer:
     memories = [
         Entry(
             one.id,
             telling.minute(one.created_at),
-            " · ".join(filter(None, (f"{one.wing}/{one.room}", one.title, one.filed_as))),
+            " · ".join(filter(None, (shown_place(f"{one.wing}/{one.room}"), _title(one.title), one.filed_as))),
             telling.who(one.role, one.author),
             one.trust,
             one.text,
