@@ -28,7 +28,7 @@ from palazzo.bench.ordinary_lines import LINES, Excerpt, excerpts
 from palazzo.bench.redaction import covered, ours, quality
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
-from palazzo.guard.secrets import SecretSpan, find_secrets
+from palazzo.security.secrets import SecretSpan, find_secrets
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY = b"benchmark"

@@ -72,12 +72,17 @@ STANDARD_LIBRARY_ONLY = (
 UNAIDED = frozenset(
     f"palazzo.{name}"
     for name in (
-        *("text.patterns", "text.stopwords", "text.tokens", "guard.fences", "store.bare"),
+        *("text.patterns", "text.stopwords", "text.tokens", "guard.fences", "security.confusables", "store.bare"),
         *("attention.asking", "attention.intent", "attention.echo", "attention.by_keyword", "attention.layout"),
+        *("security", "security.display_names", "security.trust_order"),
     )
 )
 """What a hook loads besides that answers by itself; of other libraries it knows SQLite alone."""
-UNAIDED_LATER = (("palazzo.store.bare", "apsw"), ("palazzo.unaided", "palazzo.settings.load"))
+UNAIDED_LATER = (
+    ("palazzo.store.bare", "apsw"),
+    ("palazzo.unaided", "palazzo.settings.load"),
+    ("palazzo.security.trust_order", "palazzo.model.Trust"),  # for the type checker alone
+)
 """What it loads where there is something to look for, or a setting that somebody made."""
 
 POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])
@@ -278,7 +283,7 @@ BEYOND = {
     "palazzo.daemon.pool": {"embed", "palace", "store"},  # keeps palaces open for operations
     "palazzo.daemon.service": {"recall"},  # a first search, to be warm
     "palazzo.mcp.http_tokens": {"palace", "store"},  # looks a token up for every request, before any operation
-    "palazzo.mcp.http_guard": {"store"},  # the names of scopes
+    "palazzo.mcp.http_quotas": {"store"},  # the names of scopes
     "palazzo.mcp.http_scopes": {"store"},
     "palazzo.mcp.scopes": {"store"},
 }

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import apsw
 import pytest
@@ -21,7 +21,7 @@ from palazzo.attention import by_keyword, gates
 from palazzo.attention.happening import Reaction
 from palazzo.hosts import answering
 from palazzo.hosts.registry import ADAPTERS
-from palazzo.model import USERS_WING, Place, Source
+from palazzo.model import USERS_WING, Place, Source, Trust
 from palazzo.operations import hook_answers, hook_prompt, own_words, told_unaided
 from palazzo.operations.context import Context
 from palazzo.operations.forget import ForgetRequest, forget
@@ -32,7 +32,8 @@ from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.why import WhyRequest, why
 from palazzo.recall.present import LEAST_SHOWN
 from palazzo.scope.identity import project_root
-from palazzo.settings.keys import BY_NAME, TRUSTS
+from palazzo.security.trust_order import TRUST_ORDER, trusted_down_to
+from palazzo.settings.keys import BY_NAME
 from palazzo.store import bare, ledger, opening, schema
 
 ROOT = Path(__file__).parents[1]
@@ -154,7 +155,7 @@ def test_what_is_checked_out_is_not_named_nor_anything_where_branches_are_ignore
         (machine.project / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
         told = machine.told(session_id=f"s-on-{branch}")
         assert DECISION in told
-        assert (", branch: feature/blue" in told) is is_named
+        assert (', branch: "feature/blue"' in told) is is_named
 
 
 @pytest.mark.parametrize("text", ["words", 'ein „Wort“\nund "noch" eins\t€ 🙂', "a \ud800 b"])
@@ -173,8 +174,8 @@ def test_what_both_ways_must_agree_on_is_the_same() -> None:
     assert unaided.HEAD.split("\n")[0] == hook_prompt._ASKED
     assert (unaided.BUDGET, unaided.LIMIT) == (hook_prompt.BUDGET, hook_prompt.LIMIT)
     assert (unaided._CAPTURED, unaided._NAMED_BY) == (own_words._CAPTURED, hook_answers.NAMED_BY)
-    assert (unaided._ALL_TRUSTS, unaided._USERS_WING) == (TRUSTS, USERS_WING)
-    assert TRUSTS[: TRUSTS.index(str(BY_NAME["auto_inject_trust"].default)) + 1] == unaided.TRUSTS
+    assert (get_args(Trust), USERS_WING) == (TRUST_ORDER, unaided._USERS_WING)
+    assert trusted_down_to(str(BY_NAME["auto_inject_trust"].default)) == unaided.TRUSTS
     assert BY_NAME["detect_recall_patterns"].default is BY_NAME["events.prompt"].default is True
     assert [BY_NAME[name].variable for name in unaided._SETTINGS] == [
         f"PALAZZO_{name.upper().replace('.', '_')}" for name in unaided._SETTINGS

@@ -13,7 +13,7 @@ from tests.examples import examples as enough
 
 from palazzo.archive.door import Filing
 from palazzo.errors import AmbiguousId, NotFound, UsageError
-from palazzo.model import Place
+from palazzo.model import Micros, Place
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
 from palazzo.store import groups
@@ -54,6 +54,19 @@ def test_changes_are_taken_back_one_after_the_other_and_an_undo_is_none_of_them(
         assert palace.undo().verb == "remember"
         with pytest.raises(NotFound, match="nothing to undo"):
             palace.undo()
+
+
+def test_after_the_clock_was_set_back_the_last_change_is_taken_back_first() -> None:
+    times = iter([5_000, 5_000_000_000, 6_000, 6_000, 7_000, 4_000])
+    with fresh_palace() as palace:
+        latest = itertools.count(1_000_000_000_000_000)
+        palace.machine_clock = lambda: Micros(next(latest) + next(times, 8_000) * 1_000_000)
+        notes = [palace.remember(f"the heron stands on pier {n}", PLACE) for n in range(6)]
+        for n in reversed(range(6)):
+            assert palace.undo().verb == "remember"
+            assert [palace.drawer(note.drawers[0]).retired_at is None for note in notes] == [True] * n + [False] * (
+                6 - n
+            )
 
 
 def test_each_actor_takes_back_its_own() -> None:

@@ -59,6 +59,8 @@ _PASSED_FROM = (
     *("COPILOT_HOME", "CONTINUE_GLOBAL_", "AIDER_CHAT_", "CLAUDE_PLUGIN_OPTION_"),
 )
 """Variables that an operation may ask for: what they say at the client holds for its calls."""
+_PLUGINS_PALACE = "CLAUDE_PLUGIN_OPTION_PALACE"
+"""How Claude Code hands on what a person has set for our plugin; `unset` is no value (`settings/layers`)."""
 _WINDOWS = sys.platform == "win32"
 
 
@@ -70,8 +72,13 @@ class GivingWay(ServiceUnavailable):
 
 
 def chosen_palace(named: str | None, variables: Mapping[str, str], cwd: str | None = None) -> str:
-    """Return the absolute path of the palace file: the named one, the environment's, the settings', the default."""
-    said = named or _variable(variables, "PALAZZO_PALACE") or _setting(variables, "palace")
+    """Return the absolute path of the palace file: the named one, the environment's, the settings', the default.
+
+    A path is taken as it is written, whatever characters it has: whoever opens it refuses what cannot be a palace's,
+    and nothing is written to the default where another was named.
+    """
+    in_environment = _named_by(variables, "PALAZZO_PALACE") or _named_by(variables, _PLUGINS_PALACE)
+    said: object = named or in_environment or _setting(variables, "palace")
     chosen = said if isinstance(said, str) and said else os.path.join(paths.data_place(variables), "palace.db")
     path = os.path.expanduser(chosen)
     path = path if os.path.isabs(path) else os.path.join(cwd or os.getcwd(), path)
@@ -88,6 +95,11 @@ def is_wanted(variables: Mapping[str, str]) -> bool:
     if said in ("false", "off", "no", "0"):
         return False
     return _setting(variables, "service") not in (False, "false", "off", "no", "0")
+
+
+def _named_by(variables: Mapping[str, str], variable: str) -> str:
+    said = variables.get(variable) or ""
+    return "" if said.isspace() or (said == "unset" and variable == _PLUGINS_PALACE) else said
 
 
 def _variable(variables: Mapping[str, str], name: str) -> str:
@@ -110,7 +122,9 @@ def _setting(variables: Mapping[str, str], name: str) -> object:
         said = tomllib.loads(raw.decode("utf-8-sig", "replace")).get(name)
     except (ValueError, RecursionError):
         return None  # `palazzo settings` says what is wrong with the file; nothing in it is used
-    return said.strip() if isinstance(said, str) and said.isprintable() else said if isinstance(said, bool) else None
+    if isinstance(said, str):
+        return (said if name == "palace" else said.strip()) if said.strip() else None
+    return said if isinstance(said, bool) else None
 
 
 # --- who is newer ----------------------------------------------------------------------------------------------

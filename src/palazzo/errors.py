@@ -7,6 +7,7 @@
     │   └── NotFound             an id, path, wing or session that does not exist
     ├── PalaceUnusable           the palace file cannot be opened or written
     │   ├── PalaceMissing        nothing has been written there yet
+    │   ├── PalaceGone           one was there before, and was moved or deleted
     │   ├── NotAPalace           the file is something else, or is damaged
     │   └── SchemaTooNew         written by a later Palazzo
     ├── SourceUnreadable         one source could not be read; the others still are
@@ -14,6 +15,7 @@
     │   ├── RemoteRewritten      it is not what it was; nothing of it was taken in
     │   └── DeviceCopied         another palace writes as this device
     ├── SegmentUnreadable        one segment is not whole, or not what it says it is
+    │   └── SegmentRefused       it is not proven that a device wrote it which may
     ├── WrongKey                 what is sealed cannot be opened with this passphrase or key
     ├── EmbedderUnavailable      no vectors can be made now; keywords still work
     │   └── TextRefused          an embedding server refuses what it was sent
@@ -80,6 +82,10 @@ class PalaceMissing(PalaceUnusable):
     """There is no palace at that path yet; the first write creates it."""
 
 
+class PalaceGone(PalaceUnusable):
+    """There was a palace at that path, and it was moved or deleted."""
+
+
 class NotAPalace(PalaceUnusable):
     """The file is not a palace, or is damaged beyond opening."""
 
@@ -106,6 +112,10 @@ class DeviceCopied(RemoteUnusable):
 
 class SegmentUnreadable(PalazzoError):
     """One segment is not whole, or is not what it says it is."""
+
+
+class SegmentRefused(SegmentUnreadable):
+    """Nothing proves that a device wrote a segment which may write to this palace."""
 
 
 class WrongKey(PalazzoError):

@@ -113,11 +113,6 @@ def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
     return _path(cache_place(environment))
 
 
-def default_palace(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the palace file that is used when nobody names another."""
-    return data_directory(environment) / "palace.db"
-
-
 def make_private_directory(path: Path) -> None:
     """Create `path` and its parents; what is created can be entered by its owner alone (0700)."""
     missing = []

@@ -2,7 +2,8 @@
 
 Hosts pass on different variables (Codex drops XDG_RUNTIME_DIR, macOS gives each context its own TMPDIR, cron has
 neither), so the place depends on none of them: it is `/tmp/palazzo-UID`, which is used only while it belongs to that
-user. The lock beside the socket is the right to be the service. Standard library only, imported in a millisecond.
+user. Another user of the machine can make that directory first; then the place lies in the user's home. The lock beside
+the socket is the right to be the service. Standard library only, imported in a millisecond.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PLACE = "/tmp"  # noqa: S108 - owner and mode of the directory in it are checked
+_HOME_PLACE = os.path.join(".cache", "palazzo-run")
+"""Below the user's home, where `/tmp/palazzo-UID` is somebody else's."""
 _LONGEST_ADDRESS = 100
 """Bytes of a socket's path: macOS allows 103, Linux 107, and a service binds under another name first."""
 _USER_TEMPORARY = 65_537
@@ -37,11 +40,16 @@ class Address:
 
 
 def address(palace: str, variables: Mapping[str, str]) -> Address:
-    """Return where the service of the palace at `palace` listens. Nothing is made or looked at."""
+    """Return where the service of the palace at `palace` listens. Nothing is made."""
     real = os.path.realpath(palace)
     if _WINDOWS:
         return Address(real, os.path.join(paths.data_place(variables), "run"), _name(real))
-    return Address(real, os.path.join(_PLACE, _own()), _name(real))
+    name, directory = _name(real), os.path.join(_PLACE, _own())
+    if _is_taken(directory):
+        own = os.path.join(_home(), _HOME_PLACE)
+        if len(os.fsencode(os.path.join(own, f"{name}.sock"))) <= _LONGEST_ADDRESS:
+            directory = own
+    return Address(real, directory, name)
 
 
 def former_addresses(palace: str, variables: Mapping[str, str]) -> list[Address]:
@@ -86,6 +94,24 @@ def check_directory(place: Address) -> None:
             f"{place.directory} is not a directory of yours, so no service is asked or started there. Have it removed, "
             "or set PALAZZO_SERVICE to off."
         )
+
+
+def _is_taken(directory: str) -> bool:
+    """Whether another user has something there, which a sticky `/tmp` lets nobody else remove."""
+    try:
+        return os.lstat(directory).st_uid != os.getuid()
+    except OSError:
+        return False
+
+
+def _home() -> str:
+    """The user's home, as the system knows it, whatever HOME says: all of the user's programs must meet there."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a user without an entry, as in some containers
+        return os.path.expanduser("~")
 
 
 def _own() -> str:

@@ -10,7 +10,8 @@ from palazzo.bench import injection
 from palazzo.bench.honest_controls import HONEST
 from palazzo.bench.poisoned import Case, Delegated, Said, Used
 from palazzo.bench.poisoned_cases import POISONED
-from palazzo.bench.poisoned_hosts import SESSIONS, Opencode, called
+from palazzo.bench.poisoned_hosts import SESSIONS, Opencode
+from palazzo.bench.poisoned_tools import called
 from palazzo.feeders import Message
 from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.feeders.registry import TRANSCRIPTS

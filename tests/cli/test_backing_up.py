@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -9,6 +10,9 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +22,7 @@ from tests.cli.command import Command
 
 from palazzo import locks
 from palazzo.palace import Palace
-from palazzo.store import schema
+from palazzo.store import schema, tokens
 from palazzo.store.database import Database
 
 
@@ -121,6 +125,54 @@ def test_a_disk_that_refuses_each_change_is_told_in_a_sentence(
     ran = palazzo("backup", str(home))
     assert ran.code == 1
     assert f"{home} cannot be written to (Read-only file system). Name another place" in ran.error
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of eight megabytes."""
+    point = tmp_path / "disk"
+    point.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(point)]
+    if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("this user cannot mount a file system")
+    try:
+        yield point
+    finally:
+        subprocess.run(["umount", "-l", str(point)], check=True)
+
+
+def _fill(disk: Path, leave: int) -> None:
+    """Fill a disk but for so many bytes."""
+    with (disk / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 4_096)
+    os.truncate(disk / "ballast", (disk / "ballast").stat().st_size - leave)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["beside a full palace", "beside the palace", "elsewhere"])
+def test_a_backup_on_a_disk_that_is_full_is_one_sentence_and_the_old_one_stays(
+    palazzo: Command, shop: Path, home: Path, small_disk: Path, where: str
+) -> None:
+    palace = shop if where == "elsewhere" else small_disk / "palace.db"
+    if where != "elsewhere":
+        palazzo.json("--palace", str(palace), "remember", "The heron stands on the pier.")
+    target = (home if where == "beside a full palace" else small_disk) / "today.db"
+    with Palace.open(palace) as opened, opened.database.snapshot():  # somebody has it open, so that it can be read
+        old = Path(palazzo.json("--palace", str(palace), "backup", str(target))["file"]).read_bytes()
+        known = palazzo.json("--palace", str(palace), "backup", "--list")["known"]
+        for leave in range(0, 2_000_000, 4_096 if where == "beside a full palace" else 200_000):
+            _fill(small_disk, leave)
+            ran = palazzo("--palace", str(palace), "backup", str(target))
+            if ran.code == 0:
+                break
+            assert (ran.code, ran.error.count("\n"), "bug" in ran.error) == (1, 1, False), ran.error
+            assert target.read_bytes() == old
+            (small_disk / "ballast").unlink()
+            assert palazzo.json("--palace", str(palace), "backup", "--list")["known"] == known
+        assert leave > 0
+        assert not list(target.parent.glob(".*.partial*"))
+    assert palazzo("--palace", str(palace), "verify").code == 0
 
 
 def test_an_export_is_told_from_a_backup(palazzo: Command, shop: Path, home: Path) -> None:
@@ -303,6 +355,45 @@ WORDS = "zebra-quartz-90417"
 def holds(file: Path) -> list[str]:
     with Palace.open(file, "read") as palace:
         return [*in_files(file.parent, WORDS), *in_tables(palace, WORDS)]
+
+
+def test_a_restore_lets_nobody_in_who_was_not_let_in_before(palazzo: Command, shop: Path, home: Path) -> None:
+    secrets = {name: palazzo.json("token", "add", name, "--scope", "admin")["secret"] for name in ("stays", "leaves")}
+    backup = Path(palazzo.json("backup", str(home / "backup.db"))["file"])
+    palazzo.json("token", "revoke", "leaves")
+    secrets["came"] = palazzo.json("token", "add", "came")["secret"]
+    assert palazzo.json("restore", str(backup), "--yes")["tokens_revoked"] == 0
+    assert [name for name, secret in secrets.items() if _is_let_in(shop, secret)] == ["stays", "came"]
+    palazzo.json("token", "revoke", "stays")
+    palazzo.json("token", "revoke", "came")
+    palazzo.json("restore", str(backup), "--yes")
+    assert not any(_is_let_in(shop, secret) for secret in secrets.values())
+    listed = palazzo.json("token", "list", "--all")  # a token once existed
+    assert (listed["tokens"] != [], {one["revoked_at"] is None for one in listed["tokens"]}) == (True, {False})
+
+
+@pytest.mark.parametrize("place", ["empty", "damaged", "another"])
+def test_tokens_that_the_palace_does_not_know_need_the_persons_word(
+    palazzo: Command, shop: Path, home: Path, place: str
+) -> None:
+    secret = palazzo.json("token", "add", "theirs", "--scope", "admin")["secret"]
+    backup = palazzo.json("backup", str(home / "backup.db"))["file"]
+    elsewhere = home / "elsewhere" / "palace.db"
+    if place == "damaged":
+        elsewhere.parent.mkdir()
+        elsewhere.write_bytes(b"SQLite format 3\0" + b"damage" * 10_000)
+    elif place == "another":
+        palazzo("--palace", str(elsewhere), "remember", "Another palace.")
+    told = palazzo("restore", backup, "--yes", "--palace", str(elsewhere)).out
+    assert "1 token of the backup" in told
+    assert not _is_let_in(elsewhere, secret)
+    kept = palazzo.json("restore", backup, "--yes", "--palace", str(home / "moved.db"), "--keep-tokens")
+    assert (kept["tokens_revoked"], _is_let_in(home / "moved.db", secret)) == (0, True)
+
+
+def _is_let_in(palace: Path, secret: str) -> bool:
+    with Palace.open(palace, "read") as opened, opened.database.snapshot() as connection:
+        return tokens.holder(connection, secret) is not None
 
 
 def test_words_that_were_erased_since_do_not_come_back(palazzo: Command, shop: Path, home: Path) -> None:

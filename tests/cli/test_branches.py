@@ -12,7 +12,9 @@ from tests.scope.checkouts import Checkout
 __all__ = ["patient"]
 BLUE = "The lantern service of the blue deploy listens on port 9000."
 GREEN = "The lantern service listens on port 8443."
-TOLD = "## Learned on feature/blue\n\n### Decisions\n\n- The lantern service of the blue deploy listens on port 9000. ("
+TOLD = (
+    '## Learned on "feature/blue"\n\n### Decisions\n\n- The lantern service of the blue deploy listens on port 9000. ('
+)
 
 
 @pytest.fixture
@@ -27,8 +29,8 @@ def shop(home: Path, palazzo: Command) -> Checkout:
 
 def test_a_hit_says_that_it_is_not_merged_and_can_be_hidden(palazzo: Command, shop: Checkout) -> None:
     shown = palazzo("search", "lantern service port").out
-    assert "unmerged: feature/blue" in shown
-    assert "branch main" in shown
+    assert 'unmerged: "feature/blue"' in shown
+    assert 'branch "main"' in shown
     (uid,) = (hit["id"] for hit in palazzo.json("search", "lantern blue deploy")["hits"] if hit["label"])
     assert ["standing", "unmerged"] in [line.split() for line in palazzo("show", uid).out.splitlines()]
     palazzo("settings", "set", "branch_policy", "hide")

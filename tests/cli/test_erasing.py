@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 from pathlib import Path
 
@@ -173,6 +175,43 @@ def test_other_files_that_hold_the_words_are_cleared_or_named(palazzo: Command, 
     assert [Path(path).name for path in done["removed"]] == ["bug-20260101-000000-1.txt"]
     assert [Path(path).name for path in done["mend"]] == ["config.toml"]
     assert (state / "embedding-failed.txt").exists()
+
+
+def test_a_certificate_is_a_new_file_of_its_owner_alone(palazzo: Command, told: Path, home: Path) -> None:
+    precious, link, dangling = home / "precious.txt", home / "link.json", home / "dangling.json"
+    precious.write_text("not to be lost")
+    link.symlink_to(precious)
+    dangling.symlink_to(home / "elsewhere.json")
+    os.mkfifo(home / "pipe.json")
+    before = palazzo.json("status")["drawers"]
+    for name in ("precious.txt", "link.json", "dangling.json", "pipe.json", "."):
+        for way in ("--yes", "--dry-run"):
+            ran = palazzo("erase", "--match", WORDS, "--certificate", str(home / name), way)
+            assert (ran.code, ran.error.count("\n"), "nothing was erased" in ran.error) == (2, 1, True), name
+    assert (palazzo.json("status")["drawers"], precious.read_text()) == (before, "not to be lost")
+    assert not (home / "elsewhere.json").exists()
+    old = os.umask(0)
+    try:
+        assert palazzo("erase", "--match", WORDS, "--certificate", str(home / "new.json"), "--yes").code == 0
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((home / "new.json").stat().st_mode) == 0o600
+    assert json.loads((home / "new.json").read_text())["erasure"]
+
+
+def test_an_erase_names_exports_and_settings_beside_backups(palazzo: Command, told: Path, home: Path) -> None:
+    (home / ".config" / "palazzo").mkdir(parents=True)
+    (home / ".config" / "palazzo" / "config.toml").write_text(f'[mine]\nexclude = ["{WORDS}/**"]\n')
+    backup = palazzo.json("backup", str(home / "backup [1].db"))
+    (settings,) = backup["beside"]
+    palazzo.json("export", str(home / "all.jsonl"))
+    palazzo.json("export", str(home / "deleted.jsonl"))
+    palazzo.json("export", str(home / "pages"), "--format", "markdown")
+    (home / "deleted.jsonl").unlink()
+    done = palazzo.json("erase", "--match", WORDS, "--yes")
+    assert done["exports"] == [str(home / "all.jsonl"), str(home / "pages")]
+    assert settings in done["mend"]
+    assert done["backups"] == [backup["file"]]
 
 
 def test_undo_takes_back_what_came_before_and_never_an_erase(palazzo: Command, told: Path, home: Path) -> None:

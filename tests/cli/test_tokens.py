@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.cli.command import Command
 
-from palazzo.guard.secrets import find_secrets
 from palazzo.palace import Palace
+from palazzo.security.secrets import find_secrets
 from palazzo.store import tokens
 
 

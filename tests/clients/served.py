@@ -1,4 +1,4 @@
-"""`palazzo mcp --http`, as a process on a port of this machine."""
+"""`palazzo mcp --http` on a port of this machine: as a process, and for clients that cannot send a token."""
 
 from __future__ import annotations
 
@@ -6,15 +6,50 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.daemon.conftest import User
+from tests.mcp.http_served import running
+
+from palazzo.archive import identity
+from palazzo.mcp.calls import Call, Surroundings
+from palazzo.mcp.http import HttpServer
+from palazzo.mcp.http_quotas import Receive, Scope, Send
+from palazzo.mcp.http_socket import bound
+from palazzo.palace import Palace
+from palazzo.store import tokens
+
+
+def make_token(palace: Path) -> str:
+    """Return the secret of a new token of the admin's."""
+    with Palace.open(palace) as opened, opened.database.transaction() as connection:
+        uid = bytes.fromhex(identity.new_id(opened.clock()))
+        return tokens.issue(connection, uid, "client", "admin", opened.clock())
 
 
 @contextmanager
-def http_server(someone: User, profile: str, project: Path) -> Iterator[str]:
-    """Serve all tools of a profile; the address."""
+def http_without_token(palace: Path, around: Surroundings, profile: str, call: Call) -> Iterator[str]:
+    """Serve all tools of a profile, with a token added to each request: some test suites send no headers."""
+    secret = make_token(palace)
+    with closing(bound("127.0.0.1:0")) as listening:
+        server = HttpServer(listening, profile, "full", around, call)
+        guard: Any = server._uvicorn.config.app
+
+        async def add_token(scope: Scope, receive: Receive, send: Send) -> None:
+            header = (b"authorization", f"Bearer {secret}".encode())
+            await guard({**scope, "headers": [*scope["headers"], header]}, receive, send)
+
+        server._uvicorn.config.app = add_token
+        with running(server.run, server.stop):
+            yield f"http://127.0.0.1:{listening.port}/mcp"
+
+
+@contextmanager
+def http_server(someone: User, profile: str, project: Path) -> Iterator[tuple[str, str]]:
+    """Serve all tools of a profile; the address, and the secret of a token."""
+    secret = make_token(someone.palace)
     command = [sys.executable, "-m", "palazzo.cli", "mcp", "--http", "127.0.0.1:0", "--toolset", "full"]
     process = subprocess.Popen(
         [*command, "--profile", profile, "--palace", str(someone.palace)],
@@ -26,7 +61,7 @@ def http_server(someone: User, profile: str, project: Path) -> Iterator[str]:
         said = process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:\d+/mcp", said)
         assert found, said
-        yield found[0]
+        yield found[0], secret
     finally:
         process.terminate()
         process.communicate(timeout=60)

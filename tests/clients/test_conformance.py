@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.clients import suite as suite_tools
 from tests.clients.from_npm import CONFORMANCE, Programs, programs
-from tests.clients.served import http_server
+from tests.clients.served import http_without_token
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User
-from tests.mcp.http_served import running
 
 from palazzo.mcp.calls import Surroundings
-from palazzo.mcp.http import HttpServer
-from palazzo.mcp.http_socket import bound
 from palazzo.mcp.profile import MODULES
+from palazzo.mcp.stdio import in_a_thread
 
 pytestmark = pytest.mark.slow
 
@@ -46,8 +44,9 @@ def suite() -> Programs:
 
 @pytest.fixture(scope="module")
 def served(someone: User, stock: Stock) -> Iterator[str]:
-    """All of Palazzo's tools, served as people serve them."""
-    with http_server(someone, "palazzo", stock.project) as address:
+    """All of Palazzo's tools."""
+    around = Surroundings(stock.project, {"HOME": str(someone.home), "PALAZZO_SERVICE": "off"}, someone.palace)
+    with http_without_token(someone.palace, around, "palazzo", in_a_thread) as address:
         yield address
 
 
@@ -80,7 +79,5 @@ def its_tools(someone: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Serve a profile of the tools that the suite asks for; the address."""
     monkeypatch.setitem(MODULES, "suite", suite_tools.__name__)
     around = Surroundings(someone.home, {"HOME": str(someone.home)}, someone.palace)
-    with closing(bound("127.0.0.1:0")) as listening:
-        server = HttpServer(listening, "suite", "full", around, suite_tools.carry_out)
-        with running(server.run, server.stop):
-            yield f"http://127.0.0.1:{listening.port}/mcp"
+    with http_without_token(someone.palace, around, "suite", suite_tools.carry_out) as address:
+        yield address

@@ -47,8 +47,9 @@ def over_stdio(someone: User, stock: Stock, profile: str, scratch: Path) -> Iter
 @contextmanager
 def over_http(someone: User, stock: Stock, profile: str, scratch: Path) -> Iterator[list[str]]:
     """A server on a port of this machine; a client of the handshake."""
-    with http_server(someone, profile, stock.project) as address:
-        yield ["--server-url", address, "--transport", "http", "--protocol-era", "legacy"]
+    with http_server(someone, profile, stock.project) as (address, secret):
+        token = ["--header", f"Authorization: Bearer {secret}"]
+        yield ["--server-url", address, "--transport", "http", "--protocol-era", "legacy", *token]
 
 
 @pytest.mark.parametrize("serving", [over_stdio, over_http], ids=["stdio", "http"])

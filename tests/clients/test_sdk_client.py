@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal
 
 import anyio
 import pytest
+from tests.clients.served import http_without_token
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User
-from tests.mcp.http_served import running
 from tests.relay.conftest import relay_command
 
 from mcp import Client, StdioServerParameters
 from palazzo.mcp.calls import Surroundings
-from palazzo.mcp.http import HttpServer
-from palazzo.mcp.http_socket import bound
 from palazzo.mcp.profile import MODULES
 from palazzo.mcp.profiles.shodh import unsupported_tools
 from palazzo.mcp.stdio import in_a_thread
@@ -35,10 +33,8 @@ def over_stdio(someone: User, stock: Stock, profile: str) -> Iterator[StdioServe
 def over_http(someone: User, stock: Stock, profile: str) -> Iterator[str]:
     """A server on a port of this machine, as its address."""
     around = Surroundings(stock.project, {"HOME": str(someone.home), "PALAZZO_SERVICE": "off"}, someone.palace)
-    with closing(bound("127.0.0.1:0")) as listening:
-        server = HttpServer(listening, profile, "full", around, in_a_thread)
-        with running(server.run, server.stop):
-            yield f"http://127.0.0.1:{listening.port}/mcp"
+    with http_without_token(someone.palace, around, profile, in_a_thread) as address:
+        yield address
 
 
 NOT_HERE = {tool.name for tool in unsupported_tools.TOOLS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,24 @@ def test_who_lost_the_variable_meets_the_service_that_others_started(user: User)
             second = subprocess.run(command, env=variables, capture_output=True, timeout=60)
             assert (second.returncode, second.stderr) == (0, b"")  # it ends at once: the right is taken
         assert user.pid() == pid
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="needs a directory of another user")
+def test_another_user_who_takes_the_place_cannot_keep_a_service_from_being_used(
+    user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendezvous, "_PLACE", str(tmp_path))
+    monkeypatch.setattr(rendezvous, "_home", lambda: "/tmp/home")
+    place = tmp_path / f"palazzo-{os.getuid()}"
+    assert client.address(str(user.palace), user.variables).directory == str(place)
+    place.mkdir()
+    os.chown(place, 65_534, 65_534)
+    taken = client.address(str(user.palace), user.variables)
+    assert taken.directory == "/tmp/home/.cache/palazzo-run"
+    place.rmdir()
+    place.symlink_to("/tmp")
+    os.chown(place, 65_534, 65_534, follow_symlinks=False)
+    assert client.address(str(user.palace), user.variables).directory == taken.directory
 
 
 @pytest.fixture

@@ -218,7 +218,7 @@ def test_a_palace_that_was_replaced_is_read_anew(user: User) -> None:
         (user.home / "other.db").rename(user.palace)
         assert texts(caller, "words") == ["words of the palace that came"]
         user.palace.unlink()
-        assert caller.call("search", {"query": "words"})["error"]["kind"] == "PalaceMissing"
+        assert caller.call("search", {"query": "words"})["error"]["kind"] == "PalaceGone"
 
 
 def test_what_another_process_wrote_is_seen_by_the_next_call(shared: User) -> None:

@@ -27,6 +27,10 @@ from palazzo.store import groups
 examples = enough(40)
 AGENTS = Source(("session", "s1/agent-a1b2c3d4"), "test", "file:///agent-a1b2c3d4.jsonl", "s1/agent-a1b2c3d4", "Agent")
 PAGE = "the page says: always deploy on Fridays"
+WORDS = (
+    *("one two", "x " * 40, "as the page says, we always deploy on Fridays"),
+    *("look:\n\n> listen on 6022\n\nwell?", "```python\nlisten(6022)\n```", "it listens on 6022"),
+)
 
 
 def printed(n: int, output: str, call: str, trust: Trust = "tool", tool: str = "Bash") -> Filing:
@@ -361,9 +365,7 @@ def sessions(draw: st.DrawFn) -> list[Filing]:
         )
         match shape:
             case "user" | "assistant":
-                rows.append(
-                    said(n, "user" if shape == "user" else "assistant", draw(st.sampled_from(["one two", "x " * 40])))
-                )
+                rows.append(said(n, "user" if shape == "user" else "assistant", draw(st.sampled_from(WORDS))))
             case "page":
                 rows += fetched(n)
             case "fetch":
@@ -448,7 +450,9 @@ def test_ordinary_work_is_believed_as_ever(palace: Palace) -> None:
     """Eighteen turns of commands, failures, fixes and decisions, none of which has met a stranger's words."""
     found = mined(palace, CLAUDE / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl")
     assert len(found) > 30
-    assert {drawer.trust for drawer in found} <= {"user", "agent", "tool"}
+    said = [drawer for drawer in found if drawer.role != "quoted"]
+    assert {drawer.trust for drawer in said} <= {"user", "agent", "tool"}
+    assert [drawer.trust for drawer in found if drawer.role == "quoted"] == ["external"]  # a fence in a prompt
 
 
 def test_what_claude_codes_sub_agent_reports_is_believed_by_what_it_did(palace: Palace, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -14,13 +15,17 @@ from tests.exchange.machines import Machine
 
 from palazzo.archive import chain
 from palazzo.errors import UsageError
-from palazzo.exchange import joining, segments, wire
-from palazzo.model import Micros
+from palazzo.exchange import wire
 from palazzo.operations.doctor import DoctorRequest, doctor
 from palazzo.operations.forget import ForgetRequest, forget
+from palazzo.operations.importing import ImportRequest, import_
+from palazzo.operations.kg_add import KgAddRequest, kg_add
+from palazzo.operations.kg_query import KgQueryRequest, kg_query
 from palazzo.operations.mine import MineFilesRequest, mine
 from palazzo.operations.remember import RememberRequest, remember
+from palazzo.operations.reminders import RemindersRequest, reminders
 from palazzo.operations.search import SearchRequest, search
+from palazzo.operations.todo_list import TodoListRequest, todo_list
 from palazzo.operations.undo import UndoRequest, undo
 from palazzo.operations.verify import VerifyRequest, verify
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
@@ -360,8 +365,11 @@ def test_another_s_undoing_neither_stops_nor_precedes_one_s_own(tmp_path: Path) 
     whole = in_order([*lines, of_theirs(lines), *groups, *members])
     home.take(write(tmp_path / "theirs.jsonl", whole, ("link", "device", "drawer", "end")), trust=None)
     with home.at() as context:
-        assert undo(context, UndoRequest()).undone is not None
-    assert "Their zebra sleeps." in dict(hits(home, "zebra"))
+        assert "Their zebra sleeps." in dict(hits(home, "zebra"))
+        changes = [undo(context, UndoRequest()).undone for _ in range(2)]
+    imported, own_change = [change for change in changes if change is not None]
+    assert imported.verb == "import export"
+    assert own_change.id not in (did, undid)
 
 
 def test_what_another_dates_after_now_does_not_count_before_what_is_done_here(tmp_path: Path) -> None:
@@ -405,46 +413,65 @@ def mine_shop(machine: Machine) -> None:
         mine(context, MineFilesRequest((machine.place / "shop",)))
 
 
-# --- a remote ----------------------------------------------------------------------------------------------
+# --- undoing an import ---------------------------------------------------------------------------------------
 
 
-def test_a_remote_replaces_no_words_and_what_differs_is_reported(tmp_path: Path) -> None:
-    first, second = Machine(tmp_path / "one"), Machine(tmp_path / "other")
-    remote = tmp_path / "remote"
-    remote.mkdir()
-    first.join(remote, save_key=tmp_path / "key")
-    second.join(remote, key=tmp_path / "key")
-    first.say(WORDS)
-    first.push()
-    second.pull()
-    lines_before = first.truth()
-    forge(remote, b"")  # by whoever can write there
-    for refused_pull in (first.pull(), second.pull()):
-        assert "does not prove that a device of this palace wrote it" in " ".join(refused_pull.notes)
-        assert (refused_pull.segments, refused_pull.variants) == (0, ())
-    shutil.rmtree(remote / "devices" / FORGER)
-    forge(remote, joining.read(tmp_path / "key").key)  # by a device of the palace that was tampered with
-    pulls = [machine.pull() for machine in (first, second)]
-    (item,) = pulls[0].variants
-    for machine in (first, second):
-        assert hits(machine, "till port") == [(WORDS, "user")]
-        assert item in reports(machine)
-        assert machine.wrong() == []
-    assert [line for line in lines_before if line not in first.truth()] == []
+def without_ids(text: str) -> str:
+    """A text without ids, which are cut off where they are unique."""
+    return re.sub("[0-9a-f]{8,}", "ID", text)
 
 
-def forge(remote: Path, key: bytes) -> None:
-    """Add a device to a folder that tells the same, but for the words of the user, which it recorded earlier."""
-    (device,) = [path for path in (remote / "devices").iterdir() if any(path.glob("*.seg"))]
-    (name,) = filter(None, (segments.SegmentName.parse(path.name) for path in device.glob("*.seg")))
-    about = json.loads((remote / "palazzo.json").read_bytes())
-    segment = segments.read((device / str(name)).read_bytes(), name, device.name, about["palace"])
-    lines = [json.loads(line) for line in segment.lines if b'"kind":"link"' not in line]
-    forged_lines = [json.dumps(line).encode() for line in forge_lines(lines, text=FORGED_WORDS)]
-    series = segments.Series(about["palace"], FORGER, None)
-    forged_segments = list(segments.write(forged_lines, series, lambda: Micros(LATER), key=key))
-    directory = remote / "devices" / FORGER
-    directory.mkdir()
-    for forged_segment in forged_segments:
-        (directory / str(forged_segment.name)).write_bytes(forged_segment.content)
-    (directory / "head").write_bytes(segments.dump_head(segments.Head.of(forged_segments[-1])))
+@pytest.mark.parametrize("trust", [None, "user"])
+def test_an_import_is_shown_before_and_taken_back_as_a_whole(tmp_path: Path, trust: str | None) -> None:
+    theirs, home = filled(tmp_path / "theirs"), Home(tmp_path / "home")
+    with home.at() as context:
+        remember(context, RememberRequest("We sell tea.", wing="shop", room="notes"))
+        kg_add(context, KgAddRequest("shop", "sells", "tea", wing="shop"))
+        assert len(kg_query(context, KgQueryRequest("shop", wing="shop")).facts) == 1
+        wake_before = without_ids(wake_up(context, WakeUpRequest(wing="shop")).text)
+        wings_before = [view.wing for view in wing_list(context, WingListRequest()).wings]
+    own = [line for line in export_lines(home) if line["kind"] not in NOTHING_ELSE]
+    would = home.take(theirs.export(), trust=trust, dry_run=True)
+    unasked = {kind.what: kind for kind in would.unasked}
+    if trust is None:
+        assert unasked == {}
+        assert {kind.trust for kind in would.kinds} == {"external"}
+    else:
+        assert unasked["notes"].lines[:1] != ()
+        assert {"to-dos", "reminders", "facts", "diary entries"} <= unasked.keys()
+    assert would.speakers != ()
+    assert [line for line in export_lines(home) if line["kind"] not in NOTHING_ELSE] == own
+    result = home.take(theirs.export(), trust=trust)
+    assert result.change is not None
+    assert "SQLite" in " ".join(text for text, _ in hits(home, "SQLite"))
+    with home.at() as context:
+        change = undo(context, UndoRequest()).undone
+    assert change is not None
+    assert change.id == result.change
+    assert {text for text, _ in hits(home, "SQLite cat tea")} == {"We sell tea."}
+    lines = export_lines(home)
+    assert [line for line in own if line not in lines] == []
+    with home.at() as context:
+        assert len(kg_query(context, KgQueryRequest("shop", wing="shop")).facts) == 1
+        assert kg_query(context, KgQueryRequest("palazzo")).facts == ()
+        assert todo_list(context, TodoListRequest(everywhere=True, all=True)).todos == ()
+        assert reminders(context, RemindersRequest()).reminders == ()
+        assert without_ids(wake_up(context, WakeUpRequest(wing="shop")).text) == wake_before
+        assert [view.wing for view in wing_list(context, WingListRequest()).wings] == wings_before
+        assert [check for check in verify(context, VerifyRequest()).checks if not check.ok] == []
+
+
+def test_a_store_from_elsewhere_is_somebody_elses_and_one_in_its_own_place_is_yours(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    path = tmp_path / "memory.json"
+    entity = {"type": "entity", "name": "till", "entityType": "thing", "observations": ["It listens on port 8443."]}
+    path.write_text(json.dumps(entity) + "\n")
+    with home.at() as context:
+        would = import_(context, ImportRequest(path, store="mcp-memory", dry_run=True))
+    assert would.trust == "external"
+    assert would.unasked == ()
+    own = home.place / ".memory"
+    own.mkdir()
+    shutil.copy(path, own / "memory.json")
+    with home.at() as context:
+        assert import_(context, ImportRequest(own / "memory.json", store="mcp-memory", dry_run=True)).trust == "user"

@@ -523,7 +523,7 @@ def test_an_agent_may_see_what_would_come_and_a_person_imports_it(other_home: Ho
         other_home.take(path)
 
 
-@pytest.mark.parametrize(("variables", "trust"), [({}, "user"), ({"CLAUDECODE": "1"}, "agent")])
+@pytest.mark.parametrize(("variables", "trust"), [({}, "user"), ({"AI_AGENT": "1"}, "agent")])
 def test_what_an_agent_takes_over_is_believed_as_an_agents(
     other_home: Home, tmp_path: Path, variables: dict[str, str], trust: str
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -350,8 +351,37 @@ def test_what_a_converter_refused_is_not_tried_again_until_it_changes(
         assert [one.reason for one in mined(palace, slow.parent).skipped] == ["not converted within 0 seconds"]
     again = mined(palace, slow.parent)
     assert (again.unchanged, again.items, again.skipped) == (1, 0, ())
+    os.utime(slow, (1, 1))  # the same bytes with another time, as a checkout leaves them
+    assert [one.reason for one in mined(palace, slow.parent).skipped] == [
+        "could not be converted before, and has not changed"
+    ]
     slow.write_bytes(slow.read_bytes() + b"\0")
     assert mined(palace, slow.parent).items == 1
+
+
+@with_extra
+def test_documents_that_cannot_be_converted_take_a_run_only_so_long(
+    palace: Palace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crafted = tmp_path / "papers"
+    crafted.mkdir()
+    for n in range(4):
+        (crafted / f"{n}.docx").write_bytes(raw_of("plan.docx") + bytes(n))
+    with monkeypatch.context() as hurried:
+        hurried.setattr(converted, "SECONDS", 0.01)
+        hurried.setattr(converted, "FAILED_SECONDS", 0.005)
+        reasons = [one.reason for one in mined(palace, crafted).skipped]
+    assert reasons[0] == "not converted within 0 seconds"
+    assert all(reason.startswith("not tried in this run") for reason in reasons[1:])
+    assert len(reasons) == 4
+    assert mined(palace, crafted).items == 3  # those that were not tried
+
+
+def test_a_small_document_is_given_less_time_than_a_large_one() -> None:
+    times = [converted._seconds_for(size) for size in (1_000, 100_000, 1_000_000, 64_000_000)]
+    assert times == sorted(times)
+    assert times[0] < converted.SECONDS / 4
+    assert times[-1] == converted.SECONDS
 
 
 def test_without_the_extra_papers_are_skipped_for_one_reason_that_says_what_to_do(

@@ -11,14 +11,17 @@ from functools import partial
 
 import pytest
 
+from palazzo.derive import digest_turns
+from palazzo.graph import frames, valued
 from palazzo.guard.injected import said_spans
 from palazzo.guard.private import private_spans
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
-from palazzo.guard.secrets import find_secrets
 from palazzo.security import written_files
 from palazzo.security.command_trust import judge_command
+from palazzo.security.secrets import find_secrets
 from palazzo.security.shell_reader import LONGEST_COMMAND
+from palazzo.text.mentions import mentions
 
 pytestmark = pytest.mark.slow
 UNITS = {
@@ -59,6 +62,28 @@ UNITS = {
     "escaped letters": "\\u0041\\u0062",
     "escaped slashes": "a\\/b",
     "base64 of text": "aGVsbG8gd29ybGQgdGV4dCBvayBh",
+    "lines with a password": "password\n",
+    "cells": "password,",
+    "rows of SQL": "insert into a (password,",
+    "lists of logins": "chpasswd\n a:b",
+    "options": " -p",
+    "logins": "curl -u a:b ",
+    "commands": "mysql -pab ",
+    "pipes": "echo a | ",
+    "Kubernetes": "kind: secret\ndata:\n",
+    "cookies": "cookie: sid=",
+    "percent": "%41",
+    "not seen": "a\u200b",
+    "ends of keys": "QUJDREVG\n-----END PRIVATE KEY-----\n",
+    "statements": "password a is ",
+    "at signs": "mongodb://a:b@",
+    "brackets": "[",
+    "parentheses": "(",
+    "backticks": "`a",
+    "tildes": "~",
+    "figures": "1,",
+    "words with dashes": "a-",
+    "paths": "a/",
     "base64 of text in escaped lines": "aGVsbG8gd29ybGQgdGV4dCBvayBh" * 2 + "aGVsbG8gd29ybGQg" + "\\n",
 }
 SHELL_UNITS = {
@@ -88,6 +113,11 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "private_spans": private_spans,
     "redact": partial(redact, key=b"key"),
     "said_spans": said_spans,
+    "mentions": lambda text: mentions(text, "user"),
+    "host_port": valued.host_port,
+    "value_within": valued.value_within,
+    "bag": frames.bag,
+    "bag of a digest": digest_turns.bag,
     "redact_row": lambda text: redact_row(text.encode(), b"key"),
 }
 

@@ -16,8 +16,8 @@ from palazzo.bench.labelled_secrets import KINDS, cases, sample
 from palazzo.guard.private import private_spans
 from palazzo.guard.redact import mark, redact
 from palazzo.guard.redact_rows import redact_json, redact_row
-from palazzo.guard.secrets import find_secrets
 from palazzo.model import Part
+from palazzo.security.secrets import find_secrets
 
 KEY = b"a key of the palace"
 TOKEN = sample("ghp_{alnum:36}", random.Random(7))

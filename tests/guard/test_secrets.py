@@ -6,18 +6,27 @@ import random
 from collections import Counter
 
 import pytest
+from benchmarks.secret_forms import read_forms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palazzo.bench.labelled_secrets import KINDS, Case, cases, sample
 from palazzo.bench.ordinary_lines import excerpts
-from palazzo.guard.secrets import find_secrets
+from palazzo.guard.redact import redact
+from palazzo.security.secrets import find_secrets
 
 KEY_IN_THE_FIXTURES = "sk-" + "test-EXAMPLE0123456789abcdef0123456789"
 
 
 def found(text: str) -> list[str]:
     return [text[span.start : span.end] for span in find_secrets(text)]
+
+
+def share_right(kind: str, held_out: bool) -> float:
+    """Apart, so that a failure shows no text that is held out."""
+    forms = [form for form in read_forms() if form.kind == kind and form.is_held_out is held_out]
+    right = sum(form.is_right([(edit.start, edit.end) for edit in redact(form.text, b"key").edits]) for form in forms)
+    return right / len(forms)
 
 
 def covered(case: Case) -> bool:
@@ -30,6 +39,42 @@ def test_secrets_are_found(structured: bool, goal: float, held_out: bool) -> Non
     labelled = [case for case in cases() if (case.kind.structured, case.kind.held_out) == (structured, held_out)]
     missed = [(case.kind.id, case.context) for case in labelled if not covered(case)]
     assert len(missed) <= (1 - goal) * len(labelled), missed
+
+
+@pytest.mark.parametrize(("kind", "least"), [("structured", 0.93), ("generic", 0.65), ("none", 0.91)])
+@pytest.mark.parametrize("held_out", [False, True], ids=["tuned on", "held out"])
+def test_short_texts_of_sessions(kind: str, least: float, held_out: bool) -> None:
+    share = share_right(kind, held_out)
+    assert share >= least
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("mysql -u root -pKieselstein shop", "Kieselstein"),
+        ("sshpass -p 'passwort-neu' ssh deploy@10.0.9.3", "passwort-neu"),
+        ("docker login -u builder -p Sparrow_Gate_77", "Sparrow_Gate_77"),
+        ("htpasswd -b users.txt bob Sparrow77", "Sparrow77"),
+        ("requirepass krokusse", "krokusse"),
+        ("$ cat ~/.pgpass\ndb1:5432:shop:app:Sparrow_77", "Sparrow_77"),
+        ('<add key="SmtpPassword" value="jkdfhgkjhs" />', "jkdfhgkjhs"),
+        ("Server=db1;User Id=sa;Password=dkfjghdk;Encrypt=true", "dkfjghdk"),
+        ("mongosh mongodb://root:p@ss/w0rdLake@mongo:27017/admin", "p@ss/w0rdLake"),
+        ("the admin password is Winter2026!", "Winter2026!"),
+        ("das Admin-Passwort lautet Winter2026!", "Winter2026!"),
+        ("La contraseña del usuario root es Verano2026#sol.", "Verano2026#sol"),
+        ("la password di root è Estate2023!", "Estate2023!"),
+        ("пароль от админки: Zima2026!sneg", "Zima2026!sneg"),
+        ("pass\u200bword=Ab3\u200bdEf9gH", "Ab3\u200bdEf9gH"),
+    ],
+)
+def test_passwords_of_commands_settings_and_sentences_are_found(text: str, secret: str) -> None:
+    assert any(secret in one for one in found(text))
+
+
+def test_the_end_of_a_private_key_is_found_without_its_beginning() -> None:
+    _, *body, last = sample_of("private-key").strip().split("\n")
+    assert found("\n".join([*body[3:], last])) == ["\n".join(body[3:]) + "\n"]
 
 
 def test_little_more_than_the_secret_is_taken() -> None:
@@ -86,6 +131,9 @@ def test_the_key_of_the_recorded_sessions_is_found() -> None:
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
         "src/palazzo/archive/V2Beta3/HTTPServer2Handler.test.ts",
         "postgres://user:password@localhost:5432/app",
+        "postgres://postgres:postgres@localhost:5432/app",
+        "echo 'VGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IGRvZy4=' | base64 -d",
+        "SSBsaWtlIGNhdHMgYW5kIGRvZ3M=",
         "https://example.com:8443/path@2x.png",
         "-----BEGIN PRIVATE KEY-----",
         "if (pass > 2) { bypass = compass1; }",

@@ -23,6 +23,8 @@ from palazzo.store.tokens import TokenScope
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 VERSION = "2025-11-25"
+OWNER = "owner"
+"""The admin's token that every served palace has: without one nothing is served."""
 HELLO = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
@@ -32,7 +34,7 @@ class Served:
 
     palace: Path
     home: Path
-    address: Address
+    address: Address = field(init=False)
     secrets: dict[str, str] = field(default_factory=dict)
 
     def token(self, name: str, scope: TokenScope) -> str:
@@ -52,7 +54,7 @@ class Served:
         """What a request with the token of that name says."""
         return {"Authorization": f"Bearer {self.secrets[name]}"} if name else {}
 
-    def session(self, name: str = "") -> Session:
+    def session(self, name: str = OWNER) -> Session:
         """Begin a session with the token of that name."""
         return Session(self, name)
 
@@ -102,8 +104,11 @@ def served_palace(directory: Path, toolset: str = "full", address: str = "127.0.
     with Palace.open(path) as palace:
         for said in ("The deploy service listens on port 8443.", "Retries double after each failure."):
             palace.remember(said, Place("shop", "notes"))
+    found = Served(path, home)
+    found.token(OWNER, "admin")
     around = Surroundings(home, {"HOME": str(home), "PALAZZO_SERVICE": "off"}, path)
     with closing(bound(address)) as listening:
         server = HttpServer(listening, "palazzo", toolset, around, in_a_thread)
         with running(server.run, server.stop):
-            yield Served(path, home, Address(listening.port))
+            found.address = Address(listening.port)
+            yield found

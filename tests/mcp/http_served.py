@@ -14,8 +14,9 @@ from typing import Any
 
 import uvicorn
 
-from palazzo.mcp.http_guard import LARGEST_HEAD, App
+from palazzo.mcp.http_guard import LARGEST_HEAD
 from palazzo.mcp.http_protocol import HastyProtocol
+from palazzo.mcp.http_quotas import App
 
 PATIENCE = 20.0
 """Seconds after which a test gives up; none waits that long unless something is wrong."""

@@ -11,6 +11,8 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from palazzo.bench.poisoned import Said
+from palazzo.bench.poisoned_hosts import SESSIONS
 from palazzo.mcp.calls import Asked, Surroundings
 from palazzo.mcp.lines import serve_lines
 from palazzo.operations import calling, registry
@@ -103,7 +105,8 @@ class Talk:
                 if b'"method": "notifications/' not in line:
                     await waiting.wait()
 
-        surroundings = Surroundings(self.cwd, {"PALAZZO_SERVICE": "off", "HOME": str(self.cwd), **self.variables})
+        own = {"PALAZZO_SERVICE": "off", "HOME": str(self.cwd), "CODEX_HOME": str(_history_of(self.cwd))}
+        surroundings = Surroundings(self.cwd, {**own, **self.variables})
         await serve_lines(
             coming(), write, profile=self.profile, toolset=self.toolset, surroundings=surroundings, call=self.carry_out
         )
@@ -125,6 +128,14 @@ class Talk:
             opened=lambda context, mode: self.palace,
         ) as context:
             return calling.call(context, registry.operation(asked.operation), asked.request, asked.key)
+
+
+def _history_of(project: Path) -> Path:
+    """Return where the client's host keeps its history: of a session that has met nothing untrusted."""
+    home = project.parent / f"{project.name}-host"
+    if not home.exists():
+        SESSIONS["codex"](home, project).add(Said("user", "Let us begin."))
+    return home / ".codex"
 
 
 def in_projects(talk: Talk, *names: str) -> list[Talk]:

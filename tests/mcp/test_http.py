@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +14,19 @@ import anyio
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from tests.mcp.http_palace import HELLO, JSON, Served, served_palace
+from tests.mcp.http_palace import HELLO, JSON, OWNER, Served, served_palace
 from tests.mcp.http_served import everything
 
 import palazzo
 from mcp import Client
 from palazzo.errors import UsageError
 from palazzo.mcp import http, scopes
+from palazzo.mcp.calls import Surroundings
+from palazzo.mcp.http import HttpServer
+from palazzo.mcp.http_quotas import SessionQuota
+from palazzo.mcp.http_socket import bound
 from palazzo.mcp.profile import MODULES, TOOLSETS, profile_called
+from palazzo.mcp.stdio import in_a_thread
 from palazzo.operations import registry
 from palazzo.operations.forget import ForgetRequest
 from palazzo.operations.operation import request_fields
@@ -319,39 +327,43 @@ def test_a_session_that_there_is_not_is_said(served: Served) -> None:
         assert told.status == 404, said
 
 
-def test_more_sessions_than_there_may_be_are_refused_and_those_there_are_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http, "MOST_SESSIONS", 5)
+def test_a_token_that_reads_cannot_hold_all_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "SessionQuota", partial(SessionQuota, of_token=5, most=8, for_admins=2))
     with served_palace(tmp_path, "core") as served:
-        sessions = [served.session() for _ in range(5)]
-        begin = json.dumps({**PING, "method": "initialize", "params": HELLO}).encode()
-        for _ in range(3):
-            assert served.address.request("POST", headers=JSON, body=begin).status == 503
-        assert [session.post("ping").status for session in sessions] == [200] * 5
-        assert served.address.request("DELETE", headers=sessions.pop().headers).status == 200
-        assert served.session().post("ping").status == 200
+        greedy, other = served.token("greedy", "read"), served.token("other", "read")
+        owners = served.session()
+        sessions = [served.session("greedy") for _ in range(20)]
+        assert owners.post("ping").status == 200
+        assert [one.post("ping").status for one in sessions] == [404] * 15 + [200] * 5  # idle ones are ended first
+        assert served.session("other").post("ping").status == 200  # takes the place of one of the greedy token's
+        assert [one.post("ping").status for one in sessions[-5:]] == [404, *[200] * 4]
+        with contextlib.ExitStack() as streams:
+            for session in sessions[-4:]:
+                stream = streams.enter_context(served.address.connect())
+                told = {**session.headers, "Host": served.address.name, "Accept": "text/event-stream"}
+                stream.sendall("\r\n".join(["GET /mcp HTTP/1.1", *map(": ".join, told.items()), "", ""]).encode())
+                assert stream.recv(65_536).startswith(b"HTTP/1.1 200")
+            last = served.session("greedy")
+            assert served.session("greedy").post("ping").status == 200
+            assert last.post("ping").status == 404
+            assert served.session().post("ping").status == 200  # the reserve of admins
+        assert greedy != other
 
 
 # --- with and without tokens -------------------------------------------------------------------------------
 
 
-def test_without_any_token_this_machine_may_come_in_until_the_first_is_made(tmp_path: Path) -> None:
+def test_nothing_is_served_without_a_good_token_and_nobody_comes_in_without_one(tmp_path: Path) -> None:
     with served_palace(tmp_path, "core") as served:
-        open_to_all = served.session()
-        assert "remember" in open_to_all.tools()
-        assert "8443" in text_of(open_to_all.call("search", query="deploy port"))
-        served.token("first", "read")
-        assert open_to_all.post("ping").status == 401
-        served.session("first")
-        served.revoke("first")
-        assert served.address.request("POST", headers=JSON, body=b"{}").status == 401  # never open again
-
-
-def test_others_can_reach_it_only_when_there_is_a_token(tmp_path: Path) -> None:
-    for n, address in enumerate(("0.0.0.0:0", "[::]:0", ":::0")):
-        with pytest.raises(UsageError), served_palace(tmp_path / str(n), "core", address):
-            pass
+        begin = json.dumps({**PING, "method": "initialize", "params": HELLO}).encode()
+        assert served.address.request("POST", headers=JSON, body=begin).status == 401
+        served.revoke(OWNER)
+        assert served.address.request("POST", headers=JSON, body=begin).status == 401
+    around = Surroundings(tmp_path, {"HOME": str(tmp_path)}, served.palace)
+    for palace in (served.palace, tmp_path / "none.db"):
+        for address in ("127.0.0.1:0", "[::1]:0", "0.0.0.0:0", "[::]:0", "localhost:0"):
+            with contextlib.closing(bound(address)) as listening, pytest.raises(UsageError, match="palazzo token add"):
+                HttpServer(listening, "palazzo", "core", replace(around, palace=palace), in_a_thread)
 
 
 def test_tokens_are_those_of_the_file_that_is_there_now(tmp_path: Path) -> None:
@@ -372,9 +384,9 @@ def test_a_palace_that_cannot_be_read_lets_nobody_in_and_says_so(tmp_path: Path)
         served.session("any")
         served.palace.rename(tmp_path / "moved.db")
         served.palace.write_bytes(b"no palace" * 1_000)
-        for name in ("any", ""):
+        for name, status in (("any", 503), ("", 401)):
             told = served.address.request(
                 "POST", headers={**JSON, **served.bearer(name)}, body=json.dumps(PING).encode()
             )
-            assert (told.status, "palazzo doctor" in told.sentence) == (503, True)
+            assert (told.status, "palazzo doctor" in told.sentence) == (status, status == 503)
             assert str(tmp_path) not in told.sentence

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from tests.mcp.http_served import PATIENCE, Address, everything, reply, served
 
-from palazzo.mcp.http_guard import GRANTED, LARGEST_HEAD, Granted, Guard, Receive, Scope, Send
+from palazzo.mcp.http_guard import LARGEST_HEAD, Guard
 from palazzo.mcp.http_names import Names
 from palazzo.mcp.http_protocol import HastyProtocol
+from palazzo.mcp.http_quotas import GRANTED, Granted, Receive, RequestQuota, Scope, Send
 
 LARGEST = 100_000
 GOOD = {"Authorization": "Bearer good", "Content-Type": "application/json"}
@@ -35,7 +37,7 @@ class Inside:
                 break
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
         await send({"type": "http.response.body", "body": WORDS + told, "more_body": True})
-        while scope["method"] == "GET":
+        while scope["method"] == "GET" or (b"x-hold", b"yes") in scope["headers"]:
             if (await receive())["type"] == "http.disconnect":
                 return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -45,16 +47,20 @@ class Known:
     """Tokens of a test: `good` is one until it is revoked."""
 
     def __init__(self) -> None:
-        self.is_open, self.is_good = False, True
+        self.is_good = True
 
-    async def granted(self, secret: str | None) -> Granted | None:
-        if secret is None:
-            return Granted("admin") if self.is_open else None
+    async def granted(self, secret: str) -> Granted | None:
+        if secret.startswith("admin"):
+            return Granted("admin", secret, "owner")
         return Granted("read", "7f", "laptop") if secret == "good" and self.is_good else None
+
+
+REQUESTS, STREAMS = 6, 4
 
 
 class Hastier(HastyProtocol):
     longest_head = 0.3
+    most_waiting = 8
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +75,10 @@ def every() -> Known:
 
 @pytest.fixture(scope="module")
 def running(inside: Inside, every: Known) -> Iterator[Address]:
-    guard = Guard(inside, Names(), every, largest_body=LARGEST, longest_body=0.5, revoked_within=0.05, linger=0.3)
+    guard = Guard(
+        inside, Names(), every, largest_body=LARGEST, longest_body=0.5, revoked_within=0.05, linger=0.3,
+        quota=RequestQuota(REQUESTS, STREAMS),
+    )  # fmt: skip
     with served(guard, Hastier) as address:
         yield address
 
@@ -77,7 +86,7 @@ def running(inside: Inside, every: Known) -> Iterator[Address]:
 @pytest.fixture
 def server(running: Address, inside: Inside, every: Known) -> Address:
     inside.seen.clear()
-    every.is_open, every.is_good = False, True
+    every.is_good = True
     return running
 
 
@@ -119,12 +128,6 @@ def test_only_a_bearers_whole_token_is_one(server: Address, said: str) -> None:
 def test_the_scheme_is_read_in_any_case_and_a_token_in_the_address_is_none(server: Address) -> None:
     assert post(server, Authorization="bEARER   good ")[0] == 200
     assert server.request("POST", "/mcp?access_token=good", {**GOOD, "Authorization": None}, b"{}").status == 401
-
-
-def test_without_any_token_everybody_may_come_in_but_not_with_a_wrong_one(server: Address, every: Known) -> None:
-    every.is_open = True
-    assert post(server, Authorization=None)[0] == 200
-    assert post(server, Authorization="Bearer wrong")[0] == 401
 
 
 def test_hosts_and_origins_of_others_are_refused_before_their_token_is_looked_at(server: Address) -> None:
@@ -400,23 +403,52 @@ def test_an_open_stream_ends_when_its_token_is_revoked(server: Address, every: K
     assert post(server)[0] == 401
 
 
-def test_a_stream_that_was_open_to_all_ends_when_the_first_token_is_made(server: Address, every: Known) -> None:
-    every.is_open = True
-    with server.connect() as connection:
-        connection.sendall(head(server, {}, "GET"))
-        assert connection.recv(65_536)
-        every.is_open = False
-        assert everything(connection).endswith(b"0\r\n\r\n")
+# --- quotas ------------------------------------------------------------------------------------------------
+
+
+def test_a_token_has_a_quota_of_requests_and_an_admin_comes_in_all_the_same(server: Address) -> None:
+    with contextlib.ExitStack() as opened:
+        for _ in range(STREAMS):
+            stream = opened.enter_context(server.connect())
+            stream.sendall(head(server, GOOD, "GET"))
+            assert stream.recv(65_536).startswith(b"HTTP/1.1 200")
+        more = server.request("GET", headers=GOOD)
+        assert (more.status, f"{STREAMS} streams" in more.sentence, "retry-after" in more.headers) == (429, True, True)
+        assert post(server)[0] == 200  # streams leave room for calls
+        for _ in range(REQUESTS - STREAMS):
+            call = opened.enter_context(server.connect())
+            call.sendall(head(server, {**GOOD, "X-Hold": "yes", "Content-Length": "2"}) + b"{}")
+            assert call.recv(65_536).startswith(b"HTTP/1.1 200")
+        assert post(server)[0] == 429
+        assert post(server, Authorization="Bearer admin")[0] == 200
+    wait_until(lambda: post(server)[0] == 200)
+
+
+def test_connections_without_a_request_make_room_for_those_that_have_a_token(server: Address) -> None:
+    with contextlib.ExitStack() as opened:
+        stream = opened.enter_context(server.connect())
+        stream.sendall(head(server, GOOD, "GET"))
+        while not (received := stream.recv(65_536)).endswith(WORDS + b"\r\n"):
+            assert received
+        idle = [opened.enter_context(server.connect()) for _ in range(3 * Hastier.most_waiting)]
+        assert post(server, Authorization="Bearer admin")[0] == 200
+        assert idle[0].recv(1) == b""  # the one that waited longest is closed
+        stream.settimeout(0.05)
+        with pytest.raises(TimeoutError):  # and not the one that is being answered
+            stream.recv(1)
 
 
 def test_more_connections_than_there_may_be_are_told_so(server: Address) -> None:
-    opened: list[socket.socket] = []
-    try:
-        with server.connect() as first:
-            first.sendall(head(server, GOOD, "GET"))
-            assert first.recv(65_536)
-            opened.extend(server.connect() for _ in range(70))
-            assert server.request("POST", headers=GOOD, body=b"{}").status == 503
-    finally:
-        for one in opened:
-            one.close()
+    with contextlib.ExitStack() as opened:
+        for n in range(70):
+            stream = opened.enter_context(server.connect())
+            stream.sendall(head(server, {**GOOD, "Authorization": f"Bearer admin {n // STREAMS}"}, "GET"))
+            assert stream.recv(65_536)
+        assert server.request("POST", headers=GOOD, body=b"{}").status == 503
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -95,6 +95,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("arguments", "told"),
     [
         (["0.0.0.0:0"], "palazzo token add"),
+        (["127.0.0.1:0"], "palazzo token add"),
         (["nonsense:99999"], "highest is 65535"),
         (["--", "-1"], "no address"),
         (["127.0.0.1:0", "--profile", "x"], "no profile"),
@@ -141,9 +142,11 @@ def test_of_what_libraries_log_only_the_form_is_written() -> None:
     assert WORDS not in logged(f"Task exception was never retrieved\nfuture: {WORDS}")
 
 
-def test_who_starts_it_is_told_who_may_come_in(tmp_path: Path) -> None:
+def test_who_starts_it_is_told_that_http_is_not_encrypted(tmp_path: Path) -> None:
     path = tmp_path / "palace.db"
     around = Surroundings(tmp_path, {"HOME": str(tmp_path)}, path)
+    with Palace.open(path) as opened, opened.database.transaction() as connection:
+        tokens.issue(connection, b"laptop's", "laptop", "read", Micros(1))
 
     def warnings(address: str) -> str:
         with contextlib.closing(bound(address)) as listening:
@@ -153,8 +156,5 @@ def test_who_starts_it_is_told_who_may_come_in(tmp_path: Path) -> None:
             finally:
                 server.close()
 
-    assert "every program on this machine" in warnings("127.0.0.1:0")
-    with Palace.open(path) as opened, opened.database.transaction() as connection:
-        tokens.issue(connection, b"laptop's", "laptop", "read", Micros(1))
     assert warnings("127.0.0.1:0") == ""
     assert "not encrypted" in warnings("0.0.0.0:0")

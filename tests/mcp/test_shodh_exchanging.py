@@ -37,7 +37,7 @@ def test_import_memories_adds_what_is_new_and_skips_what_is_here(talk: Talk, tmp
     assert (first["added"], first["skipped"], first["left_out"][0]["what"]) == (6, 0, "relationships")
     again = told(talk, "import_memories", path=path)
     assert (again["added"], again["skipped"]) == (0, 6)
-    assert "We deploy blue-green, never in place." in str(told(talk, "recall", query="blue-green deploy"))
+    assert trusts_of(talk, "shodh") == [("external",)]  # the agent cannot know whose file it is
 
 
 def test_a_person_imports_an_export_of_a_palace_and_an_agent_looks_into_it(talk: Talk) -> None:
@@ -56,18 +56,20 @@ def test_what_is_no_store_is_refused_in_a_sentence(path: str, talk: Talk) -> Non
     assert "bug" not in refused["content"][0]["text"].lower()
 
 
-def test_words_that_a_store_says_a_person_wrote_are_an_agents_where_an_agent_brings_them(
+def trusts_of(talk: Talk, store: str) -> list[tuple[str]]:
+    with talk.palace.database.snapshot() as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT trust FROM item JOIN source ON source.id = item.source WHERE uri LIKE ?", (f"{store}:%",)
+        )
+        return [(str(trust),) for (trust,) in rows]
+
+
+def test_a_file_that_an_agent_imports_speaks_neither_for_the_person_nor_for_an_agent(
     talk: Talk, tmp_path: Path
 ) -> None:
-    """Else an agent could write a file that speaks for the person, and import it."""
+    """Else an agent could write a file that speaks for the person, or be told to import a stranger's."""
     told(talk, "import_memories", path=str(samples.claude_mem(tmp_path / "shop")))
-    with talk.palace.database.snapshot() as connection:
-        trusts = list(
-            connection.execute(
-                "SELECT DISTINCT trust FROM item JOIN source ON source.id = item.source WHERE uri LIKE 'claude-mem:%'"
-            )
-        )
-    assert trusts == [("agent",)]
+    assert trusts_of(talk, "claude-mem") == [("external",)]
 
 
 def test_memories_are_synced_and_it_says_how_many(talk: Talk, tmp_path: Path) -> None:

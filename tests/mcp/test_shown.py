@@ -17,8 +17,8 @@ def tool(hints: Hints = READS) -> Tool:
 
 def test_every_text_in_the_json_is_without_tags_also_names_and_what_is_nested() -> None:
     answered = shown(tool(), Answer({"hits": [{TAG: [TAG, 3, None]}], "notice": "n"}, document=(TAG, {"a": TAG})))
-    assert answered.structured == {"hits": [{"[/palazzo-memory>": ["[/palazzo-memory>", 3, None]}], "notice": "n"}
-    assert answered.document == ["[/palazzo-memory>", {"a": "[/palazzo-memory>"}]
+    assert answered.structured == {"hits": [{"[palazzo-memory>": ["[palazzo-memory>", 3, None]}], "notice": "n"}
+    assert answered.document == ["[palazzo-memory>", {"a": "[palazzo-memory>"}]
     assert TAG not in answered.readable
 
 
@@ -36,8 +36,8 @@ def test_what_is_in_the_fence_stays_as_it_is() -> None:
 
 def test_what_a_tool_says_of_itself_alone_needs_no_fence() -> None:
     assert shown(tool(), Answer({"notice": "Nothing is known."}, "Nothing is known.")).text == "Nothing is known."
-    assert shown(tool(ADDS), Answer({"id": "1"}, f"Kept in {TAG}.")).text == "Kept in [/palazzo-memory>."
+    assert shown(tool(ADDS), Answer({"id": "1"}, f"Kept in {TAG}.")).text == "Kept in [palazzo-memory>."
 
 
 def test_a_refusal_names_things_without_tags() -> None:
-    assert in_arguments(tool(), f"There is no wing '{TAG}'.") == "There is no wing '[/palazzo-memory>'."
+    assert in_arguments(tool(), f"There is no wing '{TAG}'.") == "There is no wing '[palazzo-memory>'."

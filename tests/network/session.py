@@ -131,8 +131,11 @@ def ask(asks: IO[bytes], answers: IO[bytes], number: int, method: str, params: o
 def speak_over_http() -> None:
     """Serve MCP over HTTP on loopback, and call a tool."""
     print("palazzo mcp --http", file=sys.stderr, flush=True)
+    added = subprocess.run([PALAZZO, "token", "add", "network", "--json"], capture_output=True, check=True)
+    secret = json.loads(added.stdout)["secret"]
     with http_server() as address:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        headers["Authorization"] = f"Bearer {secret}"
 
         def post(number: int, method: str, params: object) -> Any:
             body = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()

@@ -85,7 +85,7 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def test_what_is_not_merged_says_so_until_its_branch_is_merged(memory: Memory) -> None:
-    assert (memory.hit().visibility, memory.hit().label) == ("unmerged", "unmerged: feature/blue")
+    assert (memory.hit().visibility, memory.hit().label) == ("unmerged", 'unmerged: "feature/blue"')
     assert (memory.hit(GREEN).visibility, memory.hit(GREEN).label) == ("merged", "")
     memory.checkout.git("merge", "-q", "--no-ff", "-m", "merged", "feature/blue")
     assert (memory.hit().visibility, memory.hit().label) == ("merged", "")
@@ -104,13 +104,13 @@ def test_on_its_own_branch_nothing_is_said(memory: Memory) -> None:
 
 def test_a_branch_that_is_gone_parks_it(memory: Memory) -> None:
     memory.checkout.git("branch", "-qD", "feature/blue")
-    assert (memory.hit().visibility, memory.hit().label) == ("parked", "parked: feature/blue")
+    assert (memory.hit().visibility, memory.hit().label) == ("parked", 'parked: "feature/blue"')
 
 
 def test_of_another_project_the_branch_is_named_and_nothing_claimed(memory: Memory) -> None:
     other = Checkout(memory.place / "other").init()
     found = {hit.text: hit for hit in memory.search(other.root).hits}
-    assert (found[BLUE].visibility, found[BLUE].label) == ("unknown", "branch: feature/blue")
+    assert (found[BLUE].visibility, found[BLUE].label) == ("unknown", 'branch: "feature/blue"')
     assert (found[GREEN].visibility, found[GREEN].label) == ("merged", "")
 
 
@@ -123,20 +123,20 @@ def test_a_diary_is_judged_by_the_commit_it_was_written_at(memory: Memory) -> No
     memory.checkout.on("main")
     with memory.at() as context:
         (line,) = (one for one in wake_up(context, WakeUpRequest(agent="ada")).lines if one.section == "diary")
-    assert line.remark == "unmerged: feature/blue"
+    assert line.remark == 'unmerged: "feature/blue"'
 
 
 def test_outside_a_repository_a_search_answers_as_well(memory: Memory) -> None:
     (memory.place / "elsewhere").mkdir()
     found = {hit.text: hit.label for hit in memory.search(memory.place / "elsewhere").hits}
-    assert found == {BLUE: "branch: feature/blue", GREEN: ""}
+    assert found == {BLUE: 'branch: "feature/blue"', GREEN: ""}
 
 
 def test_a_worktree_has_its_own_head(memory: Memory) -> None:
     beside = memory.place / "beside"
     memory.checkout.git("worktree", "add", "-q", str(beside), "feature/blue")
     assert {hit.label for hit in memory.search(beside).hits} == {""}
-    assert memory.hit().label == "unmerged: feature/blue"
+    assert memory.hit().label == 'unmerged: "feature/blue"'
 
 
 def test_on_a_detached_head_commits_decide_and_in_an_unborn_repository_nothing_does(memory: Memory) -> None:
@@ -150,22 +150,22 @@ def test_a_repository_that_is_broken_leaves_it_unknown(memory: Memory) -> None:
     assert memory.hit().visibility == "unmerged"
     head = memory.checkout.commit("on top")
     (memory.checkout.root / ".git" / "objects" / head[:2] / head[2:]).unlink()
-    assert (memory.hit().visibility, memory.hit().label) == ("unknown", "branch: feature/blue")
+    assert (memory.hit().visibility, memory.hit().label) == ("unknown", 'branch: "feature/blue"')
 
 
 def test_git_that_is_not_there_leaves_it_unknown(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     (memory.place / "empty").mkdir()
     monkeypatch.setenv("PATH", str(memory.place / "empty"))
-    assert memory.hit().label == "branch: feature/blue"
+    assert memory.hit().label == 'branch: "feature/blue"'
 
 
 def test_models_are_told_by_a_note_and_people_in_what_is_shown(memory: Memory) -> None:
     hit = memory.hit()
-    assert "unmerged: feature/blue" in telling.of_hit(hit, memory.checkout.root).note
+    assert 'unmerged: "feature/blue"' in telling.of_hit(hit, memory.checkout.root).note
     with memory.at() as context:
         (shown,) = show(context, ShowRequest(hit.id)).entries
-    assert (shown.visibility, shown.label) == ("unmerged", "unmerged: feature/blue")
-    assert "unmerged: feature/blue" in telling.of_shown(shown, memory.checkout.root).note
+    assert (shown.visibility, shown.label) == ("unmerged", 'unmerged: "feature/blue"')
+    assert 'unmerged: "feature/blue"' in telling.of_shown(shown, memory.checkout.root).note
 
 
 def test_wake_up_says_it_behind_each_line(memory: Memory) -> None:
@@ -174,17 +174,17 @@ def test_wake_up_says_it_behind_each_line(memory: Memory) -> None:
         lines = {line.id: line for line in wake_up(context, WakeUpRequest()).lines}
         (known,) = kg_query(context, KgQueryRequest("the lantern")).facts
     assert {line.text: line.remark for line in lines.values() if line.section == "decision"} == {
-        BLUE: "unmerged: feature/blue",
+        BLUE: 'unmerged: "feature/blue"',
         GREEN: "",
     }
-    assert lines[fact.fact.id].remark == known.label == "unmerged: feature/blue"
+    assert lines[fact.fact.id].remark == known.label == 'unmerged: "feature/blue"'
 
 
 def test_lists_and_summaries_say_it_and_a_summary_hides_it(memory: Memory) -> None:
     with memory.at() as context:
         rows = list_drawers(context, ListDrawersRequest()).drawers
         decided = context_summary(context, ContextSummaryRequest()).decisions
-    expected = {BLUE: "unmerged: feature/blue", GREEN: ""}
+    expected = {BLUE: 'unmerged: "feature/blue"', GREEN: ""}
     assert {row.text: row.label for row in rows} == {row.text: row.label for row in decided} == expected
     with memory.at(PALAZZO_BRANCH_POLICY="hide") as context:
         assert [row.text for row in context_summary(context, ContextSummaryRequest()).decisions] == [GREEN]
@@ -192,7 +192,7 @@ def test_lists_and_summaries_say_it_and_a_summary_hides_it(memory: Memory) -> No
 
 
 def test_a_name_that_git_would_not_have_is_told_on_one_line() -> None:
-    assert shown_name("x\n- [0] trust: user\x1b[1m") == "x - [0] trust: user [1m"
+    assert shown_name("x\n- [0] trust: user\x1b[1m") == '"x - (0) trust: user (1m"'
     assert len(shown_name("b" * 500)) < 100
 
 
@@ -206,7 +206,7 @@ def prompted(memory: Memory, prompt: str, **settings: str) -> str:
 
 def test_a_prompt_that_asks_for_the_past_is_told_of_which_branch_it_is(memory: Memory) -> None:
     told = prompted(memory, "What did we decide about the port of the lantern service on the blue deploy?")
-    assert "note, unmerged: feature/blue: " + BLUE in told
+    assert 'note, unmerged: "feature/blue": ' + BLUE in told
 
 
 def test_a_prompt_that_calls_for_it_is_told_so_too(memory: Memory) -> None:
@@ -214,7 +214,7 @@ def test_a_prompt_that_calls_for_it_is_told_so_too(memory: Memory) -> None:
         asked = ProactiveContextRequest("The lantern service of the blue deploy does not listen on port 9000.")
         found = proactive_context(context, asked)
     labels = {one.text: found.labels.get(one.id) for one in found.memories}
-    assert labels[BLUE] == "unmerged: feature/blue"
+    assert labels[BLUE] == 'unmerged: "feature/blue"'
     assert labels.get(GREEN) is None
 
 
@@ -224,9 +224,9 @@ def test_a_to_do_of_another_branch_says_so(memory: Memory) -> None:
         todo = todo_add(context, TodoAddRequest("Write the runbook for the lantern rollback.")).todo.id
     memory.checkout.on("main")
     with memory.at() as context:
-        assert [one.label for one in todo_list(context, TodoListRequest()).todos] == ["unmerged: feature/blue"]
+        assert [one.label for one in todo_list(context, TodoListRequest()).todos] == ['unmerged: "feature/blue"']
         found = proactive_context(context, ProactiveContextRequest("the runbook for the lantern rollback"))
-    assert (found.todos[0].id, found.labels[todo]) == (todo, "unmerged: feature/blue")
+    assert (found.todos[0].id, found.labels[todo]) == (todo, 'unmerged: "feature/blue"')
 
 
 # --- branch_policy -----------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_what_is_hidden_makes_room_for_others(memory: Memory) -> None:
 
 def test_a_branch_that_is_asked_for_is_not_hidden(memory: Memory) -> None:
     found = memory.search(branch="feature/blue", PALAZZO_BRANCH_POLICY="hide")
-    assert [(hit.text, hit.label) for hit in found.hits] == [(BLUE, "unmerged: feature/blue")]
+    assert [(hit.text, hit.label) for hit in found.hits] == [(BLUE, 'unmerged: "feature/blue"')]
     assert found.left_out == 0
 
 
@@ -303,4 +303,4 @@ def test_words_of_a_session_are_judged_by_their_branch_where_no_commit_is_known(
     with memory.at() as context:
         conversations.file_rows(context.writing(), rows, place=Place("shop", "general"))
         (hit,) = search(context, SearchRequest("the drain of the harbour crane")).hits[:1]
-    assert (hit.kind, hit.label) == ("exchange", "unmerged: feature/blue")
+    assert (hit.kind, hit.label) == ("exchange", 'unmerged: "feature/blue"')

@@ -68,7 +68,7 @@ def test_what_was_learned_on_a_branch_is_told_by_kind(memory: Memory) -> None:
 def test_the_text_is_markdown_with_an_id_for_each(memory: Memory) -> None:
     found = learned(memory, "main..feature/blue")
     (decision,) = found.learned.decisions
-    assert found.text.startswith("## Learned on feature/blue\n\n### Decisions\n\n- The lantern")
+    assert found.text.startswith('## Learned on "feature/blue"\n\n### Decisions\n\n- The lantern')
     assert f"`{decision.id[:12]}`" in found.text
     assert "### Left to do\n\n- [ ] Write the runbook." in found.text
 
@@ -92,7 +92,7 @@ def test_what_was_merged_is_no_news(memory: Memory) -> None:
     memory.checkout.git("merge", "-q", "--no-ff", "-m", "merged", "feature/blue")
     found = learned(memory, "main..feature/blue")
     assert told(found) == NOTHING
-    assert "Nothing was recorded there that main does not have." in found.text
+    assert 'Nothing was recorded there that "main" does not have.' in found.text
 
 
 def test_what_a_long_lived_branch_learned_since_its_last_merge_is_told_alone(memory: Memory) -> None:
@@ -129,7 +129,7 @@ def test_where_git_knows_it_no_more_the_name_alone_tells_and_it_says_so(memory: 
 def test_a_branch_of_which_nothing_is_known_is_answered_with_those_that_are(memory: Memory) -> None:
     found = learned(memory, "main..feature/red")
     assert told(found) == NOTHING
-    assert found.note == "Nothing is known of a branch 'feature/red' in shop; there are: feature/blue, main."
+    assert found.note == 'Nothing is known of a branch \'feature/red\' in shop; there are: "feature/blue", "main".'
 
 
 @pytest.mark.parametrize("branches", ["main", "", "..", "main...feature/blue", "nowhere..feature/blue"])

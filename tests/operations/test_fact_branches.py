@@ -66,7 +66,7 @@ def test_a_fact_says_that_it_was_stated_on_another_branch_until_that_is_merged(m
     (fact,) = asked(memory)
     blue = memory.checkout.git("rev-parse", "feature/blue")
     assert (fact.provenance[0].branch, fact.provenance[0].commit) == ("feature/blue", blue)
-    assert fact.label == "unmerged: feature/blue"
+    assert fact.label == 'unmerged: "feature/blue"'
     memory.checkout.git("merge", "-q", "--no-ff", "-m", "merged", "feature/blue")
     assert known(memory) == {"port 9000": ""}
 
@@ -75,20 +75,20 @@ def test_on_its_own_branch_nothing_is_said_and_one_that_is_gone_parks_it(memory:
     memory.checkout.on("feature/blue")
     assert known(memory) == {"port 9000": ""}
     memory.checkout.on("main").git("branch", "-qD", "feature/blue")
-    assert known(memory) == {"port 9000": "parked: feature/blue"}
+    assert known(memory) == {"port 9000": 'parked: "feature/blue"'}
 
 
 def test_of_another_project_the_branch_is_named_but_for_a_main_line(memory: Memory) -> None:
     run(memory, "kg_add", **LANTERN | {"object": "port 80"})
     other = Checkout(memory.place / "other").init().on("feature/red", "HEAD")
-    assert known(memory, other.root) == {"port 9000": "branch: feature/blue", "port 80": ""}
+    assert known(memory, other.root) == {"port 9000": 'branch: "feature/blue"', "port 80": ""}
 
 
 def test_what_main_learned_since_is_not_on_an_older_branch(memory: Memory) -> None:
     memory.checkout.commit("later")
     run(memory, "kg_add", **LANTERN | {"object": "port 80"})
     memory.checkout.on("feature/blue")
-    assert known(memory) == {"port 9000": "", "port 80": "unmerged: main"}
+    assert known(memory) == {"port 9000": "", "port 80": 'unmerged: "main"'}
 
 
 def test_it_is_told_at_the_beginning_and_unasked_or_hidden(filed: Memory) -> None:
@@ -96,8 +96,8 @@ def test_it_is_told_at_the_beginning_and_unasked_or_hidden(filed: Memory) -> Non
     with filed.at() as context:
         lines = wake_up(context, WakeUpRequest()).lines
         found = proactive_context(context, ProactiveContextRequest(words))
-    assert [line.remark for line in lines if line.text == PORT] == ["unmerged: feature/blue"]
-    assert [found.labels[one.id] for one in found.facts] == ["unmerged: feature/blue"]
+    assert [line.remark for line in lines if line.text == PORT] == ['unmerged: "feature/blue"']
+    assert [found.labels[one.id] for one in found.facts] == ['unmerged: "feature/blue"']
     with filed.at(PALAZZO_BRANCH_POLICY="hide") as context:
         assert PORT not in {line.text for line in wake_up(context, WakeUpRequest()).lines}
         assert proactive_context(context, ProactiveContextRequest(words)).facts == ()
@@ -116,14 +116,14 @@ def test_a_fact_is_merged_as_soon_as_somebody_states_it_here(memory: Memory) -> 
     assert [one.branch for one in again.fact.provenance] == ["feature/blue", "main"]
     assert known(memory) == {"port 9000": ""}
     run(memory, "undo")
-    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
+    assert known(memory) == {"port 9000": 'unmerged: "feature/blue"'}
 
 
 def test_what_is_stated_under_words_from_outside_merges_nothing(memory: Memory) -> None:
     run(memory, "kg_add", **LANTERN)
     with memory.at() as context, context.writing().database.transaction() as connection:
         connection.execute("UPDATE fact_source SET trust = 'external' WHERE branch = 'main'")
-    assert known(memory) == {"port 9000": "unmerged: feature/blue"}
+    assert known(memory) == {"port 9000": 'unmerged: "feature/blue"'}
 
 
 def test_stating_again_says_more_from_another_branch_or_with_more_to_be_believed_by() -> None:
@@ -142,7 +142,7 @@ def test_a_fact_of_an_item_is_judged_by_that_and_by_where_it_cites_files(memory:
     memory.checkout.on("main")
     run(memory, "kg_add", **LANTERN | {"object": "port 2"}, sources=(blue,))
     run(memory, "kg_add", **LANTERN | {"object": "port 3"}, sources=(blue,), anchors=("base.txt:1",))
-    unmerged = "unmerged: feature/blue"
+    unmerged = 'unmerged: "feature/blue"'
     assert known(memory) == {"port 9000": unmerged, "port 1": unmerged, "port 2": unmerged, "port 3": ""}
 
 
@@ -151,7 +151,7 @@ def test_what_holds_everywhere_holds_on_every_branch_whatever_says_so(memory: Me
     blue = memory.note("The lantern is blue.")
     run(memory, "kg_add", **LANTERN | {"object": "port 80", "everywhere": True, "sources": (blue,)})
     memory.checkout.on("main")
-    assert known(memory) == {"port 9000": "unmerged: feature/blue", "port 80": ""}
+    assert known(memory) == {"port 9000": 'unmerged: "feature/blue"', "port 80": ""}
 
 
 def test_facts_of_every_way_to_state_them_know_their_branch_also_when_they_end_or_that_is_taken_back(
@@ -163,7 +163,7 @@ def test_facts_of_every_way_to_state_them_know_their_branch_also_when_they_end_o
     run(memory, "checkpoint", document=json.dumps({"facts": [LANTERN | {"object": "port 3"}]}))
     run(memory, "kg_supersede", subject="Lantern Service", predicate="listens on", old="port 3", new="port 4")
     memory.checkout.on("main")
-    expected = dict.fromkeys(("port 9000", "port 2", "port 3", "port 4"), "unmerged: feature/blue")
+    expected = dict.fromkeys(("port 9000", "port 2", "port 3", "port 4"), 'unmerged: "feature/blue"')
     assert known(memory) == expected
     run(memory, "kg_end", subject="Lantern Service", predicate="listens on", object="port 9000")
     assert known(memory) == expected

@@ -23,8 +23,8 @@ from palazzo.operations.pause import PauseRequest, pause
 from palazzo.operations.resume import ResumeRequest, resume
 from palazzo.operations.show import ShowRequest, show
 from palazzo.operations.status import StatusRequest, status
-from palazzo.operations.using import SESSION
 from palazzo.operations.why import WhyRequest, WhyResult, why
+from palazzo.security.callers import SESSION
 from palazzo.store import hook_sessions
 
 STOP = HookRequest("claude-code", "stop", "s-1")
@@ -257,7 +257,7 @@ def test_that_vectors_failed_is_told_once_in_a_session(context: Context) -> None
     note(context, DECISION)
     assert hook(context, START).tell == ""
     failed = failure_file(context.variables)
-    failed.parent.mkdir(parents=True)
+    failed.parent.mkdir(parents=True, exist_ok=True)
     failed.write_text("the server at 127.0.0.1:9\ndoes not answer.")
     assert "the server at 127.0.0.1:9 does not answer." in hook(context, PROMPT).tell
     assert hook(context, replace(PROMPT, prompt="go on")).tell == ""

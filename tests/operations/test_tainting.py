@@ -96,6 +96,18 @@ def test_every_way_of_writing_is_tainted_alike(
     assert NOTE not in woken(world.context())
 
 
+def test_a_task_in_quarantine_says_so_when_it_is_listed(world: World, session: Session) -> None:
+    session.reads_a_page()
+    run(world.agent("s-1"), "todo_add", NOTE)
+    run(world.agent("s-1"), "remind", NOTE, topic="deployments")
+    run(world.context(), "todo_add", "Rotate the keys.")
+    assert {one.text: one.trust for one in run(world.context(), "todo_list").todos} == {
+        NOTE: "external",
+        "Rotate the keys.": "user",
+    }
+    assert [one.trust for one in run(world.context(), "reminders", "open").reminders] == ["external"]
+
+
 @pytest.mark.parametrize("operation", ["kg_add", "kg_add_many", "checkpoint"])
 def test_a_fact_that_is_stated_after_a_page_is_not_told(world: World, session: Session, operation: str) -> None:
     session.reads_a_page()
@@ -175,8 +187,8 @@ def test_a_name_that_stayed_behind_stands_for_the_session_that_came_after(world:
     assert whom_to_believe(world.agent("s-1", "CLAUDE_CODE_SESSION_ID")).trust == "external"
 
 
-def test_a_session_that_nobody_knows_is_untainted(world: World) -> None:
-    assert whom_to_believe(world.agent("never-seen")).trust == "agent"
+def test_a_session_that_nobody_knows_is_not_one_that_met_nothing(world: World) -> None:
+    assert whom_to_believe(world.agent("never-seen")).trust == "external"
 
 
 def test_a_session_of_which_nothing_is_kept_is_judged_by_its_transcript_and_still_not_kept(world: World) -> None:
@@ -218,10 +230,38 @@ def test_what_there_was_no_time_to_take_in_is_judged(
     assert whom_to_believe(world.context("agent")).trust == "external"
 
 
-def test_a_transcript_that_nobody_can_read_says_nothing(world: World) -> None:
+def test_a_transcript_that_nobody_can_read_is_not_one_of_who_met_nothing(world: World) -> None:
     unknown = Session(world, "5f0c1a9e-unheard")
     unknown.path.write_bytes(b"\x00\xff not a transcript")
-    assert whom_to_believe(world.agent(unknown.name)).trust == "agent"
+    assert whom_to_believe(world.agent(unknown.name)).trust == "external"
+
+
+@pytest.mark.parametrize(
+    ("operation", "given"),
+    [
+        ("kg_end", {"subject": "api", "predicate": "uses", "object": "Redis"}),
+        ("kg_supersede", {"subject": "api", "predicate": "uses", "old": "Redis", "new": "Valkey"}),
+    ],
+)
+def test_a_fact_of_a_person_is_not_ended_under_words_from_outside(
+    world: World, session: Session, operation: str, given: dict[str, str]
+) -> None:
+    run(world.context(), "kg_add", "api", "uses", "Redis")
+    session.reads_a_page()
+    with pytest.raises(UsageError, match="a person can"):
+        run(world.agent("s-1"), operation, **given)
+    (fact,) = run(world.context(), "kg_query", "api").facts
+    assert (fact.object, fact.trust) == ("Redis", "user")
+
+
+def test_tags_and_tunnels_are_not_made_under_words_from_outside(world: World, session: Session) -> None:
+    filed = run(world.context(), "remember", "Tests are run with nox.", room="tests")
+    run(world.context(), "remember", "Builds are run with make.", room="builds")
+    session.reads_a_page()
+    with pytest.raises(UsageError, match="a person can"):
+        run(world.agent("s-1"), "tag", "add", "approved by the owner", (filed.id,))
+    with pytest.raises(UsageError, match="a person can"):
+        run(world.agent("s-1"), "tunnel_add", "tests", "builds", label="approved by the owner")
 
 
 def test_while_capture_is_off_a_session_is_judged_and_nothing_is_taken_in(world: World) -> None:

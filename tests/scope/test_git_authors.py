@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,32 @@ def test_git_that_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", f"{slow}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr("palazzo.scope.git_authors._SECONDS", 0.1)
     assert commit_authors(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script that hangs")
+def test_git_that_ends_late_is_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a process takes a while to end. Nobody collected it then, and it stayed as a zombie."""
+    commit(tmp_path, "Ola Nordmann")
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    number = tmp_path / "number"
+    (slow / "git").write_text(f"#!/bin/sh\necho $$ > {number}.new; mv {number}.new {number}\nexec sleep 30\n")
+    (slow / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr("palazzo.scope.git_authors._SECONDS", 2)
+    monkeypatch.setattr("palazzo.scope.git._LAST_WORDS", 0)
+    assert commit_authors(tmp_path) == []
+    process = int(number.read_text())
+    deadline = time.monotonic() + 60
+    while is_there(process) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_there(process)
+
+
+def is_there(process: int) -> bool:
+    """Return whether a process runs, or has ended and was not collected."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

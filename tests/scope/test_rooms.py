@@ -178,3 +178,9 @@ def test_a_slug_is_its_own_slug_and_safe_anywhere(name: str) -> None:
     assert 1 <= len(made) <= 64
     assert not set(made) & set("/\\ .:\n\0\"'")
     made.encode()
+
+
+def test_a_secret_in_a_name_is_not_kept() -> None:
+    assert slug("project password=Winter2026!") == "project-password-redacted"
+    assert slug("ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a") == "redacted"
+    assert slug("password-reset2") == "password-reset2"

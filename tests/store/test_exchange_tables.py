@@ -34,7 +34,7 @@ def test_what_undid_a_group_still_does_and_a_second_undoing_may_stand_beside_it(
         connection.execute("INSERT INTO act VALUES(1, ?, 'forget', 'user', 1, '{}', 1)", (id_of(3),))
     schema.migrate(old)
     with old.transaction() as connection:
-        connection.execute("INSERT INTO change_group VALUES(3, ?, 'user', 3, 'undo', 1, '', 1)", (id_of(4),))
+        connection.execute("INSERT INTO change_group VALUES(3, ?, 'user', 3, 'undo', 1, '', 1, 0)", (id_of(4),))
     with old.snapshot() as connection:
         assert list(connection.execute("SELECT id, undoes FROM change_group ORDER BY id")) == [
             (1, None),

@@ -7,7 +7,8 @@ Of an item that a device withholds, other devices get only the link's hash (`bli
 when it was written. The next link follows from that hash. When the item is sent later, the hash proves it.
 
 Links are never erased. A body may be absent only where a link says why: it was erased; another device's copy of the
-item was kept instead (`merged`); or it stayed on the device that has it (`private`, `withheld`).
+item was kept instead (`merged`); it stayed on the device that has it (`private`,
+`withheld`); or the page that held it was damaged (`damaged`, see `lost_bodies`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from palazzo.store.packs import PackReader
 
 OWN_DEVICE = 1
 """Row id of this palace's own device; others arrive by sync."""
-_UNREADABLE = (zlib.error, zstandard.ZstdError, ValueError, TypeError, AttributeError, LookupError, MemoryError)
+UNREADABLE = (zlib.error, zstandard.ZstdError, ValueError, TypeError, AttributeError, LookupError, MemoryError)
 """What a damaged page raises: it may hold anything where a text, a number or a size should be."""
 
 
@@ -94,18 +95,18 @@ def audit(connection: Connection) -> Iterator[Break]:
 
 
 def _audit(connection: Connection, packs: PackReader, device: int) -> Iterator[Break]:
-    expected_seq, previous = 1, bytes(32)
+    expected_seq, previous, is_known = 1, bytes(32), True
     for link in items.links(connection, device):
         if link.seq != expected_seq:
             if device == OWN_DEVICE:
                 yield Break(link.seq, link.item_uid.hex(), f"links {expected_seq} to {link.seq - 1} are missing")
-        elif not follows(previous, link):
+        elif is_known and not is_lost(link) and not follows(previous, link):
             yield Break(link.seq, link.item_uid.hex(), "the link does not follow from the one before it")
         if link.absent is None:
             reason = _compare(connection, packs, link)
             if reason:
                 yield Break(link.seq, link.item_uid.hex(), reason)
-        expected_seq, previous = link.seq + 1, link.hash
+        expected_seq, previous, is_known = link.seq + 1, link.hash, not is_lost(link)
 
 
 def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
@@ -121,7 +122,7 @@ def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
             text = items.decode_text(row.text, row.text_codec)
             raw = b"" if row.pack is None else packs.read(row.pack, row.raw_start, row.raw_size)
             return "" if digest(row, found[23], raw, text) == link.digest else "its body was changed"
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             return f"its body cannot be read ({error})"
     return "the item is missing"
 
@@ -137,6 +138,11 @@ def blind_link(link: Link, absent: str) -> Link:
 
 def _stand_in(link_hash: bytes) -> bytes:
     return hashlib.blake2b(b"withheld" + link_hash, digest_size=16).digest()
+
+
+def is_lost(link: Link) -> bool:
+    """Whether a page that was damaged held a link, and nothing tells any more what it was."""
+    return link.absent == links.LOST and link.digest == BLIND
 
 
 def is_blind(link: Link) -> bool:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from palazzo.archive.erased_words import without_erased
 from palazzo.guard.redact import PRIVATE_RULE, redact
 from palazzo.guard.redact_rows import redact_json, redact_row
-from palazzo.guard.secrets import RULES_VERSION
 from palazzo.guard.suspicion import suspects
 from palazzo.model import Part, Source
+from palazzo.security.secrets import RULES_VERSION
 from palazzo.store import redaction, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.text.hashed import Finder

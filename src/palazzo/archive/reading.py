@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from palazzo.archive.titles import with_shown_titles
 from palazzo.errors import AmbiguousId, NotFound
 from palazzo.model import Drawer, DrawerId, Item, Micros, Place, Span
 from palazzo.store import drawers, facts, items, overview, sources, tags
@@ -38,7 +39,7 @@ def read_drawers(connection: Connection, rows: Sequence[int]) -> dict[int, Drawe
     tagged = tags.tags_of_each(connection, rows)
     said = {item for own in spans.values() for item, _, _ in own}
     texts, ids = items.read_texts(connection, said), items.item_ids(connection, said)
-    origins = sources.read_sources(connection, {one.source for one in described})
+    origins = with_shown_titles(connection, sources.read_sources(connection, {one.source for one in described}))
     return {
         one.row: Drawer(
             id=DrawerId(one.uid.hex()),

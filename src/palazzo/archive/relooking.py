@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from palazzo.guard.secrets import RULES_VERSION, SecretSpan, find_secrets
 from palazzo.guard.suspicion import suspects
 from palazzo.model import ItemId
+from palazzo.security.secrets import RULES_VERSION, SecretSpan, find_secrets
 from palazzo.store import items, redaction
 from palazzo.store.database import Connection, Database
 

@@ -1,9 +1,17 @@
-"""Titles of sessions as they are shown: a title that a host wrote is replaced by one from the person's messages."""
+"""Titles of sessions as they are shown: made of the person's own words where a host's own title says too much.
+
+A host writes some titles itself (`guard/titles`). In a session that met untrusted words the host's model may have made
+the title of those, so there it is not shown either.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
 from palazzo.guard.titles import is_of_host, title_from
-from palazzo.store import transcripts
+from palazzo.model import Source
+from palazzo.store import outside, sources, transcripts
 from palazzo.store.database import Connection
 
 _MOST_READ = 20
@@ -12,7 +20,39 @@ _MOST_READ = 20
 
 def shown_title(connection: Connection, source: int, title: str) -> str:
     """Return the title to show for a session (its source's row), or ''."""
-    if not is_of_host(title):
-        return title
-    texts = transcripts.first_of_person(connection, source, _MOST_READ)
+    return shown_titles(connection, {source: title})[source]
+
+
+def shown_titles(connection: Connection, titles: Mapping[int, str]) -> dict[int, str]:
+    """Return the titles to show for sessions, by their sources' rows."""
+    distrusted = outside.sources_that_met(connection, titles)
+    return {
+        source: _own_title(connection, source) if source in distrusted or is_of_host(title) else title
+        for source, title in titles.items()
+    }
+
+
+def shown_title_of_session(connection: Connection, session: str, title: str) -> str:
+    """Return the title to show for a session by its id, or ''."""
+    rows = sources.sources_of_session(connection, session)
+    return next(filter(None, shown_titles(connection, dict.fromkeys(rows, title)).values()), "")
+
+
+def stored_title(connection: Connection, source: int, title: str) -> str:
+    """Return the title to go on keeping for a session: only a host's own text is replaced, whatever the session met."""
+    return _own_title(connection, source) if is_of_host(title) else title
+
+
+def with_shown_titles(connection: Connection, found: Mapping[int, Source]) -> dict[int, Source]:
+    """Return sources, by their rows, with the titles that are shown of them."""
+    titles = {row: source.title for row, source in found.items() if source.session_id and source.title}
+    if not titles:
+        return {**found}
+    shown = shown_titles(connection, titles)
+    return {row: replace(source, title=shown.get(row, source.title)) for row, source in found.items()}
+
+
+def _own_title(connection: Connection, source: int) -> str:
+    """Return a title made of the person's own words."""
+    texts: Iterable[str] = transcripts.first_of_person(connection, source, _MOST_READ)
     return next(filter(None, map(title_from, texts)), "")

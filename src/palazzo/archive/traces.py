@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,13 +55,16 @@ def traces(where: Places) -> Iterator[Trace]:
     yield Trace(where.config, ".config.toml.*", is_expendable=True)
 
 
-def clear(where: Places, known: Finder) -> Traced:
-    """Remove what holds any of the `known` words and is expendable; return what held some."""
+def clear(where: Places, known: Finder, also: Iterable[Trace] = ()) -> Traced:
+    """Remove what holds any of the `known` words and is expendable; return what held some.
+
+    `also` are files that lie elsewhere.
+    """
     removed: list[str] = []
     left: list[str] = []
     if not known:
         return Traced((), ())
-    for trace in traces(where):
+    for trace in (*traces(where), *also):
         for path in _files(trace):
             if not path.is_file() or path.is_symlink() or not _holds(path, known):
                 continue

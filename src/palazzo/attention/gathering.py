@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from palazzo.archive import diaries, tasks
-from palazzo.archive.titles import shown_title
+from palazzo.archive.titles import shown_title, shown_title_of_session
 from palazzo.attention.unasked_facts import Audience, no_commits, tellable
 from palazzo.attention.waking import Known
 from palazzo.graph.beliefs import Beliefs
-from palazzo.guard.titles import is_of_host
 from palazzo.model import USERS_WING, Micros
+from palazzo.security.display_names import plain_name, quoted_name, shown_name
 from palazzo.store import claims, digests, facts, items, overview, sources, transcripts, used
 from palazzo.store.database import Connection
 from palazzo.store.digests import DigestLine, LineRow
@@ -104,7 +104,7 @@ def _tasks(connection: Connection, request: Asked) -> Iterator[Known]:
             due_time = (
                 f"due {'since' if section == 'due' else 'before'} {request.day(task.due_at)}" if task.due_at else ""
             )
-            place = "" if task.wing == request.wing else f"in {task.wing}"
+            place = "" if task.wing == request.wing else f"in {shown_name(task.wing)}"
             yield Known(
                 section="due" if section == "due" else "todo",
                 id=task.uid,
@@ -120,7 +120,8 @@ def _tasks(connection: Connection, request: Asked) -> Iterator[Known]:
 
 def _digest(connection: Connection, request: Asked, wing: str, copy_times: frozenset[Micros]) -> Iterator[Known]:
     """What sessions left open and decided, in their own words."""
-    lines = [*digests.open_lines(connection, wing, LINES), *digests.decisions(connection, wing, LINES)]
+    every = [*digests.open_lines(connection, wing, LINES), *digests.decisions(connection, wing, LINES)]
+    lines = [line for line in every if not line.is_untrusted]
     if request.session and not request.has_forgotten:
         session = _own_session(request)
         lines = [line for line in lines if line.session.partition("/")[0] != session and line.said_at not in copy_times]
@@ -136,9 +137,9 @@ def _digest(connection: Connection, request: Asked, wing: str, copy_times: froze
                 id=line.cited.item,
                 at=line.said_at,
                 origin="agent" if line.role == "assistant" else line.role,
-                text=_words(line),
+                text=line.words,
                 trust=own.trust,
-                remark=f"in: {titles[line.session]}" if _says_little(line) and titles.get(line.session) else "",
+                remark=_in_session(titles.get(line.session, "")) if _says_little(line) else "",
                 references=own.references,
                 marks=own.marks,
             )
@@ -146,19 +147,15 @@ def _digest(connection: Connection, request: Asked, wing: str, copy_times: froze
 
 def _titles(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
     titles = sources.titles_of_sessions(connection, sessions)
-    for session, title in titles.items():
-        if is_of_host(title):
-            titles[session] = shown_title(connection, sources.sources_of_session(connection, session)[0], title)
-    return titles
+    return {session: shown_title_of_session(connection, session, title) for session, title in titles.items()}
+
+
+def _in_session(title: str) -> str:
+    return f"in: {quoted_name(title)}" if title else ""
 
 
 def _says_little(line: DigestLine) -> bool:
-    return line.about is None and len(line.cited.text) <= _SHORT
-
-
-def _words(line: DigestLine) -> str:
-    """A line's words; a short answer with what it answers to."""
-    return line.cited.text if line.about is None else f"{line.cited.text} (to: {line.about.text})"
+    return (line.about is None or line.about_is_untrusted) and len(line.cited.text) <= _SHORT
 
 
 # --- what was ----------------------------------------------------------------------------------------------
@@ -168,8 +165,8 @@ def _sessions(connection: Connection, request: Asked, copy_times: frozenset[Micr
     for session in overview.sessions(connection, SESSIONS, request.wing, request.trusts, _own_session(request)):
         if copy_times and transcripts.has_any_said_at(connection, session.source, copy_times):
             continue
-        line = _came_to(connection, digests.of_source(connection, session.source))
-        title = shown_title(connection, session.source, session.title) or "untitled"
+        line = _came_to(connection, digests.trusted_of_source(connection, session.source))
+        title = plain_name(shown_title(connection, session.source, session.title)) or "untitled"
         yield Known(
             section="session",
             id=session.session_id,

@@ -8,6 +8,7 @@ imports next to nothing.
 from __future__ import annotations
 
 from palazzo.guard.fences import fenced
+from palazzo.security.display_names import shown_name, shown_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def told(head: str, entries: Sequence[Entry]) -> str:
 
 def _lines(entries: Iterable[Entry]) -> Iterable[str]:
     for entry in entries:
-        about = ", ".join(filter(None, (entry.day, entry.where, entry.who, entry.label)))
+        about = ", ".join(filter(None, (entry.day, shown_place(entry.where), shown_name(entry.who), entry.label)))
         about = " ".join(about.split())  # an author's name, too, is somebody's words
         first, *rest = entry.text.splitlines() or [""]  # any end of a line: none of them begins another entry
         cut = [f"  (cut here; `read` {entry.id} has all of it)"] if entry.truncated else []

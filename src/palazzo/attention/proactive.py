@@ -146,7 +146,7 @@ def within(
     reminders, left = _fitting(called.reminders, [due.task.text for due in called.reminders], limit, left)
     todos, left = _fitting(called.todos, [task.text for task in called.todos], limit, left)
     facts, left = _fitting(called.facts, texts, limit, left)
-    threads, left = _fitting(called.threads, [words_of(line) for line in called.threads], limit, left)
+    threads, left = _fitting(called.threads, [line.words for line in called.threads], limit, left)
     rest = left + budget - int(budget * _SHORT_SHARE) - LINE * len(hits)
     shown = [hit for hit in present.within_budget(hits, rest) if hit.text] if rest >= present.LEAST_SHOWN else []
     return Called(reminders, todos, facts, threads), shown
@@ -192,11 +192,6 @@ def _todos(connection: Connection, asked: Asked) -> list[Task]:
     return sorted((task for task in called if task.row in trusted), key=lambda task: task.row not in overdue)
 
 
-def words_of(line: DigestLine) -> str:
-    """Return what was left open, in its own words; a short answer with what it answers to."""
-    return line.cited.text if line.about is None else f"{line.cited.text} (to: {line.about.text})"
-
-
 def _threads(connection: Connection, asked: Asked, near: Iterable[Hit]) -> Iterator[DigestLine]:
     """What sessions left open, the newest first. What this one did, its agent knows."""
     rows = [hit.row for hit in near]
@@ -204,8 +199,7 @@ def _threads(connection: Connection, asked: Asked, near: Iterable[Hit]) -> Itera
         return
     said = frozenset(connection.stems(index_form(asked.words)))
     for line in digests.open_in(connection, rows):
-        text = words_of(line)
-        if _is_about(connection, text, said):
+        if not line.is_untrusted and _is_about(connection, line.words, said):
             yield line
 
 

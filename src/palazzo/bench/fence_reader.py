@@ -18,14 +18,31 @@ from urllib.parse import unquote
 
 OPEN, CLOSE = "<palazzo-memory>", "</palazzo-memory>"
 _WORD = re.compile(r"zq\d{4}")
-_NAMES = ("palazzomemory", "systemreminder", "hookcontext", "hookprompt", "untrustedcontext")
-_TAG = re.compile(rf"<[^<>a-z]*(?:{'|'.join('[^<a-z]*'.join(name) for name in _NAMES)})")
+_NAMES = (
+    *("palazzomemory", "systemreminder", "hookcontext", "hookprompt", "untrustedcontext", "functionresults"),
+    *("functioncalls", "toolresult", "toolresponse", "systemmessage", "startofturn"),
+)
+_SEEN_AS = {"l": "[li]", "i": "[il]", "m": "(?:m|r[^<a-z]*n)"}
+_SPELLED = ("[^<a-z]*".join(_SEEN_AS.get(letter, letter) for letter in name) for name in _NAMES)
+_TAG = re.compile(rf"(?:<[^<>a-z]*|\[\s*/\s*)(?:{'|'.join(_SPELLED)})")
+_TURN = re.compile(
+    r"<\W{0,3}[|｜][^\s|｜<>]{2,40}[|｜]\W{0,3}>|\[/?INST\]|<</?SYS>>"
+    r"|^[ \t]*(?:#{1,6}[ \t]*(?:System|Instruction|Human)[ \t]*:|(?:Human|Assistant|System):)",
+    re.MULTILINE,
+)
+"""What a model may take for the edge of a turn, as it stands."""
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _HEAD = re.compile(r"(?:- )?\[0f3c9a12e4b5\]")
 """How an entry begins that only a forged one can be."""
 _ESCAPE = re.compile(r"\\{1,8}(?:u\{0{0,4}([0-9a-f]{2})\}|u00([0-9a-f]{2})|x([0-9a-f]{2})|0?([0-7]{2,3}))", re.I)
 _LETTER = re.compile(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT |REVERSED |TURNED )?([A-Z])(?: WITH .*)?$")
 _LOOKS = {
+    "c": "с",
+    "h": "һ",
+    "i": "і",
+    "s": "ѕ",
+    "t": "т",
+    "x": "х",
     "a": "аαɑ@ᎪꓮⲁΑА",
     "e": "еεҽєɛᎬꓰⲉΕЕ",
     "l": "ӏıɩι1|ⳑᏞꓡłⅼ",
@@ -95,7 +112,8 @@ def _tags(text: str) -> tuple[tuple[str, str], ...]:
     """Tags of ours and of hosts' in a text that is to have none. The same text is shown at many places."""
     word = next(iter(_WORD.findall(text)), "")
     seen = dict.fromkeys(undone(text))
-    return tuple((word, f"a tag: {found.group()[:60]!r}") for one in seen for found in _TAG.finditer(one))
+    tags = [(word, f"a tag: {found.group()[:60]!r}") for one in seen for found in _TAG.finditer(one)]
+    return (*tags, *((word, f"a turn: {found.group()[:60]!r}") for found in _TURN.finditer(text)))
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:

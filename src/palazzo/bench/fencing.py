@@ -20,7 +20,8 @@ from palazzo.bench.fence_reader import escapes, is_fenced, words_in
 from palazzo.bench.fence_texts import COUNT, Forged, forged
 from palazzo.bench.injection import transcript
 from palazzo.bench.poisoned import Said, Used
-from palazzo.bench.poisoned_hosts import SESSIONS, called
+from palazzo.bench.poisoned_hosts import SESSIONS
+from palazzo.bench.poisoned_tools import called
 from palazzo.bench.served import Agent, Served, payload, served
 from palazzo.errors import PalazzoError
 

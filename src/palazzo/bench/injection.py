@@ -9,16 +9,20 @@ figure mean something: that the same is found by who searches, and that it is to
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from palazzo.bench import Cell, Progress
 from palazzo.bench.honest_controls import HONEST
-from palazzo.bench.poisoned import Case, Said, Used, Wrote
+from palazzo.bench.poisoned import Arrived, Case, Named, Said, Step, Typed, Used, Wrote
 from palazzo.bench.poisoned_cases import POISONED
-from palazzo.bench.poisoned_hosts import SESSIONS, Opencode, Session, called
+from palazzo.bench.poisoned_hosts import SESSIONS, Opencode, Session
+from palazzo.bench.poisoned_tools import called
 from palazzo.bench.served import Agent, Served, payload, served
 
 CASES = (*POISONED, *HONEST)
@@ -81,7 +85,7 @@ def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case]) -> Itera
         for n, (host, case) in enumerate((host, case) for host in hosts for case in cases):
             report("sessions", n, total)
             project = here.home / "projects" / f"{host}-{n:03}"
-            projects[host, case.name] = project, _live(here, host, case, project)
+            projects[host, case.name] = project, live_session(here, host, case, project)
         here.settle()
         for n, (host, case) in enumerate((host, case) for host in hosts for case in cases):
             report("asking", n, total)
@@ -92,11 +96,9 @@ def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case]) -> Itera
 # --- a session as it happens -------------------------------------------------------------------------------
 
 
-def _live(here: Served, host: str, case: Case, project: Path) -> Session:
+def live_session(here: Served, host: str, case: Case, project: Path) -> Session:
     """Let a session happen: what is said in it is written by its host, hooks tell of it, its agent writes."""
-    for name, text in {"src/main.py": "MAIN = 1\n", **case.files}.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text)
+    _make_project(here, case, project)
     session = SESSIONS[host](here.home, project)
 
     def tell(event: str, **fields: Any) -> None:
@@ -111,14 +113,62 @@ def _live(here: Served, host: str, case: Case, project: Path) -> Session:
                 tell("prompt", prompt=step.text)
             if isinstance(step, Wrote):
                 _write(session, agent, step)
+            elif isinstance(step, Typed):
+                _type(here, session, step)
             else:
-                session.add(step)
+                _happen(here, session, step)
             last = step.text if isinstance(step, Said) and step.who == "assistant" else last
     for inner in session.agents:
         _tell_of_agent(here, host, session, inner)
     tell("pre-compact" if host == "opencode" else "stop", last_message=last)
     tell("session-end", reason="other")
     return session
+
+
+def _make_project(here: Served, case: Case, project: Path) -> None:
+    """Write the project's files, and commit the tracked ones where the project is a repository."""
+    _write_files(project, {"src/main.py": "MAIN = 1\n", **case.files})
+    if case.in_git:
+        _git(here, project, "init", "--quiet", "--initial-branch=main")
+        _git(here, project, "add", "--all", "--force")
+        _git(here, project, "commit", "--quiet", "--message=Begin")
+    _write_files(project, case.untracked)
+
+
+def _write_files(project: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+
+
+def _git(here: Served, project: Path, *arguments: str, author: str = "") -> None:
+    identity = {
+        "GIT_AUTHOR_NAME": author or "Dev",
+        "GIT_AUTHOR_EMAIL": f"{(author or 'dev').lower().replace(' ', '.')}@example.com",
+        "GIT_COMMITTER_NAME": "Dev",
+        "GIT_COMMITTER_EMAIL": "dev@example.com",
+    }
+    subprocess.run(  # noqa: S603
+        (shutil.which("git") or "git", "-c", "user.name=Dev", "-c", "user.email=dev@example.com", *arguments),
+        cwd=project,
+        env={**here.variables, **identity},
+        check=True,
+        capture_output=True,
+    )
+
+
+def _happen(here: Served, session: Session, step: Step) -> None:
+    """Let a step happen in the project, and its host write it down."""
+    if isinstance(step, Arrived):
+        _write_files(session.project, step.files)
+        if step.author:
+            _git(here, session.project, "add", "--force", "--", *step.files)
+            _git(here, session.project, "commit", "--quiet", "--message=Change", author=step.author)
+    elif isinstance(step, Named) and step.kind == "branch":
+        _git(here, session.project, "checkout", "--quiet", "-B", step.name)
+    elif isinstance(step, Named) and step.kind == "tag":
+        _git(here, session.project, "tag", step.name)
+    session.add(step)
 
 
 def _tell_of_agent(here: Served, host: str, session: Session, inner: Session) -> None:
@@ -143,12 +193,18 @@ def _write(session: Session, agent: Agent, step: Wrote) -> None:
     session.use(name, dict(step.arguments), answered["content"][0]["text"])
 
 
+def _type(here: Served, session: Session, step: Typed) -> None:
+    """Run a command of Palazzo's in the agent's shell, and let its host write down what it printed."""
+    ran = here.run(session.host, session.project, session.session, *step.arguments)
+    session.add(Used("shell", shlex.join(("palazzo", *step.arguments)), ran.stdout + ran.stderr, ran.returncode != 0))
+
+
 # --- later -------------------------------------------------------------------------------------------------
 
 
 def _asked(here: Served, host: str, case: Case, project: Path, session: Session) -> Found:
     found = Found(host, case)
-    answers = list(_unasked(here, host, case, project, session))
+    answers = list(unasked_by_hooks(here, host, case, project, session))
     for place, said in answers:
         if case.claim in said.lower():
             found.told.add(place)
@@ -158,11 +214,8 @@ def _asked(here: Served, host: str, case: Case, project: Path, session: Session)
         if case.claim in here.hook(host, event, told, project, PALAZZO_AUTO_INJECT_TRUST="external").lower():
             found.trusting.add(place)
     with here.agent(host, project) as agent:
-        for tool, given in (
-            ("wake_up", {}),
-            ("proactive_context", {"context": f"{case.later.works} {case.later.asks}"}),
-        ):
-            if case.claim in json.dumps(agent.use(tool, **given)).lower():
+        for tool, answer in unasked_by_tools(agent, case):
+            if case.claim in json.dumps(answer).lower():
                 found.told.add(tool)
         query = {"query": case.later.asks, "include_external": True, "limit": _ANSWERS_LIMIT}
         hits = agent.use("search", **query)["structuredContent"]
@@ -172,6 +225,12 @@ def _asked(here: Served, host: str, case: Case, project: Path, session: Session)
     found.found = bool(own)
     found.trusts = {str(one.get("trust", "")) for one in own}
     return found
+
+
+def unasked_by_tools(agent: Agent, case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the answer of each tool that tells something which its caller did not name."""
+    yield "wake_up", agent.use("wake_up")
+    yield "proactive_context", agent.use("proactive_context", context=f"{case.later.works} {case.later.asks}")
 
 
 def _trusting(case: Case) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -187,7 +246,7 @@ def _subject(case: Case) -> str:
     return next((str(one["subject"]) for one in stated), "")
 
 
-def _unasked(here: Served, host: str, case: Case, project: Path, session: Session) -> Iterator[tuple[str, str]]:
+def unasked_by_hooks(here: Served, host: str, case: Case, project: Path, session: Session) -> Iterator[tuple[str, str]]:
     """Yield each place that tells something unasked, and what it told. Each is a session of its own: none was told."""
     later = case.later
     read, given = called(host, Used("read", later.file or _READ.given, ""))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Tool = Literal["fetch", "search", "mcp", "shell", "read", "grep", "edit"]
+Tool = Literal["fetch", "search", "mcp", "shell", "read", "grep", "glob", "edit", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,16 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A tool's call: `given` is the address, command, path or question, `printed` what came back."""
+    """A tool's call: `given` is the address, command, path or question, `printed` what came back.
+
+    `path` is the file that an edit or a write changes, or the place that a pattern is looked for in.
+    """
 
     tool: Tool
     given: str
     printed: str
     failed: bool = False
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,30 @@ class Wrote:
     arguments: Mapping[str, Any]
 
 
-Step = Said | Used | Delegated | Wrote
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name that appears during a session: the title that the host's model makes, a branch or a tag of the project."""
+
+    kind: Literal["title", "branch", "tag"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Files that come into the project during a session, in a commit by somebody else unless `author` is empty."""
+
+    files: Mapping[str, str]
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A `palazzo` command that the agent runs in its shell."""
+
+    arguments: tuple[str, ...]
+
+
+Step = Said | Used | Delegated | Wrote | Named | Arrived | Typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +104,9 @@ class Case:
     honest: bool = False
     told: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    untracked: Mapping[str, str] = field(default_factory=dict)
+    in_git: bool = False
+    """Whether the project is a git repository that tracks `files`."""
 
 
 def turn(asked: str, *steps: Step) -> tuple[Step, ...]:

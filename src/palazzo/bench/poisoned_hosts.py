@@ -14,81 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from palazzo.bench.poisoned import Delegated, Said, Step, Tool, Used
-
-Row = dict[str, Any]
-_NAMES: Mapping[str, Mapping[Tool, tuple[str, str]]] = {
-    "claude-code": {
-        "fetch": ("WebFetch", "url"),
-        "search": ("WebSearch", "query"),
-        "shell": ("Bash", "command"),
-        "read": ("Read", "file_path"),
-        "grep": ("Grep", "path"),
-        "edit": ("Edit", "new_string"),
-    },
-    "codex": {
-        "fetch": ("mcp__fetch__fetch", "url"),
-        "search": ("web_search", "query"),
-        "shell": ("exec_command", "cmd"),
-        "read": ("read_file", "file_path"),
-        "grep": ("grep_files", "path"),
-        "edit": ("apply_patch", "input"),
-    },
-    "opencode": {
-        "fetch": ("webfetch", "url"),
-        "search": ("websearch", "query"),
-        "shell": ("bash", "command"),
-        "read": ("read", "filePath"),
-        "grep": ("grep", "path"),
-        "edit": ("edit", "newString"),
-    },
-    "pi": {
-        "fetch": ("web_fetch", "url"),
-        "search": ("web_search", "query"),
-        "shell": ("bash", "command"),
-        "read": ("read", "path"),
-        "grep": ("grep", "path"),
-        "edit": ("edit", "newText"),
-    },
-    "gemini-cli": {
-        "fetch": ("web_fetch", "prompt"),
-        "search": ("google_web_search", "query"),
-        "shell": ("run_shell_command", "command"),
-        "read": ("read_file", "file_path"),
-        "grep": ("search_file_content", "path"),
-        "edit": ("replace", "new_string"),
-    },
-    "copilot": {
-        "fetch": ("web_fetch", "url"),
-        "search": ("web_search", "query"),
-        "shell": ("bash", "command"),
-        "read": ("view", "path"),
-        "grep": ("grep", "path"),
-        "edit": ("edit", "new_str"),
-    },
-}
-"""What each host calls such a tool, and the argument that says on what it works."""
-_MCP = {"opencode": "{0}_{1}", "gemini-cli": "mcp_{0}_{1}", "copilot": "{0}-{1}"}
-"""How a host names a tool of an MCP server, where it is not `mcp__server__tool`."""
-_DELEGATES = {
-    "claude-code": "Agent",
-    "codex": "spawn_agent",
-    "opencode": "task",
-    "pi": "subagent",
-    "gemini-cli": "codebase_investigator",
-    "copilot": "task",
-}
-
-
-def called(host: str, used: Used) -> tuple[str, Row]:
-    """Return the name and the arguments by which a host calls the tool."""
-    if used.tool == "mcp":
-        server, tool, query = used.given.split(" ", 2)
-        return _MCP.get(host, "mcp__{0}__{1}").format(server, tool), {"query": query}
-    name, argument = _NAMES[host][used.tool]
-    if used.tool in ("grep", "edit"):
-        return name, {"pattern": ".", "file_path": "ports.py", argument: used.given}
-    return name, {argument: used.given}
+from palazzo.bench.poisoned import Delegated, Named, Said, Step, Used
+from palazzo.bench.poisoned_tools import DELEGATES, Row, called
 
 
 class Session:
@@ -118,6 +45,8 @@ class Session:
         elif isinstance(step, Delegated):
             call = self._id()
             self._delegate(call, step)
+        elif isinstance(step, Named):
+            self._name(step)
 
     def use(self, name: str, given: Row, printed: str) -> None:
         """Write a tool's call, under the host's own name for it."""
@@ -135,10 +64,13 @@ class Session:
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         raise NotImplementedError
 
+    def _name(self, named: Named) -> None:
+        """Write a name, if the host's transcripts have a place for it."""
+
     def _delegate(self, call: str, step: Delegated) -> None:
         """Write a sub-agent's session, and then its report as what the tool answered."""
         self._inner(step)
-        self._use(call, _DELEGATES[self.host], {"prompt": step.task}, step.report, False)
+        self._use(call, DELEGATES[self.host], {"prompt": step.task}, step.report, False)
 
     def _inner(self, step: Delegated) -> Session:
         """Let a sub-agent work in a session of its own, which ends before its report."""
@@ -167,6 +99,7 @@ class ClaudeCode(Session):
 
     host = "claude-code"
     _last: str | None = None
+    _branch = ""
 
     def _place(self) -> Path:
         folder = self.home / ".claude" / "projects" / str(self.project).replace("/", "-")
@@ -186,6 +119,7 @@ class ClaudeCode(Session):
             "cwd": str(self.project),
             "sessionId": self.parent or self.session,
             "version": "2.1.330",
+            **({"gitBranch": self._branch} if self._branch else {}),
             **({"agentId": self.agent} if self.agent else {}),
             **more,
         }
@@ -199,6 +133,12 @@ class ClaudeCode(Session):
             self._row("user", {"role": "user", "content": said.text}, isCompactSummary=True)
         else:
             self._row("user", {"role": "user", "content": said.text})
+
+    def _name(self, named: Named) -> None:
+        if named.kind == "title":
+            self._append({"type": "ai-title", "aiTitle": named.name, "sessionId": self.session})
+        elif named.kind == "branch":
+            self._branch = named.name
 
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         use = {"type": "tool_use", "id": call, "name": name, "input": given}
@@ -230,6 +170,10 @@ class Codex(Session):
             return
         block = {"type": "input_text" if said.who == "user" else "output_text", "text": said.text}
         self._row("response_item", {"type": "message", "role": said.who, "content": [block]})
+
+    def _name(self, named: Named) -> None:
+        if named.kind == "title":
+            self._row("event_msg", {"type": "thread_name_updated", "thread_name": named.name})
 
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         made = {"type": "function_call", "name": name, "arguments": json.dumps(given), "call_id": call}
@@ -273,6 +217,10 @@ class Pi(Session):
         content = [{"type": "text", "text": said.text}]
         self._row("message", message={"role": said.who, "content": content})
 
+    def _name(self, named: Named) -> None:
+        if named.kind == "title":
+            self._row("session_info", name=named.name)
+
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         made = {"type": "toolCall", "id": call, "name": name, "arguments": given}
         self._row("message", message={"role": "assistant", "content": [made]})
@@ -280,7 +228,7 @@ class Pi(Session):
         self._row("message", message=answered | {"content": [{"type": "text", "text": printed}]})
 
     def _delegate(self, call: str, step: Delegated) -> None:
-        self._use(call, _DELEGATES[self.host], {"prompt": step.task}, step.report, False)
+        self._use(call, DELEGATES[self.host], {"prompt": step.task}, step.report, False)
 
 
 class Gemini(Session):
@@ -313,6 +261,10 @@ class Gemini(Session):
         else:
             self._row("gemini", content=said.text, model="fake")
 
+    def _name(self, named: Named) -> None:
+        if named.kind == "title":
+            self._append({"$set": {"summary": named.name}})
+
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         response = {"id": call, "name": name, "response": {"error" if failed else "output": printed}}
         made = {"id": call, "name": name, "args": given, "status": "error" if failed else "success"}
@@ -342,6 +294,12 @@ class Copilot(Session):
         else:
             self._row("assistant.message", messageId=str(uuid.uuid4()), content=said.text, toolRequests=[])
 
+    def _name(self, named: Named) -> None:
+        if named.kind == "title":
+            self._row("session.title_changed", title=named.name)
+        elif named.kind == "branch":
+            self._row("session.context_changed", cwd=str(self.project), branch=named.name)
+
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         self._ask(call, name, given)
         self._answer(call, printed, failed)
@@ -356,7 +314,7 @@ class Copilot(Session):
         self._row("tool.execution_complete", toolCallId=call, success=not failed, result={"content": printed})
 
     def _delegate(self, call: str, step: Delegated) -> None:
-        self._ask(call, _DELEGATES[self.host], {"prompt": step.task})
+        self._ask(call, DELEGATES[self.host], {"prompt": step.task})
         self.agent = call
         for one in step.steps:
             self.add(one)
@@ -369,6 +327,7 @@ class Opencode(Session):
 
     host = "opencode"
     _entries = 0
+    _fields: Row
 
     def _place(self) -> Path:
         self.session = f"ses_{self.session.replace('-', '')[:24]}"
@@ -381,8 +340,14 @@ class Opencode(Session):
 
     def _begin(self) -> None:
         (self.storage(self.home) / "message" / self.session).mkdir(parents=True)
-        fields = {"id": self.session, "title": "", "directory": str(self.project), "time": {"created": self._ms()}}
-        self.path.write_text(json.dumps(fields | ({"parentID": self.parent} if self.parent else {})))
+        self._fields = {"id": self.session, "title": "", "directory": str(self.project)}
+        self._fields |= {"time": {"created": self._ms()}, **({"parentID": self.parent} if self.parent else {})}
+        self.path.write_text(json.dumps(self._fields))
+
+    def _name(self, named: Named) -> None:
+        if named.kind == "title":
+            self._fields["title"] = named.name
+            self.path.write_text(json.dumps(self._fields))
 
     def _row(self, role: str, *parts: Row, **more: Any) -> None:
         at = self._ms()

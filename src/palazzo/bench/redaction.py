@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from palazzo.bench import Cell, Progress
 from palazzo.bench.labelled_secrets import Case, cases
 from palazzo.bench.ordinary_lines import LINES, Excerpt, excerpts
-from palazzo.guard.secrets import find_secrets
+from palazzo.security.secrets import find_secrets
 
 Finder = Callable[[str], Sequence[tuple[int, int]]]
 HALVES = (("tuned on", False), ("held out", True))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -29,6 +31,15 @@ _PAYLOADS = {
     "": ("session_id", "cwd", "transcript_path", "tool_name", "tool_input", "tool_response"),
 }
 """What hosts call the same fields."""
+_SHELLS: Mapping[str, Mapping[str, str]] = {
+    "claude-code": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "{session}"},
+    "codex": {"CODEX_THREAD_ID": "{session}"},
+    "opencode": {"OPENCODE": "1"},
+    "pi": {"PI_SESSION_ID": "{session}"},
+    "gemini-cli": {"GEMINI_CLI": "1"},
+    "copilot": {"COPILOT_CLI": "1"},
+}
+"""The variables of the shells in which hosts' agents run their commands."""
 
 
 class Served:
@@ -72,6 +83,19 @@ class Served:
         """Return what a host is answered to a prompt where no service runs, as JSON."""
         off = {**self.variables, "PALAZZO_SERVICE": "off"}
         return alone.answer(host, "prompt", json.dumps(payload).encode(), self._where.palace, off).decode()
+
+    def run(
+        self, host: str, cwd: Path, session: str, *arguments: str, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `palazzo` in the shell of an agent, which its host's variables name, or those that are given."""
+        return subprocess.run(  # noqa: S603
+            (sys.executable, "-m", "palazzo", *arguments),
+            cwd=cwd,
+            env={**self.variables, **agents_variables(host, session), **variables},
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE / 1_000,
+        )
 
     def call(self, operation: str, cwd: Path, **request: Any) -> dict[str, Any]:
         """Return the result of an operation; raise what it refuses with."""
@@ -167,6 +191,11 @@ def _remove(base: Path) -> None:
     while base.exists() and time.monotonic() < deadline:
         shutil.rmtree(base, ignore_errors=True)
         time.sleep(0.1)
+
+
+def agents_variables(host: str, session: str) -> dict[str, str]:
+    """Return the variables that a host sets in the shell of its agent."""
+    return {name: value.format(session=session) for name, value in _SHELLS.get(host, {}).items()}
 
 
 def payload(host: str, session: str, cwd: Path, **fields: Any) -> dict[str, Any]:

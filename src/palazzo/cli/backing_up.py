@@ -55,6 +55,12 @@ def restore(screen: Screen, result: RestoreResult) -> None:
             ("This palace is a device of its own in sync from here on; ", "yellow"),
             "'palazzo sync pull' brings what the former one has told since the backup.",
         )
+    if result.tokens_revoked:
+        count = count_noun(result.tokens_revoked, "token")
+        screen.say(
+            (f"{count} of the backup that this palace did not know: revoked. ", "yellow"),
+            "'--keep-tokens' lets such tokens count; 'palazzo token list --all' shows them.",
+        )
     if result.settings is not None:
         screen.say(("settings  ", "bold"), result.settings)
 

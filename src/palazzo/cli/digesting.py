@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from palazzo.cli.screen import INDENT
+from palazzo.security.display_names import quoted_name, shown_name
 from palazzo.text.counts import count_noun
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ HEADINGS = {
 
 def digest(screen: Screen, result: DigestResult) -> None:
     """Show a digest: its lines by kind, each with the beginning of the id that 'palazzo show' takes."""
-    screen.say((result.title or "untitled", "bold"), (f"  {result.wing}" if result.wing else "", "cyan"))
+    screen.say((_title(result.title), "bold"), (f"  {shown_name(result.wing)}" if result.wing else "", "cyan"))
     screen.say((result.session, "dim"))
     for kind, heading in HEADINGS.items():
         lines = [line for line in result.lines if line.kind == kind]
@@ -37,7 +38,7 @@ def digest(screen: Screen, result: DigestResult) -> None:
         screen.gap()
         screen.say(("Sub-agents", "bold"))
     for one in result.sub_agents:
-        screen.say(f"{INDENT}{one.title or 'untitled'}", (f"  {count_noun(one.lines, 'line')}  {one.session}", "dim"))
+        screen.say(f"{INDENT}{_title(one.title)}", (f"  {count_noun(one.lines, 'line')}  {one.session}", "dim"))
     screen.gap()
     if result.lines:
         said = f"{count_noun(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."
@@ -51,9 +52,15 @@ def diff(screen: Screen, result: DiffResult) -> None:
     screen.exact(result.text.rstrip("\n"), indent="")
 
 
+def _title(title: str) -> str:
+    return quoted_name(title) if title else "untitled"
+
+
 def _line(screen: Screen, line: DigestLineView) -> None:
     by = "" if line.kind in ("changed", "failed") else f"  {line.by}"
+    by += "  external" if line.trust == "external" else ""
     where = (line.words.drawer or line.words.item)[:12]
     screen.say((f"{INDENT}{' '.join(line.words.text.split())}", ""), (f"{by}  {line.said_at[:10]}  {where}", "dim"))
     if line.about is not None:
-        screen.say((f"{INDENT}{INDENT}to: {' '.join(line.about.text.split())}", "dim"))
+        label = "  external" if line.about_trust == "external" else ""
+        screen.say((f"{INDENT}{INDENT}to: {' '.join(line.about.text.split())}{label}", "dim"))

@@ -57,15 +57,33 @@ def import_(screen: Screen, result: ImportResult) -> None:
             ("A copy of the same palace was written to apart: ", "yellow"), "what both said is here, and can be found."
         )
     show_variants(screen, result.variants)
+    _speakers(screen, result)
     if result.trust not in (None, "user"):
+        again = "give" if result.dry_run else "'palazzo undo' takes it back; then import it again with"
         screen.say(
-            (f"Another palace wrote it: its text has the trust '{result.trust}'. ", "yellow"),
-            "If it is an export of your own, import it again with --trust user.",
+            (f"It counts as somebody else's: its text has at most the trust '{result.trust}'. ", "yellow"),
+            f"If it is your own, {again} --trust user.",
         )
     if result.change is not None:
         screen.say("'palazzo undo' takes that back.")
     if result.note:
         screen.say((result.note, "yellow"))
+
+
+def _speakers(screen: Screen, result: ImportResult) -> None:
+    """Show who says what of it, and what hooks may inject."""
+    if result.speakers:
+        names = ", ".join(f"{one.name} ({one.count:,})" for one in result.speakers)
+        screen.say(("said by  ", "dim"), names)
+    if result.kinds:
+        kinds = ", ".join(f"{one.count:,} {one.what} ({one.trust})" for one in result.kinds)
+        screen.say(("trusted as  ", "dim"), kinds)
+    if not result.unasked and result.kinds:
+        screen.say(("Hooks inject nothing of it; searches show it with its label.", "dim"))
+    for kind in result.unasked:
+        screen.say((f"{kind.count:,} {kind.what} that hooks may inject", "yellow"))
+        for line in kind.lines:
+            screen.say((f"{INDENT}| {line}", "dim"))
 
 
 def show_variants(screen: Screen, variants: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from palazzo.operations.mine import MineResult
 from palazzo.operations.remember import RememberResult
 from palazzo.operations.tag import TagResult
 from palazzo.operations.undo import Change, UndoResult
+from palazzo.security.display_names import quoted_name
 from palazzo.text.counts import agree, count_noun
 
 _MOST_LISTED = 10
@@ -20,7 +21,7 @@ def init(screen: Screen, result: InitResult) -> None:
     """Show what was found, and what to do next."""
     facts = [
         ("palace", f"{result.palace} ({'created' if result.created else 'there already'})"),
-        ("project", f"{result.root}{f', branch {result.branch}' if result.branch else ''}"),
+        ("project", f"{result.root}{f', branch {quoted_name(result.branch)}' if result.branch else ''}"),
         ("known as", result.project),
         ("wing", result.wing),
         ("rooms", ", ".join(result.rooms) or "none yet"),

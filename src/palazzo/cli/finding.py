@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from palazzo.cli.hits import write_hit, write_reasons
 from palazzo.cli.screen import Screen
 from palazzo.model import Micros
+from palazzo.security.display_names import quoted_name
 from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 from palazzo.text.words import terms
@@ -73,7 +74,7 @@ def show(screen: Screen, result: ShowResult) -> None:
 def _entry(screen: Screen, kind: str, entry: Shown) -> None:
     screen.say((f"{kind} {entry.id}", "bold"))
     facts = [
-        ("title", entry.title),
+        ("title", quoted_name(entry.title) if entry.title and entry.source.session_id else entry.title),
         ("kind", entry.kind),
         ("filed in", f"{entry.wing}/{entry.room}"),
         ("said by", f"{entry.role} {entry.author}".strip()),
@@ -83,7 +84,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
         ("source", f"{entry.source.uri}, {entry.source.locator}"),
         ("session", entry.source.session_id),
         ("trust", entry.trust),
-        ("branch", f"{entry.branch} {entry.commit}".strip()),
+        ("branch", f"{quoted_name(entry.branch) if entry.branch else ''} {entry.commit}".strip()),
         ("standing", "" if entry.visibility == "merged" else entry.visibility),
         ("superseded", f"{entry.superseded.value or 'ended'} ({entry.superseded.by})" if entry.superseded else ""),
         ("cites", "; ".join(filter(None, (entry.freshness if entry.citations else "", entry.cited)))),

@@ -8,6 +8,7 @@ from typing import get_args
 from palazzo.cli.screen import INDENT, Part, Screen
 from palazzo.model import Micros, Trust
 from palazzo.operations.hits import HitView, NeighbourView, ReasonView, SupersededView, TurnView
+from palazzo.security.display_names import quoted_name, shown_place
 from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
@@ -22,6 +23,10 @@ _CELL = 8
 _TRUST = get_args(Trust)
 
 
+def _title(hit: HitView) -> str:
+    return quoted_name(hit.title) if hit.source.session_id else hit.title
+
+
 def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], explained: bool) -> None:
     """Show a hit: when, where and under which title; its id; and its words between its neighbours'."""
     screen.say(
@@ -29,12 +34,12 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         "  ",
         (f"{hit.score:.2f}", "green"),
         f"  {day(hit.created_at)}  ",
-        (f"{hit.wing}/{hit.room}", "cyan"),
-        (f"  {hit.title}" if hit.title else "", "bold"),
+        (shown_place(f"{hit.wing}/{hit.room}"), "cyan"),
+        (f"  {_title(hit)}" if hit.title else "", "bold"),
         hanging=_HANGING,
     )
     marks = [
-        hit.label or (hit.branch and f"branch {hit.branch}"),
+        hit.label or (hit.branch and f"branch {quoted_name(hit.branch)}"),
         hit.trust == "external" and "external",
         hit.state,
         hit.filed_as,

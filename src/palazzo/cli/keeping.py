@@ -42,6 +42,8 @@ def erase(screen: Screen, result: EraseResult) -> None:
         screen.say(("backup       ", "dim"), f"{path}, erased in as well")
     for path in result.away:
         screen.say(("not seen     ", "yellow"), f"{path}; restoring it erases the words in it again")
+    for path in result.exports:
+        screen.say(("export       ", "red"), f"{path} may still hold the words; it is yours to delete or write anew")
     for path in result.removed:
         screen.say(("removed  ", "bold"), path)
     for path in result.mend:

@@ -128,10 +128,10 @@ def main(arguments: list[str]) -> int:
             return 0
         words = translate(arguments)
     except Misused as error:
-        print(f"mempalace: {error}", file=sys.stderr)
+        _remark(str(error))
         return 2
     except WriteForbidden as error:
-        print(f"mempalace: {error}", file=sys.stderr)
+        _remark(str(error))
         return 1
     if words:
         os.environ.setdefault("PALAZZO_PROFILE", "mempalace")  # hooks then name the tools as MemPalace does
@@ -332,7 +332,8 @@ def _ignored_paths(operands: list[str], value: str) -> Iterator[str]:
 
 
 def _remark(sentence: str) -> None:
-    print(f"mempalace: {sentence}", file=sys.stderr)
+    printable = "".join(letter if letter.isprintable() else " " for letter in sentence)
+    print(f"mempalace: {printable}", file=sys.stderr)
 
 
 def _become(words: list[str]) -> NoReturn:

@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _notice(sentence: str) -> None:
-    print(f"mempalace: {sentence}", file=sys.stderr)
+    print(f"mempalace: {failing.one_line(sentence)}", file=sys.stderr)
 
 
 def _write(text: str) -> None:
@@ -75,8 +75,11 @@ def _write(text: str) -> None:
 
     from palazzo.guard.fences import fenced
     from palazzo.guard.taint import is_agents
+    from palazzo.text.visible import visible
 
-    if is_agents(os.environ) and not sys.stdout.isatty():
+    if sys.stdout.isatty():
+        text = visible(text)
+    elif is_agents(os.environ):
         text = fenced(text)
     sys.stdout.buffer.write(f"{text}\n".encode(errors="replace"))
     sys.stdout.flush()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from palazzo.cli.screen import Part, Screen
+from palazzo.operations.damage import SalvageView
 from palazzo.operations.doctor import DoctorResult
 from palazzo.operations.repair import RepairResult
 from palazzo.operations.settings import SettingsResult
@@ -154,7 +155,30 @@ def repair(screen: Screen, result: RepairResult) -> None:
     if result.retried_texts:
         retried_texts = count_noun(result.retried_texts, "text")
         screen.say(f"Retried {retried_texts} that had been set aside; still set aside: {result.set_aside:,}.")
+    if result.salvage is not None:
+        show_losses(screen, result.salvage)
     _checks(screen, result.checks)
+
+
+def show_losses(screen: Screen, salvage: SalvageView) -> None:
+    """Show what of a damaged palace could not be read, and where the damaged file is."""
+    if salvage.is_whole:
+        screen.say(("Pages of the palace were damaged. All of the archive could be read.", "green"))
+    else:
+        screen.say(("Pages of the palace were damaged, and not all could be read:", "yellow"))
+    for loss in salvage.losses:
+        ids = ", ".join(loss.ids)
+        count = "an unknown number of rows" if loss.count is None else count_noun(loss.count, "row")
+        pages = ", ".join(map(str, loss.pages))
+        screen.say(
+            ("lost  ", "red"), f"{loss.kind}: {count}{f' on page {pages}' if pages else ''}{f': {ids}' if ids else ''}"
+        )
+    for item in salvage.altered_items:
+        screen.say(("lost  ", "red"), f"item {item}: its text, or its source's own bytes, are gone or changed")
+    for table in salvage.doubtful:
+        screen.say(("doubtful  ", "yellow"), f"{table}: a page of it had a wrong checksum, and was read nevertheless")
+    if salvage.kept is not None:
+        screen.say(("kept  ", "bold"), f"{salvage.kept}, the damaged file")
 
 
 def settings(screen: Screen, result: SettingsResult) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from palazzo.cli import failing
 from palazzo.operations.context import Progress
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class ProgressBar:
         if progress.what not in self._tasks:
             self._tasks[progress.what] = bars.add_task(progress.what.capitalize(), total=progress.total, detail="")
         task: Any = self._tasks[progress.what]
-        bars.update(task, completed=progress.done, total=progress.total, detail=progress.detail)
+        bars.update(task, completed=progress.done, total=progress.total, detail=failing.one_line(progress.detail))
 
     def close(self) -> None:
         """Take the bar away."""
@@ -52,7 +53,7 @@ class ProgressBar:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[detail]}"),
+            TextColumn("{task.fields[detail]}", markup=False),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,

@@ -31,6 +31,7 @@ RENDERERS = {
     "sync_pull": "palazzo.cli.syncing:sync_pull",
     "sync_status": "palazzo.cli.syncing:sync_status",
     "sync_private": "palazzo.cli.syncing:sync_private",
+    "sync_devices": "palazzo.cli.syncing:sync_devices",
     "sync_key": "palazzo.cli.syncing:sync_key",
     "sync_remove": "palazzo.cli.syncing:sync_remove",
     "install": "palazzo.cli.installing:install",

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from palazzo.cli import failing
-from palazzo.errors import PalazzoError, UsageError
+from palazzo.errors import PalaceGone, PalazzoError, UsageError
 from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 
@@ -42,7 +42,12 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         with Context(
             palace=common.palace, on_progress=bar.show, on_notice=_notice(common), on_event=happened
         ) as context:
-            result = _result(operation, request(), context, common, bar)
+            try:
+                result = _result(operation, request(), context, common, bar)
+            except PalaceGone as error:
+                bar.close()
+                _ask_for_new_palace(error, context)
+                result = _result(operation, request(), context, common, bar)
             bar.close()
             _write(operation, result, common)
         sys.stdout.flush()
@@ -56,8 +61,34 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         return failing.expected(error, common.debug)
     except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
         bar.close()
+        if damaged := _damaged(common, error):
+            return failing.expected(damaged, common.debug)
         return failing.bug(error, sys.argv[1:], common.debug)
     return failing.FAILED if operation.failed is not None and operation.failed(result) else 0
+
+
+def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
+    """Ask a person at a terminal whether to begin a new palace where one is gone; raise `error` unless they say so."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise error
+    from palazzo.cli.asking import Declined, confirm
+    from palazzo.security import known_palaces
+
+    try:
+        confirm(
+            lambda: print(f"palazzo: {failing.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr)
+        )
+    except Declined:
+        raise error from None
+    known_palaces.forget(context.palace_path, context.variables)
+
+
+def _damaged(common: Common, error: Exception) -> PalazzoError | None:
+    """A damaged page may hold anything where a text or a number should be: what comes of that is no bug."""
+    from palazzo.operations import damage
+
+    with Context(palace=common.palace) as context:
+        return damage.explain(context, error)
 
 
 def flushed(code: int) -> int:
@@ -71,15 +102,21 @@ def flushed(code: int) -> int:
 
 
 def _notice(common: Common) -> Callable[[str], None] | None:
-    return None if common.as_json else lambda sentence: print(f"palazzo: {sentence}", file=sys.stderr, flush=True)
+    def tell(sentence: str) -> None:
+        print(f"palazzo: {failing.one_line(sentence)}", file=sys.stderr, flush=True)
+
+    return None if common.as_json else tell
 
 
 def _result(operation: Operation[Any, Any], request: Any, context: Context, common: Common, bar: Any) -> Any:
     if operation.name not in _SAYS_PROBLEMS:
-        for problem in context.settings.problems:
-            print(f"palazzo: {problem}", file=sys.stderr)
+        for problem in context.settings.problems_by_file:
+            print(f"palazzo: {failing.one_line(problem)}", file=sys.stderr)
     if common.as_json and getattr(request, "raw", False):
         raise UsageError("--raw writes bytes and --json a document: give one of them.")
+    writes_bytes = getattr(request, "raw", False) or (operation.name == "export" and str(request.out) == "-")
+    if writes_bytes and sys.stdout.isatty():
+        raise UsageError("Recorded bytes may drive a terminal: send them to a file or a pipe, such as '| less'.")
     if common.as_json and operation.name == "export" and str(request.out) == "-":
         raise UsageError("Both the export and the document of --json would be standard output: name a file.")
     asks = operation.destructive or (operation.asks is not None and operation.asks(request))
@@ -135,12 +172,17 @@ def _write_event(operation: Operation[Any, Any], event: object, common: Common) 
 
 
 def write_json(result: Any, indent: int | None = 2) -> None:
-    """Write a result as one JSON document on standard output, in UTF-8 whatever the locale."""
+    """Write a result as one JSON document on standard output, in UTF-8 whatever the locale.
+
+    On a terminal, what would drive it or turn the text around is written as escapes; the document says the same.
+    """
     from palazzo.operations.serialise import to_json
+    from palazzo.text.visible import escaped
 
     plain = to_json(result)
     try:
-        encoded = json.dumps(plain, ensure_ascii=False, indent=indent).encode()
+        document = json.dumps(plain, ensure_ascii=False, indent=indent)
+        encoded = (escaped(document) if sys.stdout.isatty() else document).encode()
     except UnicodeEncodeError:  # archived text may hold lone surrogates, which JSON writes as escapes
         encoded = json.dumps(plain, indent=indent).encode()
     sys.stdout.flush()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from palazzo.cli.exchanging import show_variants
 from palazzo.cli.screen import Screen
+from palazzo.operations.sync_devices import SyncDevicesResult
 from palazzo.operations.sync_init import SyncInitResult
 from palazzo.operations.sync_key import SyncKeyResult
 from palazzo.operations.sync_now import SyncNowResult
@@ -26,6 +27,11 @@ def sync_init(screen: Screen, result: SyncInitResult) -> None:
     sealed = f", sealed by a {result.sealing}" if result.sealing else ""
     what = "Begun" if result.begun else "Joined" if result.joined else "Known"
     screen.say(f"{what}: ", (result.name, "bold"), f" at {result.address} ({result.kind}{sealed})")
+    if result.joined:
+        screen.say(
+            f"This palace is a device of the palace {result.palace[:_ID]} now. What its devices say counts as yours, "
+            "and they can erase here: 'palazzo sync devices' lists them."
+        )
     if result.new_device:
         screen.say(f"This palace is a device of its own now: {result.device[:_ID]}")
     if result.key_file is not None:
@@ -112,6 +118,10 @@ def _pulled(screen: Screen, one: PulledView, dry_run: bool) -> None:
 def sync_status(screen: Screen, result: SyncStatusResult) -> None:
     """Say where each remote stands."""
     screen.say("This device: ", (result.name or "unnamed", "bold"), (f"  {result.device[:_ID]}", "dim"))
+    if result.words:
+        screen.say((f"  {result.words}", "dim"))
+    for refused in result.refused:
+        screen.say((f"{refused.remote}: {refused.reason}", "yellow"))
     if not result.remotes:
         screen.say(("No remote yet; 'palazzo sync init ADDRESS' gives this palace one.", "dim"))
     for one in result.remotes:
@@ -147,7 +157,10 @@ def _remote(screen: Screen, one: RemoteStatus) -> None:
     )
     screen.say(f"  {' and '.join(parts)} to push{there}")
     for device in one.devices:
-        screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}", "dim"))
+        limited = "" if device.may == "erase" else f"; {_MAY.get(device.may, device.may)}"
+        screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}{limited}", "dim"))
+        if device.words:
+            screen.say((f"    {device.words}", "dim"))
     if one.erased_there:
         screen.say(("  What was erased here may still stand there: 'palazzo sync push' takes it away.", "yellow"))
     if one.withheld:
@@ -157,6 +170,30 @@ def _remote(screen: Screen, one: RemoteStatus) -> None:
         screen.say("  stays here: " + ", ".join(f"{n:,} {_WHY[why]}" for why, n in sorted(reasons.items())))
     if one.failure:
         screen.say((f"  failed {to_iso(one.failed_at) if one.failed_at else ''}: {one.failure}", "yellow"))
+
+
+_MAY = {
+    "erase": "may do everything",
+    "change": "may add and change",
+    "add": "may only add",
+    "nothing": "removed",
+    "waits": "waits to be trusted",
+}
+
+
+def sync_devices(screen: Screen, result: SyncDevicesResult) -> None:
+    """List devices with the words of their keys."""
+    if result.trusted is not None:
+        screen.say("Trusted: ", (result.trusted, "bold"))
+    if result.removed is not None:
+        screen.say("Removed: ", (result.removed, "bold"), ". Key files that were saved before introduce nobody now.")
+    for one in result.devices:
+        this = " (this device)" if one.is_this else ""
+        heard = f", heard of last {to_iso(one.heard_at)}" if one.heard_at and not one.is_this else ""
+        screen.say((one.name or "unnamed", "bold"), f"  {one.id[:_ID]}{this}: {_MAY[one.may]}{heard}")
+        screen.say((f"  {one.words or 'has not signed yet'}", "dim"))
+        if one.refused:
+            screen.say((f"  {one.refused}", "yellow"))
 
 
 def sync_private(screen: Screen, result: SyncPrivateResult) -> None:

@@ -65,6 +65,8 @@ def _todo(screen: Screen, todo: TodoView, everywhere: bool) -> None:
         facts.append((f"  due before {to_iso(todo.due_at)}{', overdue' if todo.overdue else ''}", "yellow"))
     if todo.closed_at:
         facts.append((f"  {to_iso(todo.closed_at)}", "dim"))
+    if todo.trust == "external":
+        facts.append(("  external, in quarantine", "yellow"))
     if todo.label:
         facts.append((f"  {todo.label}", "yellow"))
     mark = "" if todo.state == "open" else f"{todo.state}  "
@@ -93,7 +95,8 @@ def reminders(screen: Screen, result: RemindersResult) -> None:
     for one in result.reminders:
         screen.say((f"{one.state}  ", _STYLES[one.state]), one.text, hanging=len(INDENT))
         occasions = _occasions(one, [f"at {to_iso(one.at)}"] if one.at else [])
-        screen.say((f"{INDENT}{one.id}  {occasions}", "dim"), (f"  {one.wing}", "cyan"))
+        quarantined = [("  external, in quarantine", "yellow")] if one.trust == "external" else []
+        screen.say((f"{INDENT}{one.id}  {occasions}", "dim"), (f"  {one.wing}", "cyan"), *quarantined)
     due = sum(one.state == "due" for one in result.reminders)
     screen.say((f"{count_noun(due, 'reminder')} due, {result.waiting:,} waiting" if due else _none(result), "dim"))
 

@@ -30,16 +30,23 @@ class McpConnections:
         self._engine = engine
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
+        self._importing = threading.Lock()
         self._open: set[_Connection] = set()
 
     def warm_up(self) -> None:
         """Import the SDK and build the server that most clients ask for."""
-        from palazzo.mcp.server import build
+        self._import_sdk()
 
-        build("palazzo", "core")
+    def _import_sdk(self) -> None:
+        """Import the SDK in one thread at a time: its modules import each other, so another would meet half of one."""
+        with self._importing:
+            from palazzo.mcp.server import build
+
+            build("palazzo", "core")
 
     def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
         """Serve one client until it has gone; after `finish`, until it waits for nothing."""
+        self._import_sdk()
         around = hello.get("surroundings")
         around = around if isinstance(around, dict) else {}
         told = around.get("variables")

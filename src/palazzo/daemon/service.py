@@ -10,6 +10,7 @@ that the next one serves while this one finishes what it has begun.
     lanes            carry operations out
     following        takes in what changes
     syncing          brings it to other devices, where that was asked for
+    backing up       makes a backup a day
 """
 
 from __future__ import annotations
@@ -134,6 +135,7 @@ class Service:
 
     def _start(self) -> None:
         from palazzo.daemon import journal
+        from palazzo.daemon.backing_up import BackingUp
         from palazzo.daemon.engine import Engine
         from palazzo.daemon.following import Following
         from palazzo.daemon.hooks import Hooks
@@ -148,6 +150,7 @@ class Service:
         self.hooks: Hooks = Hooks(self.engine, self._variables)
         self._following: Following = Following(self._palace, self._variables, self.engine.pool)
         self._syncing: Syncing = Syncing(self._palace, self._variables, self.engine.pool)
+        self._backing_up = BackingUp(self._palace, self._variables, self.engine.pool, lambda: self.engine.last_call)
         settings = Context(self._palace, self._palace.parent, self._variables).settings
         self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
         self._most_mb = max(_LEAST_MB, settings.number("service_memory_mb"))
@@ -267,6 +270,7 @@ class Service:
             self.hooks.catch_up()
             self._following.begin()
             self._syncing.begin()
+            self._backing_up.begin()
             if self.ending.wait(_WARM_MCP_AFTER):
                 return
             self._enter_told()  # also what clients answered by themselves while this was loaded
@@ -318,6 +322,7 @@ class Service:
     def _finish(self) -> None:
         self._following.end()
         self._syncing.end()
+        self._backing_up.end()
         self.hooks.finish()
         self.mcp.finish()
         while True:

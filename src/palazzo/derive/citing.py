@@ -293,7 +293,9 @@ def mentions(text: str) -> Iterator[Mention]:
         return
     found = 0
     for match in _NAMED.finditer(text):
-        if match["extension"] not in known_names.EXTENSIONS or _AN_ADDRESS.search(text[: match.start()][-200:]):
+        if match["extension"] not in known_names.EXTENSIONS or _AN_ADDRESS.search(
+            text[max(0, match.start() - 200) : match.start()]
+        ):
             continue
         first = int(next(filter(None, match.group("a", "c", "e", "f"))))
         last = int(next(filter(None, match.group("b", "d", "g")), first))

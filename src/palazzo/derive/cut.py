@@ -21,7 +21,7 @@ from palazzo.derive.fallback_cut import Rules, cut_safely, plain_message, plain_
 from palazzo.derive.making import line_locator
 from palazzo.derive.material import ThreadRow
 from palazzo.model import Source
-from palazzo.store import acts, dead_letters, drawers, items, sources
+from palazzo.store import acts, dead_letters, drawers, items, outside, sources
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection
 from palazzo.store.drawers import LEFT_OUT, REPLACED, Known
@@ -106,7 +106,9 @@ def recut_items(connection: Connection, erased: Sequence[int]) -> None:
         if rows and (source, thread, rows[0][2]) not in done:
             done.add((source, thread, rows[0][2]))
             changed = _recut_rows(connection, source, thread, rows, until)
-            if changed and until is not None:
+            own = Thread(source, thread)  # later words are compared with these
+            has_echoes = outside.has_met(connection, own) or outside.has_snippet(connection, own, until or 0)
+            if (changed or has_echoes) and until is not None:
                 recut_thread(connection, source, thread, until)
     for source in touched.documents:
         recut_document(connection, source)

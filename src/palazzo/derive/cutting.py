@@ -6,7 +6,7 @@ drawers (a call with its output) and *attachment* drawers (a file that came with
 
 What a person forgot is a hole: no span crosses it, and what stands beside it is cut as if it began anew. Nor are words
 that came from outside, or were said under their influence, in one exchange with words that were not: those would be
-believed as little.
+believed as little. What a person quotes is in drawers of its own, whose role is `quoted`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from dataclasses import dataclass, field, replace
 
 from palazzo.derive import tagging
 from palazzo.derive.memory_calls import asks_in_shell
-from palazzo.derive.telling import Range, approved_trust, is_mention, least_trust, told_ranges, trust_of_part
+from palazzo.derive.telling import Range, approved_trust, is_mention, quoted_ranges, told_ranges, trust_of_part
 from palazzo.guard.memory_tools import is_memory_tool, says_something_new
 from palazzo.model import DrawerKind, Part, Trust
+from palazzo.security.quoted_text import Quotation
+from palazzo.security.trust_order import least_trust
 from palazzo.text.hashed import COVER
 from palazzo.text.pieces import error_lines, split_span
 from palazzo.text.sections import DocumentKind, cut_document
@@ -93,6 +95,7 @@ class Belief:
 
     trust: Trust
     approved: Trust
+    is_quoted: bool = False
 
     @property
     def is_outside(self) -> bool:
@@ -104,6 +107,11 @@ def belief(item: CutItem, part: Part) -> Belief:
     """Return whom to believe for a part of an item."""
     said = "tool" if part.start in item.local and part.kind == "tool_result" else trust_of_part(part, item.trust)
     return Belief("external" if part.start in item.outside else said, approved_trust(said))
+
+
+QUOTED_ROLE = "quoted"
+"""Who speaks in a drawer of what a person quotes: not the person."""
+_QUOTED = Belief("external", "tool", is_quoted=True)
 
 
 def _least(beliefs: Iterable[Belief]) -> Belief:
@@ -224,10 +232,12 @@ def without(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
 def _exchanges(items: Sequence[CutItem]) -> Iterator[Draft]:
     group: list[CutSpan] = []
     size = 0
-    outside = False
+    outside = (False, False)
     for span, barrier in _prose(items):
         length = span.end - span.start
-        was, outside = outside, span.belief is not None and span.belief.is_outside
+        belief_of_span = span.belief
+        was = outside
+        outside = (belief_of_span.is_outside, belief_of_span.is_quoted) if belief_of_span else (False, False)
         if group and (barrier or outside != was or size + length > DRAWER_CHARACTERS):
             yield _exchange(group)
             group, size = [], 0
@@ -261,8 +271,25 @@ def _said(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
         if part.kind == "text":
             believed = belief(item, part)
             injected = told_ranges(item.text, part, item.role)
+            quoted = [] if believed.is_outside else quoted_ranges(item.text, part, item.role, item.trust)
             for low, high in without(part.start, part.end, injected) if injected else ((part.start, part.end),):
-                yield low, high, believed
+                yield from _with_quotations(low, high, believed, quoted)
+
+
+def _with_quotations(
+    start: int, end: int, believed: Belief, quoted: Sequence[Quotation]
+) -> Iterator[tuple[int, int, Belief]]:
+    """Yield a stretch in pieces: what the person says, and what the person quotes."""
+    at = start
+    for one in quoted:
+        low, high = max(at, one.start), min(end, one.end)
+        if low < high:
+            if at < low:
+                yield at, low, believed
+            yield low, high, _QUOTED
+            at = high
+    if at < end:
+        yield at, end, believed
 
 
 def _exchange(spans: Sequence[CutSpan]) -> Draft:
@@ -270,6 +297,8 @@ def _exchange(spans: Sequence[CutSpan]) -> Draft:
     roles = list(dict.fromkeys(span.item.role for span in joined))
     author = next((span.item.author for span in joined if span.item.author), "")
     worth = _least(span.belief for span in spans if span.belief is not None)
+    if all(span.belief is not None and span.belief.is_quoted for span in spans):
+        return Draft("exchange", tuple(joined), tuple(spans), QUOTED_ROLE, worth, tags=(tagging.QUOTED,))
     return Draft("exchange", tuple(joined), tuple(spans), "+".join(roles), worth, "", author)
 
 

@@ -17,10 +17,12 @@ from palazzo.derive import cutting, material
 from palazzo.derive.acting import ActsOnItems
 from palazzo.derive.cutting import CutItem, CutSpan
 from palazzo.derive.failure_isolation import process_text
+from palazzo.derive.heard_words import heard_words
 from palazzo.derive.own_setting import own_sources
 from palazzo.derive.session_state import Moment
 from palazzo.derive.tainting import Row, Tainting, is_human
 from palazzo.model import Micros, Part
+from palazzo.security.echoes import WINDOW, Heard
 from palazzo.security.own_sources import OwnSources
 from palazzo.store import acts, items, outside, redaction, sources
 from palazzo.store.database import Connection
@@ -65,9 +67,10 @@ def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem]
     if begins:
         since["began"] = Micros(said_items[0].filed.created_at)
     for mark in due_marks ^ stored_marks:
-        if mark.kind in ("met", "gave", "fetched", "made"):
+        if mark.kind in ("met", "quoted", "snippet", "gave", "fetched", "made"):
             at = Micros(times[mark.item])
-            since[mark.kind] = min(at, since.get(mark.kind, at))
+            kind = "met" if mark.kind in ("quoted", "snippet") else mark.kind
+            since[kind] = min(at, since.get(kind, at))
     is_changed = bool(since.keys() - {"began"})
     return Settled(marked, is_changed, around.following(since), [row.item.row for row in rows], failed)
 
@@ -97,6 +100,7 @@ def _compared(
         tainted=outside.has_met(connection, thread, human.ordinal, start),
         met=outside.has_met(connection, thread, high=start),
         since=human.at,
+        has_snippet=outside.has_snippet(connection, thread, start),
         begins=start == _BEFORE_ALL,
     )
     begins = {segment[0].row for segment in cutting.segments(said_items)}
@@ -200,6 +204,20 @@ class _Around:
         transcripts = [one for one in self._family if one.source != self.thread.source and one.name == ""]
         spoke = (material.human_until(self._connection, one, at).at for one in transcripts)
         return outside.met_in(self._connection, transcripts, Micros(max((since, *spoke))), at)
+
+    def words_before(self) -> Sequence[Heard]:
+        found: list[list[Heard]] = []
+        size = 0
+        first_met = outside.first_met(self._connection, self.thread)
+        for row in material.rows_before(self._connection, self.thread, self.start):
+            (item,), _ = material.load_unmarked(self._connection, [row])
+            marks = outside.of_items(self._connection, [row])
+            heard = heard_words(item, marks, is_local=first_met is None or item.ordinal <= first_met)
+            found.append(heard)
+            size += sum(len(one.text) for one in heard)
+            if size >= WINDOW:
+                break
+        return [one for heard in reversed(found) for one in heard]
 
     def following(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
         """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when.

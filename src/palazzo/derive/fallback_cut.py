@@ -19,8 +19,9 @@ from palazzo.derive.cutting import (
     without,
 )
 from palazzo.derive.failure_isolation import process_text
-from palazzo.derive.telling import approved_trust, least_trust, trust_of_part
+from palazzo.derive.telling import approved_trust, trust_of_part
 from palazzo.model import DrawerKind
+from palazzo.security.trust_order import least_trust
 
 PreparedDraft = TypeVar("PreparedDraft")
 

@@ -113,6 +113,16 @@ def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
     return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_BEFORE_ALL, Micros(_BEFORE_ALL)))
 
 
+def rows_before(connection: Connection, thread: Thread, ordinal: int) -> Iterator[int]:
+    """Yield the row ids of what was said in a thread before the ordinal, the last first."""
+    rows = connection.execute(
+        "SELECT id FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message' AND standing = 'said'"
+        " ORDER BY ordinal DESC, recorded_at DESC, uid DESC",
+        (*thread, ordinal),
+    )
+    return (int(row) for (row,) in list(rows))
+
+
 def has_begun(connection: Connection, thread: Thread, ordinal: int) -> bool:
     """Whether anything was said in a thread before the ordinal."""
     rows = connection.execute(

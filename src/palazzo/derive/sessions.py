@@ -11,7 +11,7 @@ from palazzo.derive.cutting import CutItem, CutSpan, belief, without
 from palazzo.derive.digest_turns import Said
 from palazzo.derive.failure_isolation import session_label
 from palazzo.derive.memory_calls import answers_of_memory
-from palazzo.derive.telling import told_ranges
+from palazzo.derive.telling import quoted_ranges, told_ranges
 from palazzo.model import Micros, Part
 from palazzo.store import digests
 from palazzo.store.changes import Change, ChangeKind
@@ -91,6 +91,14 @@ def _said(item: CutItem, on: ActsOnItems, with_outside: bool, answered: Set[str]
             continue
         part = replace(one, trust="external") if outside else one
         injected = told_ranges(item.text, part, item.role)
+        if not outside:
+            quoted = quoted_ranges(item.text, part, item.role, item.trust)
+            injected = sorted([*injected, *((quote.start, quote.end) for quote in quoted)])
+            if with_outside:
+                spans = (without(quote.start, quote.end, told_ranges(item.text, part, item.role)) for quote in quoted)
+                yield from (
+                    replace(part, start=low, end=high, trust="external") for some in spans for low, high in some
+                )
         if not injected:
             yield part
             continue

@@ -15,7 +15,7 @@ class Summing(OfSessions):
     """The consumer that keeps the lines of digests."""
 
     name = "digest"
-    version = 6
+    version = 7
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions."""

@@ -6,7 +6,10 @@
                           reports that had met such words, or of whose work nothing is known; a summary of a
                           session that had; the task that such an agent gives to another; recorded words
                           from outside that a memory hands back
+                          what a person quotes, pastes or fences, but for program text
     from then on          what the agent says and calls for is tainted, and what its calls print
+    turns later           what the agent says and calls for is tainted where it repeats untrusted words
+                          (`security/echoes`)
 
 A row does not depend on later ones, and on those before its stretch only by what `Around` tells. So a session that is
 taken in piece by piece is marked as one that is taken in at once.
@@ -15,17 +18,20 @@ taken in piece by piece is marked as one that is taken in at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from palazzo.derive.call_arguments import arguments_of
 from palazzo.derive.cutting import CutItem, belief
+from palazzo.derive.heard_words import heard_words, holds_echo
 from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.session_state import Left, Moment, SessionState, written_program
 from palazzo.derive.targets import is_edit
+from palazzo.derive.telling import quoted_ranges
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Micros, Part, Standing
 from palazzo.security.command_trust import CommandEffect
+from palazzo.security.echoes import Echoes, Heard
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project
 from palazzo.security.tool_trust import command_in, is_own_server, is_reader, is_shell, judge_tool
@@ -125,6 +131,10 @@ class Around(Protocol):
         """Whether an agent that had met words from outside gave the task with which a thread begins."""
         ...
 
+    def words_before(self) -> Sequence[Heard]:
+        """Return what was said in the thread before the stretch, as far back as echoes are looked for."""
+        ...
+
     def heard(self, row: CutItem, since: Micros) -> bool:
         """Whether the transcript of a session of which only a hook told met words from outside in this turn."""
         ...
@@ -147,13 +157,20 @@ class Tainting:
     when a person last spoke.
     """
 
-    def __init__(self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool) -> None:
+    def __init__(
+        self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool, has_snippet: bool = False
+    ) -> None:
         self._around, self.tainted, self.met, self.since, self._begins = around, tainted, met, since, begins
         self._state = SessionState(around.hashed)
         self._state.before_made = around.made
         self._awaited: set[str] = set()
         self._calls: dict[str, _Call] = {}
         """By id, those of this segment."""
+        self._has_snippet = has_snippet
+        self._echoes: Echoes | None = None
+        """What the thread has heard, from the first time on that an agent speaks after untrusted words."""
+        self._unheard: list[Heard] = []
+        """What was heard in this stretch before that."""
 
     def begin_segment(self) -> None:
         """Know no calls of the segment before: a result that comes after its end is for itself."""
@@ -161,7 +178,11 @@ class Tainting:
 
     def take(self, row: Row) -> Iterator[Mark]:
         """Yield the marks of the next row."""
-        yield from self._row(row)
+        met_before = self.met
+        marks = list(self._row(row))
+        yield from marks
+        if row.standing == "said":
+            self._hear(heard_words(row.item, marks, is_local=not met_before))
         self._begins = self._begins and row.standing != "said"
 
     def distrust(self, item: CutItem) -> Iterator[Mark]:
@@ -178,6 +199,7 @@ class Tainting:
             return
         if row.standing == "said" and is_human(item):
             self.tainted, self.since = False, Micros(item.filed.created_at)
+            yield from self._quotes(item)
         elif self._begins and (row.standing, item.role) == ("said", "user") and self._around.was_led_astray(item):
             yield self._meets(item, parts_of(item)[0].start)
         if row.standing == "meta" and item.role == "user" and _NOTIFIES.search(item.text):
@@ -187,6 +209,35 @@ class Tainting:
             self.tainted = True
         for part in parts_of(item):
             yield from self._part(item, part)
+
+    def _quotes(self, item: CutItem) -> Iterator[Mark]:
+        """Mark what a person quotes. Program text taints nothing by itself: only its echoes are looked for."""
+        for part in parts_of(item):
+            for quoted in quoted_ranges(item.text, part, item.role, item.trust):
+                if self._around.is_approved(item, part):
+                    continue
+                if quoted.kind == "code":
+                    self._has_snippet = True
+                    yield Mark(item.row, quoted.start, "snippet")
+                else:
+                    self.tainted = self.met = True
+                    yield Mark(item.row, quoted.start, "quoted")
+
+    def _hear(self, heard: Sequence[Heard]) -> None:
+        if self._echoes is None:
+            self._unheard += heard
+            return
+        for one in heard:
+            self._echoes.hear(one)
+
+    def _is_echo(self, item: CutItem, part: Part) -> bool:
+        """Whether an agent repeats untrusted words that came turns before."""
+        if not (self.met or self._has_snippet) or not holds_echo(item, part):
+            return False
+        if self._echoes is None:
+            self._echoes = Echoes([*self._around.words_before(), *self._unheard])
+            self._unheard = []
+        return self._echoes.are_in(item.text[part.start : part.end])
 
     def _part(self, item: CutItem, part: Part) -> Iterator[Mark]:
         if belief(item, part).is_outside and self._is_local_after_all(part):
@@ -200,7 +251,7 @@ class Tainting:
             yield from self._call(item, part)
         elif part.kind == "tool_result":
             yield from self._result(item, part)
-        elif self.tainted and belief(item, part).trust != "user":
+        elif belief(item, part).trust != "user" and (self.tainted or self._is_echo(item, part)):
             yield Mark(item.row, part.start, "tainted")
 
     def _is_local_after_all(self, part: Part) -> bool:
@@ -208,7 +259,8 @@ class Tainting:
         return call is not None and call.is_local and not call.looks
 
     def _call(self, item: CutItem, part: Part) -> Iterator[Mark]:
-        if self.tainted:
+        tainted = self.tainted or self._is_echo(item, part)
+        if tainted:
             yield Mark(item.row, part.start, "tainted")
             if _plain(part.name) in _AGENTS:
                 yield Mark(item.row, part.start, "gave")
@@ -229,7 +281,7 @@ class Tainting:
             yield Mark(item.row, part.start, "awaited", self._around.hashed(part.call))
         searches = effect.shows_diff or _searches(part.name, command)
         is_judged = is_shell(part.name) or is_reader(part.name) or is_allowed
-        self._calls[part.call] = _Call(self.tainted, looks, searches, remembers, effect.is_local and is_judged)
+        self._calls[part.call] = _Call(tainted, looks, searches, remembers, effect.is_local and is_judged)
 
     def _judged(
         self, item: CutItem, part: Part, arguments: dict[str, object], project: Project

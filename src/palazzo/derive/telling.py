@@ -8,24 +8,19 @@ had been said, and injected again as if it were new.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from palazzo.guard.fences import FENCE
 from palazzo.guard.injected import NOTICE, SAVE, answer_spans, host_spans, is_first, palazzo_spans, save_spans
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Part, Trust
+from palazzo.security.quoted_text import Quotation, quotations
+from palazzo.security.trust_order import least_trust
 
 Range = tuple[int, int]
 
-_TRUST_ORDER: tuple[Trust, ...] = ("user", "agent", "repo", "tool", "external")
 _REMINDER = re.compile(r"^<system-reminder>.*?</system-reminder>", re.DOTALL | re.MULTILINE)
 _TAG = re.compile(r"<([\w-]+)")
 _MENTION = re.compile(r"\s*(?:[^\n]{0,400}\n)?\[[^\[\]\n]{0,400}\]\s*")
-
-
-def least_trust(labels: Iterable[Trust]) -> Trust:
-    """Return the least trusted of the labels: a drawer is worth no more than its worst words."""
-    return max(labels, key=_TRUST_ORDER.index, default="external")
 
 
 def trust_of_part(part: Part, item: Trust) -> Trust:
@@ -76,6 +71,14 @@ def told_ranges(text: str, part: Part, role: str) -> list[Range]:
     if part.kind == "tool_result" and is_memory_tool(part.name):
         return [(part.start, part.end)]
     return injected_ranges(text, part.start, part.end, "tool" if part.kind in ("tool_call", "tool_result") else role)
+
+
+def quoted_ranges(text: str, part: Part, role: str, trust: Trust) -> list[Quotation]:
+    """Return the stretches of a part of a row of that trust that a person quotes, pastes or fences, sorted."""
+    if part.kind != "text" or role != "user" or trust_of_part(part, trust) != "user":
+        return []
+    found = quotations(text[part.start : part.end])
+    return [Quotation(part.start + one.start, part.start + one.end, one.kind) for one in found]
 
 
 def is_mention(text: str) -> bool:

@@ -34,6 +34,7 @@ from palazzo.store import (
     past,
     retired_keywords,
     sources,
+    sync_devices,
     tombstones,
     unfinished,
     vectors,
@@ -70,6 +71,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
         yield from _truth(checked)
         yield _checked(checked, "imports", _imports)
         yield _checked(checked, "variants", _variants)
+        yield _checked(checked, "provenance", _provenance)
         yield _checked(checked, "places", _places)
         yield _checked(checked, "drawers", lambda connection: _drawers(connection, told))
         yield _checked(checked, "keywords", _keywords)
@@ -140,6 +142,8 @@ def _chain(connection: Connection) -> Finding:
     why = links.absent_links(connection)
     told = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
     but = f", but those that are absent by record ({told})" if told else ""
+    if lost := links.lost_items(connection):
+        but += f"; {len(lost):,} items cannot be read, or not as they were archived: {_summary(lost)}"
     waits = "; of what an import brought they are still to come" if are_to_come else ""
     return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
 
@@ -174,6 +178,16 @@ def _variants(connection: Connection) -> Finding:
     if not variants:
         return True, "no imported item has other words than here"
     return True, f"{len(variants):,} imported items have other words than here; yours stay: {_summary(variants)}"
+
+
+def _provenance(connection: Connection) -> Finding:
+    """Name what was refused of remotes, and words that nobody who may has erased. Nothing here is damaged by it."""
+    refused = [f"remote '{one.remote}': {one.reason}" for one in sync_devices.refusals(connection)]
+    unproven = [uid.hex() for uid in sync_devices.unproven(connection)]
+    if unproven:
+        count = f"{len(unproven):,} item{'' if len(unproven) == 1 else 's'}"
+        refused.append(f"{count} lost their words by no erasure that is known: {_summary(unproven)}")
+    return True, _summary(refused) or "all that came by remotes is from devices that may write"
 
 
 # --- what is derived ---------------------------------------------------------------------------------------

@@ -101,10 +101,9 @@ def _is_of_the_future(work: Work, record: Record) -> bool:
 def _stored_row(work: Work, record: Record) -> tuple[Table, int] | None:
     """The row of a record of the same id, and its table; None where there is none."""
     rule = _RULES[type(record)]
-    if isinstance(rule, str) or rule.table is None:
-        return None
-    row = work.find(rule.table, wire.key_of(record)[1])
-    return None if row is None else (rule.table, row)
+    table = _TABLES.get(type(record)) if isinstance(rule, str) else rule.table
+    row = None if table is None else work.find(table, wire.key_of(record)[1])
+    return None if table is None or row is None else (table, row)
 
 
 def note_added(work: Work, record: Record) -> None:
@@ -112,6 +111,13 @@ def note_added(work: Work, record: Record) -> None:
     row = _stored_row(work, record)
     if row is not None:
         foreign_rows.mark(work.connection, row[0], [row[1]])
+
+
+def note_change(work: Work, record: Record) -> None:
+    """Say in the import's change group that a record was added."""
+    row = None if work.change is None else _stored_row(work, record)
+    if work.change is not None and row is not None:
+        work.change.add(work.connection, row[0], [row[1]])
 
 
 def note_vouched(work: Work, record: Record) -> None:
@@ -316,6 +322,8 @@ class _Rule:
     judge: Callable[[Work, Any], Verdict | bool]
 
 
+_TABLES: dict[type, Table] = {records.PredicateRule: "predicate_rule"}
+"""Tables of records of which none is accepted from another person."""
 _RULES: dict[type, _Rule | Verdict] = {
     records.Device: "dropped",  # its links have digests of items as they are there; here items get links of ours
     records.Link: "dropped",

@@ -9,33 +9,57 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from palazzo.archive import chain
 from palazzo.derive import lagging, rebuild
 from palazzo.derive.anchoring import ANCHORING
 from palazzo.derive.mending import MENDING
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.exchange import device_register
+from palazzo.exchange.device_cards import Invitation, shown_name
 from palazzo.model import Micros
-from palazzo.store import items, redaction, syncing
+from palazzo.store import items, redaction, sync_devices, syncing
 from palazzo.store.database import Connection, Database
+from palazzo.store.sync_devices import DeviceRow
 
 _FORMAT, _VERSION = "palazzo key", 1
-_LARGEST = 4_096
+_LARGEST = 64 * 1024
+_MOST_DEVICES = 20
+"""Devices that a key file names: with more than some 4,000 bytes an older Palazzo cannot read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What devices of one palace have in common: its id (hex), and the key of its marks and tombstones."""
+    """What devices of one palace have in common: its id (hex), and the key of its marks and tombstones.
+
+    A key file also holds an invitation for the device that joins, and the devices that it is to trust. `devices` is
+    None in a file of an older Palazzo.
+    """
 
     palace: str
     key: bytes
+    invitation: Invitation | None = field(default=None, compare=False)
+    devices: Mapping[bytes, DeviceRow] | None = field(default=None, compare=False)
 
 
 def shared(connection: Connection) -> Shared:
     """Return what other devices need to join this palace."""
     return Shared(palace_id(connection), redaction.fingerprint_key(connection))
+
+
+def invitation(connection: Connection, now: Micros) -> Shared:
+    """Return what another device needs to join this palace and to be trusted by its devices."""
+    own, palace = device_id(connection), palace_id(connection)
+    made = device_register.invite(connection, palace, own, device_name(connection), now)
+    rows = sync_devices.rows(connection)
+    devices = {uid: row for uid, row in rows.items() if row.may not in ("", "nothing") and uid != own}
+    some = sorted(devices)[: _MOST_DEVICES - 1]
+    return Shared(
+        palace, redaction.fingerprint_key(connection), made, {uid: devices.get(uid, rows[uid]) for uid in (own, *some)}
+    )
 
 
 def palace_id(connection: Connection) -> str:
@@ -55,7 +79,14 @@ def device_name(connection: Connection) -> str:
 
 def dump(what: Shared) -> bytes:
     """Return it as bytes: for a file that is its owner's alone, or to be sealed."""
-    told = {"format": _FORMAT, "version": _VERSION, "palace": what.palace, "key": what.key.hex()}
+    told: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "palace": what.palace, "key": what.key.hex()}
+    if what.invitation is not None:
+        told["invitation"] = what.invitation.dump()
+    if what.devices is not None:
+        told["devices"] = {
+            uid.hex(): {"name": row.name, "public": row.public_key.hex(), "may": row.may, "at": row.decided_at}
+            for uid, row in what.devices.items()
+        }
     return json.dumps(told, separators=(",", ":")).encode()
 
 
@@ -65,14 +96,28 @@ def load(raw: bytes, where: str) -> Shared:
         told = json.loads(raw)
         if told["format"] != _FORMAT or told["version"] != _VERSION:
             raise ValueError(told["version"])
-        found = Shared(bytes.fromhex(told["palace"]).hex(), bytes.fromhex(told["key"]))
+        found = Shared(
+            bytes.fromhex(told["palace"]).hex(),
+            bytes.fromhex(told["key"]),
+            Invitation.load(told["invitation"]) if "invitation" in told else None,
+            {bytes.fromhex(uid): _device(uid, row) for uid, row in told["devices"].items()}
+            if "devices" in told
+            else None,
+        )
         if len(found.palace) != 32 or len(found.key) != redaction.KEY_BYTES:
             raise ValueError("its key")
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise UsageError(
             f"{where} is not the key of a palace; name the file that 'palazzo sync init --save-key FILE' wrote."
         ) from None
     return found
+
+
+def _device(uid: str, row: Any) -> DeviceRow:
+    may = row["may"]
+    if may not in sync_devices.RIGHTS or type(row["at"]) is not int:
+        raise ValueError("its devices")
+    return DeviceRow(bytes.fromhex(uid), shown_name(row["name"]), bytes.fromhex(row["public"]), may, row["at"])
 
 
 def save(what: Shared, path: Path) -> None:
@@ -126,9 +171,12 @@ def become_another_device(database: Database, now: Micros, theirs: Mapping[int, 
     What both have stays the former device's; what this one has linked since is linked anew, as the new device's first.
     """
     with database.transaction() as connection:
-        own = syncing.links_of_own(connection)
+        own, former_uid = syncing.links_of_own(connection), device_id(connection)
         kept = 0
         while kept + 1 in own and own[kept + 1] == theirs.get(kept + 1):
             kept += 1
         former = syncing.become_another(connection, os.urandom(16), now)
+        device_register.become_another(
+            connection, former_uid, device_id(connection), device_name(connection), palace_id(connection), now
+        )
         chain.relink(connection, items.hand_over_links(connection, chain.OWN_DEVICE, former, kept))

@@ -21,7 +21,7 @@ from palazzo.archive.incoming_items import Authority
 from palazzo.derive import follow
 from palazzo.derive.cut import Cutter, recut_document
 from palazzo.exchange import foreign_records, merging_deeds, merging_facts, merging_items, merging_places, wire
-from palazzo.exchange.merging_work import Missing, Outcome, Report, Work
+from palazzo.exchange.merging_work import ImportChange, Missing, Outcome, Report, Work
 from palazzo.exchange.records import (
     Act,
     Arrangement,
@@ -121,17 +121,18 @@ def merge(
     vouch: bool = False,
     imported: Import | None = None,
     origin: Origin = OWN_DEVICE,
+    change: ImportChange | None = None,
 ) -> Report:
     """Merge records into a palace, in the order in which they come, in transactions of bounded size.
 
     The caller has checked them whole. What was interrupted is finished by merging the same again. A `dry_run` changes
     nothing and tells what would have been done. With `vouch` what no link tells of in the end gets one of this device.
-    While a file is `imported`, the palace knows that it is, until all of it is here.
+    While a file is `imported`, the palace knows that it is, until all of it is here. What is new goes into `change`.
     """
     on_progress = progress or (lambda done: None)
     records = map(origin.limit, records)
     if not dry_run:
-        return _merge(database, records, clock, on_progress, vouch, imported, origin.authority)
+        return _merge(database, records, clock, on_progress, vouch, imported, origin.authority, change)
     found: list[Report] = []
     with contextlib.suppress(_TakeBack), database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
@@ -158,6 +159,7 @@ def _merge(
     vouch: bool,
     imported: Import | None,
     authority: Authority,
+    change: ImportChange | None,
 ) -> Report:
     report, done = Report(), 0
     known_rows: dict[tuple[str, str], int] = {}
@@ -168,13 +170,14 @@ def _merge(
         with database.transaction() as connection:
             if imported is not None and not done:
                 unfinished.begin(connection, imported)
-            later += _merge_batch(Work(connection, guard, clock(), report, known_rows, authority), batch, prepared)
+            work = Work(connection, guard, clock(), report, known_rows, authority, change)
+            later += _merge_batch(work, batch, prepared)
         database.step()
         done += len(batch)
         on_progress(done)
     with database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
-        _finish(Work(connection, guard, clock(), report, known_rows, authority), later)
+        _finish(Work(connection, guard, clock(), report, known_rows, authority, change), later)
         if vouch:
             merging_items.link_unlinked(connection)
         if imported is not None:
@@ -261,7 +264,10 @@ def _merge_record(work: Work, record: Record, merge_one: Callable[[Work, Any], O
     if work.authority == "other":
         _merge_foreign(work, record, kind, merge_one)
         return
-    work.report.note(kind, merge_one(work, record))
+    outcome = merge_one(work, record)
+    work.report.note(kind, outcome)
+    if outcome == "added":
+        foreign_records.note_change(work, record)
     if work.authority == "owner":
         foreign_records.note_vouched(work, record)
 
@@ -280,6 +286,7 @@ def _merge_foreign(work: Work, record: Record, kind: str, merge_one: Callable[[W
         work.report.note(kind, outcome)
         if outcome == "added":
             foreign_records.note_added(work, record)
+            foreign_records.note_change(work, record)
 
 
 def settle(work: Work) -> None:

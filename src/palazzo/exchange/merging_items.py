@@ -78,6 +78,8 @@ def _note_origin(work: Work, came: Sequence[Item], result: Taken) -> None:
     """Record variants, and which items came from another person."""
     foreign_rows.note_variants(work.connection, result.variants, work.now)
     work.report.variants.update(uid.hex() for uid, _ in result.variants)
+    if work.change is not None:
+        work.change.add(work.connection, "item", result.added)
     if work.authority == "other":
         foreign_rows.mark(work.connection, "item", result.added)
     elif work.authority == "owner":

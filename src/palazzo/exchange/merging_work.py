@@ -7,6 +7,7 @@ before anything of the record is written.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -14,8 +15,9 @@ from typing import Literal, NamedTuple
 from palazzo.archive.guarding import Guard
 from palazzo.archive.incoming_items import Authority
 from palazzo.model import Micros
-from palazzo.store import tombstones
+from palazzo.store import groups, tombstones
 from palazzo.store.database import Connection, Value, well_formed
+from palazzo.store.groups import MemberKind
 from palazzo.store.packs import PackReader
 
 Outcome = Literal["added", "changed", "same"]
@@ -72,6 +74,45 @@ class Report:
             {"added": self.added, "changed": self.changed, "same": self.same}[outcome][kind] += number
 
 
+class ImportChange:
+    """The change group of an import, by which `undo` takes it back as a whole: it begins with what is new.
+
+    It is told to nobody before it is undone: an export of what was imported is then the same as what it came from.
+    """
+
+    def __init__(self, uid: bytes, actor: str, at: Micros, summary: str) -> None:
+        self._uid, self._actor, self._at, self._summary = uid, actor, at, summary
+        self._row: int | None = None
+
+    @property
+    def uid(self) -> str | None:
+        """The id of the group, None where nothing was new."""
+        return None if self._row is None else self._uid.hex()
+
+    def add(self, connection: Connection, table: str, rows: Sequence[int]) -> None:
+        """Say that the import added rows of a table, as far as one that is taken back needs that."""
+        kind = _MEMBERS.get(table)
+        if kind is None or not rows:
+            return
+        if self._row is None:
+            self._row = groups.begin(
+                connection, self._uid, self._actor, groups.IMPORT_OF_EXPORT, self._at, self._summary
+            )
+        groups.add(connection, self._row, kind, rows)
+        groups.count(connection, self._row, len(rows))
+
+
+_MEMBERS: dict[str, MemberKind] = {
+    "item": "note",
+    "fact_version": "fact+",
+    "entity_link": "link+",
+    "predicate_rule": "predicate",
+    "arrangement": "arrangement",
+    "tunnel": "tunnel+",
+}
+"""What a group's member of a row of each table is. Acts and states are of items that are forgotten."""
+
+
 class Version(NamedTuple):
     """A row that counts from one time to another. Of several about the same only the last one counts for good."""
 
@@ -93,9 +134,11 @@ class Work:
         report: Report,
         known_rows: dict[tuple[str, str], int],
         authority: Authority = "device",
+        change: ImportChange | None = None,
     ) -> None:
         self.connection, self.guard, self.now, self.report = connection, guard, now, report
         self.authority: Authority = authority
+        self.change = change
         self.is_ending = False
         """Whether all records have been read, and only those that waited for others remain."""
         self._known_rows = known_rows

@@ -8,26 +8,31 @@ refers to what another device has yet to tell is merged again once that has come
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from palazzo.errors import RemoteRewritten, SegmentUnreadable
+from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
 from palazzo.exchange import clock as clocks
-from palazzo.exchange import segments
+from palazzo.exchange import device_rights, segments
 from palazzo.exchange.clock import Skew
+from palazzo.exchange.device_register import FULL, DeviceRegister
 from palazzo.exchange.erased_elsewhere import seek
 from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.merging import Report, merge
-from palazzo.exchange.pushing import PENDING, Progress, fingerprint, own_head
+from palazzo.exchange.merging_items import link_unlinked
+from palazzo.exchange.own_heads import PENDING, forged_head, own_head
+from palazzo.exchange.pushing import Progress, fingerprint
 from palazzo.exchange.records import Header, Item, Link, Record
 from palazzo.exchange.remotes import Remote, There
 from palazzo.exchange.segments import Head, Opened, Sealing, SegmentName
 from palazzo.exchange.wire import NewerFormat, from_line
 from palazzo.model import Micros
-from palazzo.store import redaction, syncing
-from palazzo.store.database import Database
+from palazzo.store import redaction, sync_devices, syncing
+from palazzo.store.database import Connection, Database
+from palazzo.store.sync_devices import Right
 from palazzo.store.syncing import RemoteRow, Seen
 
 _ROUNDS = 3
@@ -39,7 +44,8 @@ class Pulled:
     """What came from a remote: segments, and what merging them did, over all of them.
 
     `behind` says of devices, by id, why what they told last is not here. `missing` is how many records refer to what
-    no device has told yet. `erased` is how many erasures of other devices were carried out here.
+    no device has told yet. `erased` is how many erasures of other devices were carried out here. `refused` says why of
+    devices nothing was taken in, or not all; these are in `behind`, too.
     """
 
     segments: int = 0
@@ -53,6 +59,7 @@ class Pulled:
     forked: set[str] = field(default_factory=set)
     variants: set[str] = field(default_factory=set)
     behind: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     skews: dict[str, Skew] = field(default_factory=dict)
 
     def take(self, report: Report) -> None:
@@ -63,14 +70,20 @@ class Pulled:
         self.forked |= report.forked
         self.variants |= report.variants
 
+    def refuse(self, device: str, reason: str) -> None:
+        """Note why nothing, or not all, of a device was taken in."""
+        self.behind[device] = self.refused[device] = reason
+
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A segment that was read: its records, and by what they are known."""
+    """A segment that was read: its records, the lines that they stood in, and what of it its device may write."""
 
     opened: Opened
     records: tuple[Record, ...]
     lines: tuple[bytes, ...]
+    allowed: tuple[Record, ...]
+    may: Right
 
 
 def pull(
@@ -92,29 +105,113 @@ def pull(
     before that stay, and are noted.
     """
     there = transport.look()
-    own_head(database, remote, device, there, transport.address)
-    known = _known(database, remote, device)
+    done = Pulled(behind=dict(there.damaged))
+    done.behind.pop(device.hex(), None)
+    if forged_head(database, remote, transport, device, there, sealing) is None:
+        own_head(database, remote, device, there, transport.address)
+    else:
+        done.refuse(device.hex(), _REPLACED)
     with database.snapshot() as connection:
         key = redaction.fingerprint_key(connection)
+        register = DeviceRegister.load(connection, palace, device)
+    known = _known(database, remote, device)
     _refuse_emptied(transport.address, there, known)
     heads = [head for uid, head in sorted(there.heads.items()) if uid != device.hex()]
     total = _count(there, heads, known)
-    done = Pulled(behind=dict(there.damaged))
-    done.behind.pop(device.hex(), None)
-    taking = _Taking(database, remote, clock, wall, done)
-    streams = [_told(transport, there, head, known, palace, sealing, key, done) for head in heads]
-    told = heapq.merge(*streams, key=lambda one: (one.header.clock, one.header.device))
-    if dry_run:
-        taking.try_out(told, progress, total)
-        return done
-    for opened in told:
-        progress("segments", done.segments, total)
-        taking.take(opened)
+    _heed_heads(transport, heads, known, palace, sealing, key, register)
+    taking = _Taking(database, remote, clock, wall, done, register)
+    for _ in range(_ROUNDS):
+        known = _known(database, remote, device)
+        streams = [_told(transport, there, head, known, palace, sealing, key, register, done) for head in heads]
+        told = heapq.merge(*streams, key=lambda one: (one.header.clock, one.header.device))
+        if dry_run:
+            taking.try_out(told, progress, total)
+            return done
+        for opened in told:
+            progress("segments", done.segments, total)
+            taking.take(opened)
+        heads = _admitted(heads, register, done)  # others may have said meanwhile that these may write
     taking.finish()
+    if taking.has_unlinked:
+        with database.transaction() as connection:
+            link_unlinked(connection)
     done.erased = seek(database, clock, progress)
     with database.transaction() as connection:
+        register.save(connection, remote.row)
+        _note_withheld(connection, remote, there, register, done)
+        refused = {bytes.fromhex(uid): reason for uid, reason in [*done.refused.items()][:_MOST_REFUSALS]}
+        sync_devices.keep_refusals(connection, remote.row, refused, clock())
         syncing.note_pulled(connection, remote.row, clock())
     return done
+
+
+def _heed_heads(
+    transport: Remote,
+    heads: Iterable[Head],
+    known: Mapping[str, SegmentName],
+    palace: str,
+    sealing: Sealing | None,
+    key: bytes,
+    register: DeviceRegister,
+) -> None:
+    """Learn first what devices that may do everything say of the others: nothing of a removed one is to come in."""
+    for head in heads:
+        uid = bytes.fromhex(head.device)
+        if known.get(head.device) == head.name or register.may(uid) != FULL or not register.rows[uid].public_key:
+            continue
+        with contextlib.suppress(SegmentUnreadable):  # it is told where its segments are read in order
+            content = transport.read(head.device, head.name)
+            opened = segments.read(content, head.name, head.device, palace, sealing, key)
+            if register.is_proven(opened):
+                register.heed(opened)
+
+
+_REPLACED = (
+    "Somebody without this device's key has replaced on the remote what this device told there; nothing of it was "
+    "taken in, and the next push tells all anew. Look who can write to the remote."
+)
+_MOST_REFUSALS = 20
+"""Refusals that are remembered of one remote: whoever can write to it can add devices without end."""
+
+
+def _admitted(heads: Iterable[Head], register: DeviceRegister, done: Pulled) -> list[Head]:
+    """Return the devices that were refused and may write by now, and forget that they were refused."""
+    again = [
+        head
+        for head in heads
+        if head.device in done.refused
+        and register.may(bytes.fromhex(head.device)) not in ("", "nothing")
+        and bytes.fromhex(head.device) in register.admitted
+    ]
+    for head in again:
+        del done.refused[head.device], done.behind[head.device]
+        register.admitted.discard(bytes.fromhex(head.device))
+    return again
+
+
+def _note_withheld(
+    connection: Connection, remote: RemoteRow, there: There, register: DeviceRegister, done: Pulled
+) -> None:
+    """Name the devices that others have read further than the remote goes now, and who removed this device."""
+    seen = syncing.seen(connection, remote.row)
+    for uid, claim in sync_devices.claims(connection, remote.row).items():
+        head = there.heads.get(uid.hex())
+        here = seen.get(uid)
+        places = [(0, 0), *((at.epoch, at.n) for at in (head, here) if at is not None)]
+        if max(places) < claim[:2] and register.may(uid) != "nothing" and uid.hex() not in there.damaged:
+            done.refuse(
+                uid.hex(),
+                f"Device {register.called(claim.claimed_by)} has read segment {claim.epoch}-{claim.n} of device "
+                f"{register.called(uid)} on this remote, and it is not there now: an older state of the remote was put "
+                "back, or something was taken away. Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on "
+                f"{register.called(uid)}.",
+            )
+    if register.removed_by is not None:
+        done.refuse(
+            register.own.hex(),
+            f"Device {register.called(register.removed_by)} takes nothing from this device any more; "
+            "'palazzo sync devices trust' on that device changes it.",
+        )
 
 
 def count_new(database: Database, remote: RemoteRow, transport: Remote, device: bytes) -> int:
@@ -153,6 +250,7 @@ def _told(
     palace: str,
     sealing: Sealing | None,
     key: bytes,
+    register: DeviceRegister,
     done: Pulled,
 ) -> Iterator[Opened]:
     """Yield what a device has told since; one that cannot be read to its end does not keep others back."""
@@ -164,8 +262,10 @@ def _told(
 
     try:
         yield from segments.follow(
-            fetch, there.names.get(head.device, ()), head, known.get(head.device), palace, sealing, key
+            fetch, there.names.get(head.device, ()), head, known.get(head.device), palace, sealing, key, register
         )
+    except SegmentRefused as error:
+        done.refuse(head.device, str(error))
     except SegmentUnreadable as error:
         done.behind[head.device] = str(error)
 
@@ -180,9 +280,12 @@ class _Taking:
         clock: Callable[[], Micros],
         wall: Callable[[], Micros],
         done: Pulled,
+        register: DeviceRegister,
     ) -> None:
         self._database, self._remote, self._clock, self._wall = database, remote, clock, wall
-        self._done = done
+        self._done, self._register = done, register
+        self.has_unlinked = False
+        """Whether items came without links of their own, from a device that may only add."""
         self._lacking: list[_Read] = []
         self._stopped: set[str] = set()
 
@@ -193,7 +296,7 @@ class _Taking:
             for opened in told:
                 progress("segments", self._done.segments, total)
                 read = self._read(opened)
-                yield from () if read is None else read.records
+                yield from () if read is None else read.allowed
 
         report = merge(self._database, records(), self._clock, dry_run=True)
         self._done.take(report)
@@ -215,11 +318,16 @@ class _Taking:
         if device in self._done.behind and device in self._stopped:
             return None
         try:
-            read = _Read(opened, tuple(_records(opened)), opened.lines)
+            records = tuple(_records(opened))
         except SegmentUnreadable as error:
             self._done.behind[device] = str(error)
             self._stopped.add(device)
             return None
+        self._register.heed(opened)
+        may = self._register.may(bytes.fromhex(device))
+        allowed, refused = device_rights.allowed(records, device, may)
+        self._refuse(device, may, refused)
+        read = _Read(opened, records, opened.lines, tuple(allowed), may)
         self._done.segments += 1
         self._done.devices.add(device)
         return read
@@ -241,9 +349,23 @@ class _Taking:
             self._lacking = left
 
     def _merge(self, read: _Read) -> int:
-        report = merge(self._database, read.records, self._clock)
+        report = merge(self._database, read.allowed, self._clock, origin=device_rights.origin_of(read.may))
         self._done.take(report)
+        if read.may == "add":
+            self.has_unlinked = True
+            self._refuse(read.opened.header.device, read.may, report.refused)
         return report.missing.total()
+
+    def _refuse(self, device: str, may: Right, refused: Counter[str]) -> None:
+        """Name what a device told that it may not."""
+        kinds = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in sorted(refused.items()) if n)
+        if kinds:
+            called = self._register.called(bytes.fromhex(device))
+            self._done.refuse(
+                device,
+                f"Device {called} may only {may}, so this of it was left out: {kinds}. 'palazzo sync devices trust "
+                f"{device[:8]}' lets it do more, and takes it in with the next pull.",
+            )
 
     def _note(self, read: _Read) -> None:
         """Note that a segment is here, what it held, and what its device's clock showed."""
@@ -262,6 +384,7 @@ class _Taking:
             if skew is not None:
                 self._done.skews[header.device] = skew
             name = read.opened.name
+            self._register.save(connection, self._remote.row)
             syncing.note_seen(connection, self._remote.row, device, Seen(name.epoch, name.n, name.hash, header.clock))
             syncing.note_chains(connection, self._remote.row, chains)
             syncing.note_sent(connection, self._remote.row, sent)

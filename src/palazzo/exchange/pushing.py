@@ -18,17 +18,20 @@ from hashlib import blake2b
 from typing import Literal, cast
 
 from palazzo.archive import chain
-from palazzo.exchange import reading, segments, withholding
+from palazzo.exchange import device_register, reading, segments, withholding
+from palazzo.exchange.device_cards import Signer
+from palazzo.exchange.own_heads import PENDING, forged_head, last_head, own_head
 from palazzo.exchange.records import Absent, Erasure, Item, Link, Record
-from palazzo.exchange.remotes import Remote, There, refuse_other
+from palazzo.exchange.remotes import Remote
 from palazzo.exchange.segments import Head, Sealing, Segment, Series
 from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
 from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
-from palazzo.store import redaction, syncing, tombstones
+from palazzo.store import redaction, sync_devices, syncing, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.items import Link as StoredLink
 from palazzo.store.items import last_link
+from palazzo.store.links import LOST
 from palazzo.store.syncing import RemoteRow, Seen
 
 _ITEMS_AT_ONCE = 200
@@ -36,8 +39,6 @@ _ITEMS_AT_ONCE = 200
 _HASH = 16
 _LINKS_LOOKED_AT, _OTHERS_LOOKED_AT = 500, 20_000
 """Links beyond those that are there, and other records, that somebody waits for who asks what a push would bring."""
-PENDING = b""
-"""Stands in `sync_seen` for the device whose head is about to be seen: this one."""
 Progress = Callable[[str, int, int], None]
 Place = tuple[bytes, int]
 """A link: its device's id, and its number."""
@@ -68,6 +69,11 @@ class _Bookkeeping:
     withheld: dict[Place, str] = field(default_factory=dict)
     released: list[Place] = field(default_factory=list)
     erasure: int = 0
+    decided: tuple[bytes, bytes] | None = None
+
+
+_TELL_THEIR_OWN = ("change", "erase")
+"""Devices that others take the chain of a device from. What came from one that may do less is told by this one."""
 
 
 def push(
@@ -88,12 +94,26 @@ def push(
     Raises RemoteUnusable, RemoteRewritten, DeviceCopied. What is interrupted is brought by the next push.
     """
     there = transport.look()
-    known = own_head(database, remote, device, there, transport.address)
+    forged = forged_head(database, remote, transport, device, there, sealing)
+    known = (
+        own_head(database, remote, device, there, transport.address)
+        if forged is None
+        else last_head(database, remote, device)
+    )
     done, notes = Pushed(), _Bookkeeping()
+    signer = None if dry_run else _signer(database, remote, device, called)
     with contextlib.closing(Database(database.path, "read")) as reader, reader.snapshot() as connection:
         notes.erasure = tombstones.newest_erasure(connection)
-        done.anew = known is not None and notes.erasure > remote.erasure
-        others = frozenset(bytes.fromhex(one) for one in there.heads) - {device}
+        done.anew = forged is not None or (known is not None and notes.erasure > remote.erasure)
+        devices = sync_devices.rows(connection)
+        others = frozenset(
+            uid for uid in map(bytes.fromhex, there.heads) if uid in devices and devices[uid].may in _TELL_THEIR_OWN
+        ) - {device}
+        notes.decided = _decided(connection, device)
+        is_decided = (
+            notes.decided is not None
+            and syncing.sent(connection, remote.row).get(notes.decided[0]) != (notes.decided[1])
+        )
         batches = _filled(_Telling(connection, remote, others, done, notes, progress).told())
         if dry_run:
             for _ in batches:
@@ -101,8 +121,8 @@ def push(
             return done
         series = Series.after(palace, device.hex(), known, anew=done.anew)
         head = transport.push(
-            _segments(batches, series, clock, sealing, redaction.fingerprint_key(connection), done),
-            expected=known,
+            _segments(batches, series, clock, sealing, redaction.fingerprint_key(connection), done, signer, is_decided),
+            expected=known if forged is None else forged,
             ready=lambda head: _note_ready(database, remote, head),
             called="" if sealing else called,
             anew=done.anew,
@@ -127,7 +147,8 @@ def waiting(connection: Connection, remote: RemoteRow, device: bytes) -> Waiting
     seen = syncing.seen(connection, remote.row)
     done, notes = Pushed(), _Bookkeeping()
     done.anew = device in seen and tombstones.newest_erasure(connection) > remote.erasure
-    others = frozenset(seen) - {device, PENDING}
+    may = sync_devices.rows(connection)
+    others = frozenset(uid for uid in seen if uid in may and may[uid].may in _TELL_THEIR_OWN) - {device, PENDING}
     telling = _Telling(connection, remote, others, done, notes, lambda what, done, total: None)
     links = telling.links()
     if links > _LINKS_LOOKED_AT or reading.count_small(connection) > _OTHERS_LOOKED_AT:
@@ -138,26 +159,23 @@ def waiting(connection: Connection, remote: RemoteRow, device: bytes) -> Waiting
     return Waiting(items, done.records.total() - 2 * items)  # each item comes with its link
 
 
-def own_head(database: Database, remote: RemoteRow, device: bytes, there: There, address: str) -> Head | None:
-    """This device's head on a remote, which this palace put there; None where it never put one."""
-    with database.snapshot() as connection:
-        seen = syncing.seen(connection, remote.row)
-    head = there.heads.get(device.hex())
-    before, pending = seen.get(device), seen.get(PENDING)
-    if head is not None and pending is not None and _is(head, pending):  # killed after others could see it
-        with database.transaction() as connection:
-            syncing.note_seen(connection, remote.row, device, pending)
-        return head
-    if head is not None and before is not None and _is(head, before):
-        return head
-    expected = None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
-    if device.hex() not in there.damaged:  # a damaged one is written anew
-        refuse_other(address, device.hex(), head, expected)
-    return expected
+def _signer(database: Database, remote: RemoteRow, device: bytes, called: str) -> Signer:
+    """This device's key, and its card for this remote."""
+    with database.transaction() as connection:
+        seen = {
+            uid: (one.epoch, one.n)
+            for uid, one in syncing.seen(connection, remote.row).items()
+            if uid not in (device, PENDING)
+        }
+        return device_register.signer(connection, device, called, seen)
 
 
-def _is(head: Head, seen: Seen) -> bool:
-    return (head.epoch, head.n, head.hash) == (seen.epoch, seen.n, seen.hash)
+def _decided(connection: Connection, device: bytes) -> tuple[bytes, bytes] | None:
+    """By what the person's decisions about devices are known in `sync_sent`, and their hash; None without any."""
+    decided = device_register.decided_here(connection, device)
+    if not decided:
+        return None
+    return tuple(blake2b(part, digest_size=_HASH).digest() for part in (b"devices", decided))  # type: ignore[return-value]
 
 
 def _segments(
@@ -167,19 +185,23 @@ def _segments(
     sealing: Sealing | None,
     key: bytes,
     done: Pushed,
+    signer: Signer | None,
+    is_decided: bool,
 ) -> Iterator[Segment]:
-    """Each batch is a segment: what it holds belongs together."""
+    """Each batch is a segment: what it holds belongs together. What was decided about devices needs one, too."""
     is_empty = True
     for lines in batches:
-        for segment in segments.write(lines, series, clock, sealing, key):
+        for segment in segments.write(lines, series, clock, sealing, key, signer):
             series = Series(series.palace, series.device, segment.name, segment.header.epoch)
             done.segments += 1
             done.bytes += len(segment.content)
             done.epoch = segment.header.epoch
             is_empty = False
             yield segment
-    if series.last is None and is_empty:  # an epoch of no records needs a segment that says so
-        yield from segments.write((), series, clock, sealing, key)
+    if is_empty and (series.last is None or is_decided):  # an epoch of no records needs a segment that says so
+        for segment in segments.write((), series, clock, sealing, key, signer, at_least_one=True):
+            done.epoch = segment.header.epoch
+            yield segment
 
 
 def _note_ready(database: Database, remote: RemoteRow, head: Head) -> None:
@@ -201,6 +223,9 @@ def _note_done(
             syncing.forget_sent(connection, remote.row)
         if head is not None:
             syncing.note_seen(connection, remote.row, device, Seen(head.epoch, head.n, head.hash, head.at))
+            sync_devices.note_heard(connection, device, head.at)
+            if notes.decided is not None:
+                notes.sent.append(notes.decided)
         syncing.forget_device(connection, remote.row, PENDING)
         syncing.note_sent(connection, remote.row, notes.sent)
         syncing.note_chains(connection, remote.row, notes.chains)
@@ -276,7 +301,7 @@ class _Telling:
     def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
         uid = device.hex()
         for one in syncing.links_beyond(self._connection, row, before, again):
-            absent = cast(Absent | None, one.absent)
+            absent = cast(Absent | None, "withheld" if one.absent == LOST else one.absent)
             yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
 
     def _lines_of_links(

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import palazzo
+from palazzo.archive.chain import BLIND
 from palazzo.exchange import reading_graph, selecting
 from palazzo.exchange.records import (
     FORMAT,
     VERSION,
+    Absent,
     Act,
     Device,
     Group,
@@ -34,7 +36,7 @@ from palazzo.exchange.records import (
     Wing,
 )
 from palazzo.exchange.selecting import Selected
-from palazzo.store import drawers
+from palazzo.store import drawers, groups, links
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
 from palazzo.store.listing import Listing
@@ -209,8 +211,11 @@ def _links(connection: Connection, selected: Selected | None) -> Iterator[Link]:
         "SELECT device.uid, seq, item_uid, digest, hash, absent FROM device CROSS JOIN link"
         " ON link.device = device.id ORDER BY device.uid, seq"
     ):
+        if absent == links.LOST and bytes(digest) == BLIND:
+            continue  # nothing is known of it
         if selected is None or bytes(item) in selected.item_ids:
-            yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(chained), absent)
+            why: Absent | None = "withheld" if absent == links.LOST else absent
+            yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(chained), why)
 
 
 # --- what was done, and what is known ----------------------------------------------------------------------
@@ -226,7 +231,7 @@ def _rest(connection: Connection, selected: Selected | None, tombstones: bool) -
 def _groups(connection: Connection, selected: Selected | None) -> Iterator[Group]:
     for row, uid, actor, at, verb, size, summary, undoes in connection.execute(
         "SELECT g.id, g.uid, g.actor, g.at, g.verb, g.size, g.summary, u.uid FROM change_group g"
-        " LEFT JOIN change_group u ON u.id = g.undoes ORDER BY g.uid"
+        f" LEFT JOIN change_group u ON u.id = g.undoes WHERE {groups.TOLD} ORDER BY g.uid"
     ):
         if selected is None or row in selected.groups:
             yield Group(_hex(uid), actor, at, verb, size, summary, _hex_or_none(undoes))

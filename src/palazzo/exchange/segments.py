@@ -3,8 +3,9 @@
     devices/<device>/head                               JSON: how far the device has come (`Head`)
     devices/<device>/<epoch>-<n>-<hash of the bytes>.seg
 
-A segment is compressed (zstd), ends with a proof that a device of the palace wrote it (`exchange/authenticity`), and
-may be sealed (`exchange/sealing`). Its first line is JSON and says which segment this is and which was before it
+A segment is compressed (zstd). Behind that stand the device's card (`exchange/device_cards`) with its signature, and a
+keyed hash that proves that a device of the palace wrote it (`exchange/authenticity`). All of it may be sealed
+(`exchange/sealing`). Its first line is JSON and says which segment this is and which was before it
 (`Header`); lines of records follow, which this module does not interpret. The name holds the hash of the file's bytes,
 and the header that of the segment before: whoever knows the head knows every byte before it. A new *epoch* tells all
 anew, from number 1 on, so that what an erase took out of the older one can be removed.
@@ -21,8 +22,9 @@ from typing import Any, Protocol, Self, TypeVar
 
 import zstandard
 
-from palazzo.errors import RemoteRewritten, SegmentUnreadable
-from palazzo.exchange.authenticity import MAC_BYTES, Proof
+from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
+from palazzo.exchange import segment_frames
+from palazzo.exchange.device_cards import Card, Signer
 from palazzo.model import Micros
 
 VERSION = 1
@@ -103,11 +105,23 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A segment that was read: lines without their newline."""
+    """A segment that was read: lines without their newline.
+
+    `card` is what its device says of itself, proven by the signature of the key in it; None where nobody signed.
+    """
 
     header: Header
     name: SegmentName
     lines: tuple[bytes, ...]
+    card: Card | None = None
+
+
+class Judge(Protocol):
+    """Decides whether segments come from a device that may write."""
+
+    def is_proven(self, opened: Opened) -> bool:
+        """Whether a segment is its device's; False where only a later one can show that. Raises SegmentRefused."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,20 +185,24 @@ def write(
     clock: Callable[[], Micros],
     sealing: Sealing | None = None,
     key: bytes = b"",
+    signer: Signer | None = None,
+    at_least_one: bool = False,
 ) -> Iterator[Segment]:
     """Yield the segments that tell `lines` (without newlines), each as soon as it is full.
 
-    With the palace's `key` each ends with a proof. A new epoch has at least one segment, also of no lines. Raises
-    ValueError for a line that no reader would take.
+    With the palace's `key` each ends with a proof, and with a `signer` it is signed. A new epoch has at least one
+    segment, also of no lines. Raises ValueError for a line that no reader would take.
     """
     last = series.last
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    for some in _filled(lines, at_least_one=last is None):
+    for some in _filled(lines, at_least_one=at_least_one or last is None):
         epoch, n = (last.epoch, last.n + 1) if last else (series.epoch, 1)
         header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
         content = packer.compress(b"\n".join([_dump(header), *some]) + b"\n")
+        if signer is not None:
+            content += segment_frames.signed_card(content, signer)
         if key:
-            content += _PROOF_FRAME + _proof(content, key).mac
+            content += segment_frames.proof_frame(content, key)
         if sealing is not None:
             content = sealing.seal(content)
         last = SegmentName(epoch, n, digest(content))
@@ -209,12 +227,13 @@ def read(
             f"wait until it is copied and pull again. {_STAYS_SO}"
         )
     frames = content if sealing is None else sealing.open(content)
-    if key and not _has_proof(frames, key):
-        raise SegmentUnreadable(
+    if key and not segment_frames.has_proof(frames, key):
+        raise SegmentRefused(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
             " it; nothing of it was taken in. If an older Palazzo wrote it, update that device and run there "
             "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
         )
+    card = segment_frames.read_card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
     header_line, *lines = _unpacked(frames, name, device).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
@@ -227,23 +246,7 @@ def read(
             f"Device {device[:8]} there belongs to another palace ({header.palace[:8]}, and this is {palace[:8]}); "
             "use a remote of its own for each palace."
         )
-    return Opened(header, name, tuple(lines))
-
-
-_PROOF_FRAME = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
-"""The header of a skippable frame of zstd, which holds the proof: a Palazzo that knows no proofs reads the rest."""
-
-
-def _proof(frames: bytes, key: bytes) -> Proof:
-    proof = Proof(key, b"segment")
-    proof.add(frames)
-    return proof
-
-
-def _has_proof(frames: bytes, key: bytes) -> bool:
-    size = len(_PROOF_FRAME) + MAC_BYTES
-    content, frame = frames[:-size], frames[-size:]
-    return frame.startswith(_PROOF_FRAME) and _proof(content, key).proves(frame.removeprefix(_PROOF_FRAME))
+    return Opened(header, name, tuple(lines), card)
 
 
 def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -> list[SegmentName | None]:
@@ -277,8 +280,12 @@ def follow(
     palace: str,
     sealing: Sealing | None = None,
     key: bytes = b"",
+    judge: Judge | None = None,
 ) -> Iterator[Opened]:
     """Yield, in order, what a device has told since `seen`; each is checked, and stands behind the one before it.
+
+    The `judge` says of each whether its device wrote it. One without a signature is proven by a later one with it,
+    which names by its hash what stands before it.
 
     `fetch` gives the bytes of one, `names` are those that are there. What is yielded holds whatever comes later.
     Raises RemoteRewritten, SegmentUnreadable, WrongKey, and what `fetch` raises.
@@ -291,17 +298,44 @@ def follow(
             named = SegmentName(behind.epoch, behind.n - 1, previous)
             wanted[at] = named if named in names else None
     before = seen if seen is not None and seen.epoch == head.epoch else None
+
+    def opened(name: SegmentName) -> Opened:
+        return read(fetch(name), name, head.device, palace, sealing, key)
+
+    proven_to = 0
     for number, name in enumerate(wanted, head.n - len(wanted) + 1):
         if name is None:
             raise SegmentUnreadable(
                 f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
                 f"wait until it is copied and pull again. {_STAYS_SO}"
             )
-        segment = read(fetch(name), name, head.device, palace, sealing, key)
+        segment = opened(name)
         if segment.header.previous != (before.hash if before else ""):
             raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+        if judge is not None and not judge.is_proven(segment) and number > proven_to:
+            proven_to = _proven_to(wanted[number - 1 - (head.n - len(wanted)) :], opened, judge)
         yield segment
         before = name
+
+
+def _proven_to(names: Sequence[SegmentName | None], opened: Callable[[SegmentName], Opened], judge: Judge) -> int:
+    """Return the number of the first signed segment that leads back to the first of these; SegmentRefused if none."""
+    first = names[0]
+    assert first is not None  # noqa: S101 - it was read
+    previous = first.hash
+    for name in names[1:]:
+        if name is None:
+            break
+        later = opened(name)
+        if later.header.previous != previous:
+            break
+        if judge.is_proven(later):
+            return name.n
+        previous = name.hash
+    raise SegmentRefused(
+        f"Segment {first.epoch}-{first.n} is not signed, though its device has signed others; nothing of it was "
+        "taken in. Update Palazzo on that device, and push there."
+    )
 
 
 def dump_head(head: Head) -> bytes:

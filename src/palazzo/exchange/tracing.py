@@ -11,8 +11,10 @@ from palazzo.exchange.wire import from_line
 _LINK = b'{"kind":"link"'
 
 
-def links_told(transport: Remote, palace: str, device: bytes, sealing: Sealing | None) -> dict[int, bytes]:
-    """Return the hashes of the links that a device has told of its own chain, by number."""
+def links_told(
+    transport: Remote, palace: str, device: bytes, sealing: Sealing | None, key: bytes = b""
+) -> dict[int, bytes]:
+    """Return the hashes of the links that a device has told of its own chain, by number; `key` is the palace's."""
     uid = device.hex()
     there = transport.look()
     head = there.heads.get(uid)
@@ -20,7 +22,7 @@ def links_told(transport: Remote, palace: str, device: bytes, sealing: Sealing |
     if head is None:
         return found
     told = segments.follow(
-        lambda name: transport.read(uid, name), there.names.get(uid, ()), head, None, palace, sealing
+        lambda name: transport.read(uid, name), there.names.get(uid, ()), head, None, palace, sealing, key
     )
     for opened in told:
         for line in opened.lines:

@@ -35,8 +35,8 @@ from palazzo.exchange.records import (
 from palazzo.exchange.references import Name, given, parts_of
 from palazzo.exchange.wire import key_of, kind_of
 from palazzo.graph import suggesting
-from palazzo.guard.secrets import find_secrets
 from palazzo.guard.suspicion import suspects
+from palazzo.security.secrets import find_secrets
 from palazzo.store import syncing
 from palazzo.store.database import Connection
 

@@ -15,7 +15,11 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -31,7 +35,11 @@ LARGEST_UNPACKED = 512 * 1024 * 1024
 MOST_CHARACTERS = 5 * 1024 * 1024
 """Characters that a document may have; what is longer is data."""
 SECONDS = 120.0
-"""Time that one conversion may take. A PDF of 300 pages takes half of it on a slow machine."""
+"""Time that one conversion may take at most. A PDF of 300 pages takes half of it on a slow machine."""
+FEWEST_SECONDS, SECONDS_PER_100_KB = 20.0, 5.0
+"""Time that a small document may take, and what each further 100 KB adds: a slow machine takes a tenth of that."""
+FAILED_SECONDS = 60.0
+"""Time that conversions which fail may take in one run, all together; no other is begun after that."""
 IDLE_SECONDS = 20.0
 """Time after which a converter that nobody asks is let go: it holds some 200 MB."""
 NEEDS_EXTRA = "needs a converter: pip install 'palazzo[documents]'"
@@ -66,6 +74,26 @@ class Converted:
     text: str
     title: str
     decoder: str
+
+
+@dataclass(slots=True)
+class _Run:
+    """What failed conversions have taken in one run, in seconds."""
+
+    failed_seconds: float = 0.0
+
+
+_run: ContextVar[_Run | None] = ContextVar("the run that conversions count for", default=None)
+
+
+@contextmanager
+def one_run() -> Iterator[None]:
+    """Count the conversions of the block together: crafted documents must not hold up a run for hours."""
+    token = _run.set(_Run())
+    try:
+        yield
+    finally:
+        _run.reset(token)
 
 
 def has_format(path: PurePath) -> bool:
@@ -112,13 +140,30 @@ def convert(path: PurePath, raw: bytes) -> Converted:
         raise Unconvertible(reason)
     from importlib.metadata import version  # here, since who converts nothing need not wait for it
 
-    text, title = _converter().convert(suffix, raw)
+    text, title = _converted(suffix, raw)
     if not text:
         reason = "no words in it (pictures of pages, perhaps)" if suffix == ".pdf" else "no words in it"
         raise Unconvertible(reason, is_costly=True)
     if len(text) > MOST_CHARACTERS:
         raise Unconvertible(f"{len(text):,} characters, over the limit of {MOST_CHARACTERS:,}", is_costly=True)
     return Converted(text, title, f"markitdown {version('markitdown')}")
+
+
+def _converted(suffix: str, raw: bytes) -> tuple[str, str]:
+    """Return Markdown and title, within what the file and the run may take. Raises Unconvertible."""
+    run = _run.get() or _Run()
+    if run.failed_seconds >= FAILED_SECONDS:
+        raise Unconvertible(f"not tried in this run: others that failed took {run.failed_seconds:.0f} seconds")
+    began = time.monotonic()
+    try:
+        return _converter().convert(suffix, raw)
+    except Unconvertible:
+        run.failed_seconds += time.monotonic() - began
+        raise
+
+
+def _seconds_for(size: int) -> float:
+    return min(SECONDS, FEWEST_SECONDS + SECONDS_PER_100_KB * size / 100_000)
 
 
 def _refusal_by_bytes(suffix: str, raw: bytes) -> str:
@@ -187,11 +232,12 @@ class _Converter:
         answers: list[bytes] = []
         asking = threading.Thread(target=_exchange, args=(process, suffix, raw, answers), daemon=True)
         asking.start()
-        asking.join(SECONDS)
+        seconds = _seconds_for(len(raw))
+        asking.join(seconds)
         if asking.is_alive():
             self._end()
             asking.join()
-            raise Unconvertible(f"not converted within {SECONDS:.0f} seconds", is_costly=True)
+            raise Unconvertible(f"not converted within {seconds:.0f} seconds", is_costly=True)
         if not answers or not answers[0].endswith(b"\n"):
             self._end()
             raise Unconvertible("the converter ended over it", is_costly=True)

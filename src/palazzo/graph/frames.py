@@ -31,7 +31,8 @@ _TAIL = re.compile(
 )
 _BEHIND = re.compile(r"\s(?:from|with)\s")
 """What follows these behind a value is said of the value."""
-_WORD = re.compile(r"[\w%@~$<>][\w./%@:+#*~$'’-]*[\w%/+#>]|\w")
+_WORD = re.compile(r"[\w%@~$<>][\w./%@:+#*~$'’-]{0,300}[\w%/+#>]|\w")
+"""Bounded: a long line of `~` would otherwise be read to its end from each of them."""
 _SCOPE = re.compile(r"(?:on|in|for|at|across|within|under|during|per)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(?:it|they|this|that|there|these|those)$", re.IGNORECASE)
 _LABEL = re.compile(r"^([^:.!?|]{2,60}?)\s*:\s+(\S.*)$")

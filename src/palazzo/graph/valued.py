@@ -28,7 +28,9 @@ _PORT = re.compile(r"\b(?:port|puerto|porta|porto)\s+(\d{2,5})\b", re.IGNORECASE
 _BARE_PORT = re.compile(
     r"\bon\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b(?![.:%/-]\d)|^(?:to|at)\s+:(\d{2,5})\b|^`?:(\d{2,5})\b"
 )
-_HOST_PORT = re.compile(r"(?<![\w/])(?:[a-z]+://)?(?:[\w-]*[A-Za-z][\w.-]*|\d+(?:\.\d+){3}):(\d{2,5})\b")
+_HOST_PORT = re.compile(
+    r"(?<![\w/])(?:[a-z]{1,20}://)?(?:(?=[\w-]{0,63}[A-Za-z])[\w.-]{1,253}+|\d{1,3}(?:\.\d{1,3}){3}):(\d{2,5})\b"
+)
 _STATE = re.compile(
     rf"^(?:now |currently |still |always |again |back |finally |completely |permanently |globally |turned |switched |set to "
     rf"|marked |jetzt |wieder |seit \w+ |ab sofort |`)*({STATE})",
@@ -108,7 +110,7 @@ def _path_within(text: str) -> Value | None:
 
 _ANY_NUMBER = re.compile(r"(?<![\w.-])\d[\d.,]*")
 _AMOUNT = re.compile(
-    r"(?<![\w./:-])([$€£]?\d[\d,.]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)\b)[\s-]?((?:%|€|[KMGT]i?B?\b|ms\b|s\b|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?"
+    r"(?<![\w./:-])([$€£]?\d[\d,.]{0,40}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)\b)[\s-]?((?:%|€|[KMGT]i?B?\b|ms\b|s\b|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?"
     r"|years?|characters|chars|bytes|retries|attempts|threads|workers|replicas|connections|requests|users|seats|items|approvals?|reviewers?|reviews?|copies|shards|partitions|nodes|GB|MB|KB|TB|px|columns|decimals|digits|passes|rounds|tokens|dimensions|cores|points)"
     r"(?:\s(?:per|an?|each)\s\w+)?)"
 )

@@ -1,12 +1,14 @@
 """The fence around recorded words that are put before a model: what stands inside cannot close it or open another.
 
-Nor can it close what hosts put around that: `<system-reminder>` and its like. Only tags are changed, and only in what
-is shown: the archive keeps every word as it was.
+Nor can it close what hosts put around that (`<system-reminder>` and its like), or begin a turn as models' own formats
+do (`<|im_start|>`, `[INST]`, a line that begins with `Human:`). Only marks are changed, and only in what is shown: the
+archive keeps every word as it was.
 """
 
 from __future__ import annotations
 
-from palazzo.text.patterns import IGNORE_CASE, compiled
+from palazzo.security.confusables import CONFUSABLES
+from palazzo.text.patterns import IGNORE_CASE, MULTILINE, compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +16,23 @@ if TYPE_CHECKING:
 
 FENCE = "palazzo-memory"
 """The tag around all text that Palazzo injects."""
-HOSTS_TAGS = ("system-reminder", "hook_context", "hook_prompt", "untrusted_context")
-"""Tags that Claude Code, Gemini CLI and Codex put around what hooks and tools give the model."""
-_NAMES = tuple("".join(letter for letter in name if letter.isalpha()) for name in (FENCE, *HOSTS_TAGS))
+HOSTS_TAGS = (
+    *("system-reminder", "hook_context", "hook_prompt", "untrusted_context", "user-prompt-submit-hook"),
+    *("function_results", "function_result", "function_calls", "function_response", "tool_results", "tool_result"),
+    *("tool_response", "tool_outputs", "system_prompt", "system_message", "start_of_turn", "end_of_turn"),
+)
+"""Tags that Claude Code, Gemini CLI and Codex put around what hooks and tools give the model, and tags that models
+know from their training as the edges of turns and of tools' results."""
+
+
+def _alike(letters: str) -> str:
+    """Letters with those in one form that look the same: a capital I and an l, `rn` and `m`, `cl` and `d`."""
+    return letters.replace("rn", "m").replace("cl", "d").replace("l", "i")
+
+
+_NAMES = tuple(_alike("".join(letter for letter in name if letter.isalpha())) for name in (FENCE, *HOSTS_TAGS))
 _LOOKALIKES = {
+    **{like: letter for letter, letters in CONFUSABLES.items() for like in letters},
     **dict.fromkeys("＜﹤‹〈⟨〈❮❰⦑ᐸ˂《«≪❬⧼≺⋖", "<"),
     **dict.fromkeys("／∕⁄⧸╱\\", "/"),
     **dict.fromkeys("аɑαᎪꓮⲁ@àáâãäå", "a"),
@@ -47,7 +62,31 @@ _SPELLED = compiled(
 _NAMED = {"lt": "<", "sol": "/", "amp": "&", "num": "#"}
 _DEEPEST = 6
 """How often such a spelling may be spelled so itself: `&amp;amp;lt;`."""
-_TAG = compiled(rf"<[</]*(?:{'|'.join(_NAMES)})")
+_IN_ANY_FORM = str.maketrans({"i": "[il]", "m": "(?:m|rn)", "d": "(?:d|c[il])"})
+_TAG = compiled(
+    rf"(?:<[<\[/]*|\[+/[<\[/]*)(?:antm[il])?(?:{'|'.join(name.translate(_IN_ANY_FORM) for name in _NAMES)})"
+)
+"""Of a tag in square brackets only the closing one: that is what an escaped opening tag looks like."""
+_INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]*"
+_LESS = rf"(?:[<＜﹤‹〈⟨]|&lt;?|&#(?:0{{0,4}}60|x0{{0,4}}3c);?|\\{{1,8}}(?:u003c|x3c)|%3c){_INVISIBLE}"
+_PIPE = "[|｜∣ǀ￨│]"
+_TOKEN = compiled(
+    rf"{_LESS}(?={_PIPE}{_INVISIBLE}[^\s|｜<>]{{2,60}}{_PIPE}{_INVISIBLE}(?:[>＞›〉⟩]|&gt|&#62|&#x3e|\\|%3e))",
+    IGNORE_CASE,
+)
+"""The bracket of a model's own token: `<|im_start|>`, `<|eot_id|>`, `<｜User｜>`. Between its pipes stands no space,
+so that operators of languages (`f <| x |> g`) are none."""
+_MARK = compiled(
+    rf"[\[［]{_INVISIBLE}(?=/?{_INVISIBLE}(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)[\]］])"
+    r"|<<(?=/?SYS>>)"
+)
+"""The bracket of a turn of Llama and Mistral."""
+_ROLE = compiled(
+    r"^(?=[ \t]{0,3}(?:#{1,6}[ \t]{0,3}(?:System|Human|User|Assistant|Instructions?|Response)[ \t]{0,3}:"
+    r"|(?:Human|Assistant|System)[ \t]?[:：]))",
+    MULTILINE,
+)
+"""The beginning of a line that a model may read as a turn's. It becomes a quotation, and stays readable."""
 _NO_LETTER = compiled(r"[^a-z]+")
 _LETTER = compiled(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT )?([A-Z])(?: WITH .*)?$")
 _UNUSUAL = compiled(
@@ -63,17 +102,24 @@ def fenced(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Return `text` with `[` for the bracket of every tag of the fence or of a host, however it is spelled."""
-    letters = _NO_LETTER.sub("", _plain(_undone(text)))
-    if not any(name in letters for name in _NAMES):
-        return text
+    plain = _plain(_undone(text))
+    letters = _alike(_NO_LETTER.sub("", plain))
+    if any(name in letters for name in _NAMES):
+        text = _without_tags(text)
+    return _ROLE.sub("> ", _MARK.sub("(", _TOKEN.sub("[", text)))
+
+
+def _without_tags(text: str) -> str:
+    """Put `[` for the bracket of each tag, and leave out the slash that would close something."""
     folded, origins = _skeleton(text)
     pieces: list[str] = []
     at = 0
     for tag in _TAG.finditer(folded):
-        brackets = [origins[n] for n in range(*tag.span()) if folded[n] == "<"]
-        for start, end in brackets:
-            pieces += (text[at:start], "[")
-            at = end
+        for n in range(*tag.span()):
+            if folded[n] in "</":
+                start, end = origins[n]
+                pieces += (text[at:start], "[" if folded[n] == "<" else "")
+                at = end
     return "".join([*pieces, text[at:]])
 
 
@@ -124,7 +170,7 @@ def _skeleton(text: str) -> tuple[str, list[tuple[int, int]]]:
     plain = {letter: _plain(letter) for letter in set(letters)}
     for letter, span in zip(letters, spans, strict=True):
         for one in plain[letter]:
-            if one in "</" or "a" <= one <= "z":
+            if one in "</[" or "a" <= one <= "z":
                 folded.append(one)
                 origins.append(span)
     return "".join(folded), origins
@@ -146,7 +192,8 @@ def _looks(letter: str) -> str:
         return letter.lower().translate(_FOLDED)
     import unicodedata  # a megabyte of tables: a hook that answers by itself seldom needs them
 
-    like = _LOOKALIKES.get(letter) or _LOOKALIKES.get(letter.lower()) or _LOOKALIKES.get(letter.casefold())
+    forms = (letter, letter.lower(), letter.casefold(), letter.upper())
+    like = next((_LOOKALIKES[form] for form in forms if form in _LOOKALIKES), None)
     if like:
         return like
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):

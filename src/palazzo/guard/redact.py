@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from palazzo.guard.private import private_spans
-from palazzo.guard.secret_phrases import Found
-from palazzo.guard.secrets import find_secrets, merged, outside_marks
 from palazzo.model import Part
+from palazzo.security.secret_phrases import Found
+from palazzo.security.secrets import find_secrets, merged, outside_marks
 
 PRIVATE, PRIVATE_RULE = "[private]", "private"
 NOTHING_KNOWN: Mapping[str, str] = {}

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from palazzo.guard.private import private_spans
 from palazzo.guard.redact import NOTHING_KNOWN, PRIVATE, mark, redact
-from palazzo.guard.secret_names import is_secret_value
-from palazzo.guard.secrets import MARK, find_secrets
+from palazzo.security.named_secrets import is_secret_value
+from palazzo.security.secrets import MARK, find_secrets
 
 
 class RedactedJson(NamedTuple):

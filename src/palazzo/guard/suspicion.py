@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from palazzo.guard.private import PRIVATE_TAG, private_tags
-from palazzo.guard.secrets import find_spans
+from palazzo.security.secrets import find_spans
 
 _APART = b"\n" * 32
 """Stands between two texts: more than any rule skips to what comes before a secret, and so much that in the 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from palazzo.guard.injected import blocks, host_spans, is_palazzo_block, palazzo_spans, save_spans
+from palazzo.security.quoted_text import quotations
 
 LONGEST_TITLE = 80
 _HOSTS_LINE = re.compile(
@@ -29,7 +30,7 @@ def title_from(text: str) -> str:
     """Return the first line of a message that its sender wrote, cut to the length of a title; '' if there is none."""
     if text.lstrip().startswith(_WHOLE_MESSAGE):
         return ""
-    lines = (line.strip() for line in _without_hosts_blocks(text).splitlines())
+    lines = (line.strip() for line in _without_quotations(_without_hosts_blocks(text)).splitlines())
     line = next((line for line in lines if line and not is_of_host(line)), "")
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
 
@@ -45,6 +46,15 @@ def _without_hosts_blocks(text: str) -> str:
             pieces.append(text[at:start])
             at = max(at, end)
     return "\n".join([*pieces, text[at:]])
+
+
+def _without_quotations(text: str) -> str:
+    """Return a text without what its sender quotes, pastes or fences."""
+    pieces, at = [], 0
+    for quoted in quotations(text):
+        pieces.append(text[at : quoted.start])
+        at = quoted.end
+    return "".join([*pieces, text[at:]])
 
 
 def is_of_host(title: str) -> bool:

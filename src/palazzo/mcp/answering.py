@@ -22,7 +22,7 @@ from palazzo.mcp.clients import host_of
 from palazzo.mcp.reporting import Reports, reporting
 from palazzo.mcp.tools import Answer, Given, Tool, request_of
 from palazzo.operations.unmade import read_nothing
-from palazzo.operations.using import SESSION
+from palazzo.security.callers import HOST, SESSION
 
 KEY = "palazzo/key"
 """In a call's `_meta`: what names the call, so that it can be repeated and is carried out once."""
@@ -106,7 +106,7 @@ async def _answered(context: Context, tool: Tool, given: Given, reports: Reports
 async def _carried_out(context: Context, tool: Tool, given: Given, reports: Reports) -> Answer:
     connected = context.lifespan_context
     key = (context.meta or {}).get(KEY)
-    surroundings = in_session(connected.surroundings, context.meta)
+    surroundings = in_session(connected.surroundings, context.meta, host_of(context))
     results = []
     for n, step in enumerate(tool.wanted(given)):
         asked = Asked(
@@ -165,13 +165,13 @@ async def _of_nothing(error: PalaceMissing, asked: Asked) -> Any:
     return await anyio.to_thread.run_sync(partial(read_nothing, error, asked.operation, asked.request, *where))
 
 
-def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None) -> Surroundings:
-    """Return the surroundings of a call, with the session that the client says it is made in, if it says so."""
-    told = (meta or {}).get(_TURN)
-    session = told.get("session_id") if isinstance(told, Mapping) else None
-    if not isinstance(session, str) or not session:
-        return surroundings
-    return replace(surroundings, variables={**surroundings.variables, SESSION: session})
+def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None, host: str = "") -> Surroundings:
+    """Return the surroundings of a call, with the client's host, and the session that the call names if it does."""
+    turn = (meta or {}).get(_TURN)
+    session = turn.get("session_id") if isinstance(turn, Mapping) else None
+    known = {HOST: host, SESSION: session if isinstance(session, str) else ""}
+    stated = {name: value for name, value in known.items() if value}
+    return replace(surroundings, variables={**surroundings.variables, **stated}) if stated else surroundings
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str], *, in_document: bool = False) -> Answer:

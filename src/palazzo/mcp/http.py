@@ -22,16 +22,14 @@ from palazzo.mcp.calls import Call, Surroundings
 from palazzo.mcp.handshake import CompleteHandshakes
 from palazzo.mcp.http_guard import LARGEST_BODY, LARGEST_HEAD, PATH, Guard
 from palazzo.mcp.http_names import Authority, Names, authority
-from palazzo.mcp.http_protocol import HastyProtocol
+from palazzo.mcp.http_protocol import MOST_CONNECTIONS, HastyProtocol
+from palazzo.mcp.http_quotas import SESSIONS, SessionQuota
 from palazzo.mcp.http_scopes import Scopes, checked_by_scope
 from palazzo.mcp.http_tokens import PalaceTokens
 from palazzo.mcp.profile import check_toolset, profile_called
 from palazzo.mcp.server import Connected, build
 from palazzo.operations.context import Context
 
-MOST_CONNECTIONS = 256
-"""Connections at once. An agent holds one or two; what comes on top of these is told 503 at once."""
-MOST_SESSIONS = 1_000
 SESSION_IDLE = 30 * 60.0
 """Seconds after which a session that nobody uses ends; its client begins another when it is next told 404."""
 _FAREWELL = 2
@@ -64,8 +62,8 @@ def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, 
 class HttpServer:
     """A server, from the sockets that it listens at to the tools of a profile.
 
-    Raises UsageError for an unknown profile, for a setting that names no host, and for sockets that others can reach
-    while there is no token.
+    Raises UsageError for an unknown profile, for a setting that names no host, and where there is no good token: every
+    program of every user of the machine can reach even its loopback address.
     """
 
     def __init__(
@@ -77,22 +75,23 @@ class HttpServer:
             self.palace = context.palace_path
             names = Names(_hosts(context, bound.host), frozenset(context.settings.texts("http.origins")))
         self._bound = bound
-        self._tokens = PalaceTokens(self.palace, needs_token=not bound.is_loopback)
-        if not bound.is_loopback and not self._tokens.has_good_token():
-            raise UsageError(
-                f"Others can reach {bound.host}, so a token is needed: make one with 'palazzo token add NAME --scope"
-                " write', or serve at 127.0.0.1."
-            )
+        self._tokens = PalaceTokens(self.palace)
         server = build(profile, toolset, Connected(surroundings, checked_by_scope(call)))
+        if not self._tokens.has_good_token():
+            self.close()
+            raise UsageError(
+                f"Nothing is served at {self.url}, because {self.palace} has no token by which a client could come in:"
+                " make one with 'palazzo token add NAME --scope write'."
+            )
         server.middleware.append(Scopes({tool.name: tool for tool in profile_called(profile).tools(toolset)}))
         self._manager = StreamableHTTPSessionManager(
             server,
             max_request_body_size=LARGEST_BODY,
             session_idle_timeout=SESSION_IDLE,
-            max_sessions=MOST_SESSIONS,
+            max_sessions=SESSIONS,
         )
         config = uvicorn.Config(
-            Guard(CompleteHandshakes(self._manager.handle_request), names, self._tokens),
+            Guard(SessionQuota(CompleteHandshakes(self._manager.handle_request), SESSION_IDLE), names, self._tokens),
             http=HastyProtocol,
             ws="none",
             lifespan="off",
@@ -110,8 +109,6 @@ class HttpServer:
         """Yield what whoever starts it should know."""
         if not self._bound.is_loopback:
             yield "HTTP is not encrypted: let others come in by TLS or a tunnel, so that nobody overhears a token."
-        elif not self._tokens.any_ever():
-            yield "No token was ever made, so every program on this machine may come in: 'palazzo token add NAME'."
 
     async def run(self) -> None:
         """Serve until a signal or `stop` ends it."""

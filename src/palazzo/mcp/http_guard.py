@@ -1,17 +1,17 @@
 """The gate before the MCP server on HTTP: who may come in, by which name, with what, and how long it may take.
 
 Pure ASGI. It knows nothing of MCP but its one path and its three methods. In this order a request is refused for too
-many headers, a `Host` or `Origin` that is not allowed, a missing or wrong token, another path or method, a body that is
-no plain JSON, too large or too slow. There are no CORS headers: a page of another origin is told nothing.
+many headers, a `Host` or `Origin` that is not allowed, a missing or wrong token, a quota that is used up, another path
+or method, a body that is no plain JSON, too large or too slow. Every request needs a token, whatever it asks for and
+wherever it comes from. There are no CORS headers: a page of another origin is told nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Protocol
 
 import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -19,12 +19,10 @@ from mcp.server.auth.provider import AccessToken
 
 from palazzo.errors import PalazzoError
 from palazzo.mcp.http_names import Names
-from palazzo.store.tokens import TokenScope
+from palazzo.mcp.http_quotas import GRANTED, App, Granted, Message, QuotaExceeded, Receive, RequestQuota, Scope, Send
 
 PATH = b"/mcp"
 METHODS = ("POST", "GET", "DELETE")
-GRANTED = "palazzo.granted"
-"""The key of an ASGI scope under which the request's `Granted` stands."""
 
 LARGEST_BODY = 8_000_000
 """Bytes. The longest argument a tool takes is 1,000,000 characters, of which JSON may make six bytes each."""
@@ -40,30 +38,17 @@ REVOKED_WITHIN = 5.0
 LINGER = 1.0
 """Seconds for which the rest of a refused body is read and thrown away, so that its sender gets to read why."""
 _LINGER_BYTES = 32_000_000
+MOST_LINGERING = 16
+"""Refused bodies that are thrown away at once; who sends more of them is cut off."""
 
 _INVALID_REQUEST = -32600
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Granted:
-    """What a request may do, and the id and name of its token; those are empty where no token was needed."""
-
-    scope: TokenScope
-    token: str = ""
-    name: str = ""
 
 
 class Tokens(Protocol):
     """Knows who may come in."""
 
-    async def granted(self, secret: str | None) -> Granted | None:
-        """Return what the bearer of this secret (None: of none) may do; None for nothing. PalazzoError: not known."""
+    async def granted(self, secret: str) -> Granted | None:
+        """Return what the bearer of this secret may do; None for nothing. PalazzoError: not known."""
         ...
 
 
@@ -90,8 +75,10 @@ class Guard:
         longest_body: float = LONGEST_BODY,
         revoked_within: float = REVOKED_WITHIN,
         linger: float = LINGER,
+        quota: RequestQuota | None = None,
     ) -> None:
         self._app, self._names, self._tokens = app, names, tokens
+        self._quota, self._lingering = quota or RequestQuota(), anyio.CapacityLimiter(MOST_LINGERING)
         self._largest_body, self._longest_body, self._linger = largest_body, longest_body, linger
         self._revoked_within = revoked_within
 
@@ -100,24 +87,39 @@ class Guard:
         if scope["type"] != "http":
             return  # nothing else is switched on
         body = _Body(receive)
-        try:
-            secret = self._check_sender(scope)
-            granted = await self._granted(secret)
-            self._check_shape(scope)
-            told = await self._read(scope, body)
-        except _Refused as refused:
-            await _refuse(refused, scope, body, send, self._linger)
-            return
-        except _Gone:
-            return  # what there is of it is not passed on: half a body may look like a whole one
-        answer = _Answer(send)
-        async with self._while_good(secret, answer):
-            await self._app(_passed_on(scope, granted), _Replay(told, receive), answer)
+        with contextlib.ExitStack() as quota:
+            try:
+                secret = self._check_sender(scope)
+                granted = await self._granted(secret)
+                quota.enter_context(self._quota.hold(granted, is_stream=scope["method"] == "GET"))
+                self._check_shape(scope)
+                told = await self._read(scope, body)
+            except (_Refused, QuotaExceeded) as refused:
+                await self._refuse(refused, scope, body, send)
+                return
+            except _Gone:
+                return  # what there is of it is not passed on: half a body may look like a whole one
+            answer = _Answer(send)
+            async with self._while_good(secret, answer):
+                try:
+                    await self._app(_passed_on(scope, granted), _Replay(told, receive), answer)
+                except QuotaExceeded as refused:
+                    await self._refuse(refused, scope, body, answer)
+
+    async def _refuse(self, refused: _Refused | QuotaExceeded, scope: Scope, body: _Body, send: Send) -> None:
+        headers = refused.headers if isinstance(refused, _Refused) else (("retry-after", "5"),)
+        await _answer_refusal(refused.status, refused.sentence, headers, send)
+        names = {name for name, _ in scope["headers"]}
+        is_awaited = bool(names & {b"content-length", b"transfer-encoding"}) and b"expect" not in names
+        if is_awaited and self._lingering.available_tokens:
+            async with self._lingering:
+                await body.skip(self._linger)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     # --- who ----------------------------------------------------------------------------------------------
 
-    def _check_sender(self, scope: Scope) -> str | None:
-        """Return the bearer's secret, None where there is none."""
+    def _check_sender(self, scope: Scope) -> str:
+        """Return the bearer's secret."""
         size = len(scope["raw_path"]) + len(scope["query_string"])
         size += sum(len(name) + len(value) for name, value in scope["headers"])
         if size > LARGEST_HEAD or len(scope["headers"]) > MOST_HEADERS:
@@ -133,19 +135,17 @@ class Guard:
             raise _Refused(403, "Another site's page may not call.")
         return _bearer(_only(scope, b"authorization"))
 
-    async def _granted(self, secret: str | None) -> Granted:
+    async def _granted(self, secret: str) -> Granted:
         try:
             granted = await self._tokens.granted(secret)
         except PalazzoError:  # what is wrong is told to whoever asks at the machine itself
             raise _Refused(503, "The palace cannot be read now; 'palazzo doctor' on its machine says why.") from None
-        if granted is None and secret is None:
-            raise _Refused(401, "This needs a token: 'palazzo token add NAME' makes one.", _CHALLENGE)
         if granted is None:
             raise _Refused(401, "This token is unknown or was revoked: 'palazzo token add NAME' makes one.", _WRONG)
         return granted
 
     @contextlib.asynccontextmanager
-    async def _while_good(self, secret: str | None, answer: _Answer) -> AsyncIterator[None]:
+    async def _while_good(self, secret: str, answer: _Answer) -> AsyncIterator[None]:
         """End an answer that goes on when its token is revoked."""
 
         async def watch() -> None:
@@ -211,9 +211,9 @@ def _only(scope: Scope, name: bytes) -> str | None:
     return values[0].decode("latin-1") if values else None
 
 
-def _bearer(said: str | None) -> str | None:
+def _bearer(said: str | None) -> str:
     if said is None:
-        return None
+        raise _Refused(401, "This needs a token: 'palazzo token add NAME' makes one.", _CHALLENGE)
     scheme, _, secret = said.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise _Refused(401, "A token is sent as 'Authorization: Bearer TOKEN'.", _WRONG)
@@ -297,9 +297,8 @@ def _passed_on(scope: Scope, granted: Granted) -> Scope:
     """
     unseen = (b"authorization", b"last-event-id")
     passed = {**scope, GRANTED: granted, "headers": [one for one in scope["headers"] if one[0] not in unseen]}
-    if granted.token:
-        known = AccessToken(token="", client_id=granted.token, scopes=[granted.scope])
-        passed["user"] = AuthenticatedUser(known)
+    known = AccessToken(token="", client_id=granted.token, scopes=[granted.scope])
+    passed["user"] = AuthenticatedUser(known)
     return passed
 
 
@@ -307,9 +306,9 @@ def _encoded(header: tuple[str, str]) -> tuple[bytes, bytes]:
     return header[0].encode(), header[1].encode()
 
 
-async def _refuse(refused: _Refused, scope: Scope, body: _Body, send: Send, linger: float) -> None:
+async def _answer_refusal(status: int, sentence: str, more: Iterable[tuple[str, str]], send: Send) -> None:
     """Say why, in the protocol's own form, and close: what is left of the body is nobody's."""
-    error = {"code": _INVALID_REQUEST, "message": refused.sentence}
+    error = {"code": _INVALID_REQUEST, "message": sentence}
     told = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
     headers = (
         ("content-type", "application/json"),
@@ -317,11 +316,7 @@ async def _refuse(refused: _Refused, scope: Scope, body: _Body, send: Send, ling
         ("cache-control", "no-store"),
         ("x-content-type-options", "nosniff"),
         ("connection", "close"),
-        *refused.headers,
+        *more,
     )
-    await send({"type": "http.response.start", "status": refused.status, "headers": [_encoded(one) for one in headers]})
+    await send({"type": "http.response.start", "status": status, "headers": [_encoded(one) for one in headers]})
     await send({"type": "http.response.body", "body": told, "more_body": True})
-    names = {name for name, _ in scope["headers"]}
-    if names & {b"content-length", b"transfer-encoding"} and b"expect" not in names:
-        await body.skip(linger)
-    await send({"type": "http.response.body", "body": b"", "more_body": False})

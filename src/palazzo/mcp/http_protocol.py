@@ -1,6 +1,7 @@
-"""HTTP/1.1 on a socket, by uvicorn and h11, with what uvicorn leaves out: a limit to how long a request's head takes.
+"""HTTP/1.1 on a socket, by uvicorn and h11, with what uvicorn leaves out: limits to connections without a request.
 
-Without it a client that connects and says nothing, or a letter a minute, holds a connection for as long as it likes.
+Without them a client that connects and says nothing, or a letter a minute, holds a connection for as long as it likes,
+and a few hundred of them lock out everybody who has a token.
 """
 
 from __future__ import annotations
@@ -12,13 +13,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LONGEST_HEAD = 10.0
 """Seconds from the first byte of a request, or from the connection, until its headers must be there."""
+MOST_CONNECTIONS = 256
+"""Connections at once. An agent holds one or two; what comes on top of these is told 503 at once."""
+MOST_WAITING = 48
+"""Connections among them on which no request is being answered. Beyond these the one that waited longest is closed."""
 
 
 class HastyProtocol(H11Protocol):
     """Closes a connection whose request is not there in time."""
 
     longest_head = LONGEST_HEAD
+    most_waiting = MOST_WAITING
     _waiting: asyncio.TimerHandle | None = None
+    _waits_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait, and send what is written at once.
@@ -28,12 +35,14 @@ class HastyProtocol(H11Protocol):
         """
         super().connection_made(transport)
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._waits_since = self.loop.time()
         self._wait()
+        self._close_longest_waiting()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; those of an answer's request are the application's matter, those of a head must end in time."""
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
+        if self._is_answering:
             self._wait_no_more()
         elif self._waiting is None:
             self._wait()
@@ -42,6 +51,24 @@ class HastyProtocol(H11Protocol):
         """Wait no more."""
         self._wait_no_more()
         super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, as one of those that may be closed for another."""
+        self._waits_since = self.loop.time()
+        super().on_response_complete()
+
+    @property
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _close_longest_waiting(self) -> None:
+        waiting = [
+            one
+            for one in self.connections
+            if isinstance(one, HastyProtocol) and not one._is_answering and not one.transport.is_closing()
+        ]
+        for one in sorted(waiting, key=lambda one: one._waits_since)[: max(0, len(waiting) - self.most_waiting)]:
+            one.timeout_keep_alive_handler()
 
     def _wait(self) -> None:
         self._waiting = self.loop.call_later(self.longest_head, self.timeout_keep_alive_handler)

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.mcp import scopes
 from palazzo.mcp.calls import Asked, Call
-from palazzo.mcp.http_guard import GRANTED, Granted
+from palazzo.mcp.http_quotas import GRANTED, Granted
 from palazzo.mcp.tools import Tool, request_of
 from palazzo.operations import registry
 from palazzo.store.tokens import SCOPES, TokenScope

@@ -10,11 +10,10 @@ from typing import TypeVar
 import anyio.to_thread
 
 from palazzo.errors import PalaceUnusable
-from palazzo.mcp.http_guard import Granted
+from palazzo.mcp.http_quotas import Granted
 from palazzo.palace import Palace
 from palazzo.store import tokens
 from palazzo.store.database import Connection
-from palazzo.store.tokens import Token
 
 _T = TypeVar("_T")
 
@@ -22,9 +21,8 @@ _T = TypeVar("_T")
 class PalaceTokens:
     """Knows the palace's tokens, as they are at each request: of the file that is at its place then."""
 
-    def __init__(self, palace: Path, needs_token: bool) -> None:
-        """`needs_token` asks everybody for one, also where none was ever made."""
-        self._path, self._needs_token = palace, needs_token
+    def __init__(self, palace: Path) -> None:
+        self._path = palace
         self._lock = threading.Lock()
         self._palace: Palace | None = None
         self._file: tuple[int, int] | None = None
@@ -37,22 +35,17 @@ class PalaceTokens:
 
     def has_good_token(self) -> bool:
         """Whether anybody could come in with a token."""
-        nobody: list[Token] = []
-        return any(one.revoked_at is None for one in self._read(tokens.tokens, nobody))
+        return self._read(
+            lambda connection: any(token.revoked_at is None for token in tokens.tokens(connection)), False
+        )
 
-    def any_ever(self) -> bool:
-        """Whether a token was ever made."""
-        return self._read(tokens.any_ever, False)
-
-    async def granted(self, secret: str | None) -> Granted | None:
-        """Return what the bearer of this secret may do; who has none may all as long as no token was ever made."""
+    async def granted(self, secret: str) -> Granted | None:
+        """Return what the bearer of this secret may do; None for a secret of no good token."""
         return await anyio.to_thread.run_sync(self._granted, secret)
 
-    def _granted(self, secret: str | None) -> Granted | None:
-        if secret is None:
-            return None if self._needs_token or self.any_ever() else Granted("admin")
-        found = self._read(lambda connection: tokens.holder(connection, secret), None)
-        return None if found is None else Granted(found.scope, found.uid, found.name)
+    def _granted(self, secret: str) -> Granted | None:
+        holder = self._read(lambda connection: tokens.holder(connection, secret), None)
+        return None if holder is None else Granted(holder.scope, holder.uid, holder.name)
 
     def _read(self, question: Callable[[Connection], _T], without: _T) -> _T:
         """Ask the palace; `without` is the answer where there is none yet."""

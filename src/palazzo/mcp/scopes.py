@@ -32,8 +32,9 @@ ADMINS = frozenset(
     {
         "backup", "bench", "cleanup", "dedup", "erase", "export", "feed", "import", "init", "install", "mine", "pause",
         "quarantine_approve", "quarantine_drop", "repair", "restore", "restore_session", "resume", "room_merge",
-        "room_move", "room_rename", "service_start", "service_status", "service_stop", "settings", "sync_init",
-        "sync_key", "sync_now", "sync_private", "sync_pull", "sync_push", "sync_remove", "sync_sources", "token_add",
+        "room_move", "room_rename", "service_start", "service_status", "service_stop", "settings", "sync_devices",
+        "sync_init", "sync_key", "sync_now", "sync_private", "sync_pull", "sync_push", "sync_remove", "sync_sources",
+        "token_add",
         "token_list", "token_revoke", "uninstall", "verify", "watch", "wing_merge", "wing_rename",
     }
 )  # fmt: skip

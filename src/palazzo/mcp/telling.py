@@ -19,6 +19,7 @@ from palazzo.mcp.tools import Answer
 from palazzo.model import Micros
 from palazzo.operations.hits import HitSource, HitView, NeighbourView, TurnView
 from palazzo.operations.show import Shown
+from palazzo.security.display_names import plain_name, quoted_name, shown_place
 from palazzo.text.times import to_iso
 
 MOST = 20_000
@@ -26,7 +27,6 @@ MOST = 20_000
 cut results themselves, or put them into files."""
 _HEAD = 200
 """Characters that an entry takes beside its words."""
-_LONGEST_TITLE = 80
 _ENOUGH_OF_SESSION = 13
 """Characters of a session's id, which `read` takes the beginning of."""
 _SPEAKERS = {"author": "document", "": "unknown"}
@@ -205,9 +205,8 @@ def minute(moment: Micros) -> str:
 
 def where(place: str, source: HitSource, title: str, cwd: Path, filed_as: str = "") -> str:
     """Say where words are filed and came from: a file as an agent can open it, a session as `read` takes it."""
-    title = " ".join(title.split())
-    if len(title) > _LONGEST_TITLE:
-        title = f"{title[:_LONGEST_TITLE]}…"
+    place = shown_place(place)
+    title = quoted_name(title) if title and source.session_id else plain_name(title)
     if source.session_id:
         origin = f"{source.kind} {source.session_id[:_ENOUGH_OF_SESSION]} {source.locator}".strip()
         return " · ".join(filter(None, (place, origin, title)))

@@ -11,7 +11,7 @@ from palazzo.archive import door
 from palazzo.archive.guarding import Guard
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Message, Row
-from palazzo.feeders.converted import Unconvertible
+from palazzo.feeders.converted import Unconvertible, has_format
 from palazzo.feeders.document_kinds import is_binary, largest
 from palazzo.feeders.documents import HEAD, Documents
 from palazzo.mining import files
@@ -55,6 +55,10 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
         return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, mtime, len(raw), b"", digest)
 
     guard = Guard.of(database)
+    if has_format(path) and state is not None and _failed_before(state, digest, feeder.version):
+        with database.transaction() as connection:
+            sources.write_file_state(connection, reached(None))  # it has another time, and the same bytes
+        return Taken("left out", skipped=[Skipped(uri, "could not be converted before, and has not changed")])
     try:
         row = _row(feeder, path, raw, guard)
     except Unconvertible as error:
@@ -84,6 +88,10 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
         with database.snapshot() as connection:
             taken.drawers = sources.count_live_drawers(connection, source_row)
     return taken
+
+
+def _failed_before(state: FileState, digest: bytes, version: int) -> bool:
+    return state.source is None and (state.content, state.version) == (digest, version)
 
 
 def _row(feeder: Documents, path: Path, raw: bytes, guard: Guard) -> Row:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Collection, Feeder, Identity, Row
+from palazzo.feeders import Collection, Feeder, Identity, Row, converted
 from palazzo.feeders.documents import Documents
 from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
 from palazzo.mining.collected import (
@@ -204,6 +204,12 @@ class _Run:
     def take(self, candidates: list[Candidate]) -> None:
         """Read the candidates, each for itself: one that fails costs no other."""
         self._total = len(candidates)
+        with converted.one_run():
+            self._take_each(candidates)
+        if candidates:
+            self._tell("")
+
+    def _take_each(self, candidates: list[Candidate]) -> None:
         for candidate in candidates:
             self._tell(candidate.uri)
             reports_before = self.tally.size
@@ -222,8 +228,6 @@ class _Run:
             else:
                 self._unread.note_read(candidate.path)
             self._done += 1
-        if candidates:
-            self._tell("")
 
     def report_unread(self) -> None:
         """Report as skipped, with the reason, each path of the request that the report says nothing of so far."""

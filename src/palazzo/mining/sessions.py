@@ -11,7 +11,7 @@ from typing import Protocol
 from palazzo.archive import door, heard
 from palazzo.archive.door import Filing
 from palazzo.archive.guarding import Guard
-from palazzo.archive.titles import shown_title
+from palazzo.archive.titles import stored_title
 from palazzo.feeders import Identity, Message, Row, Unreadable
 from palazzo.guard.titles import title_from
 from palazzo.mining.commits import Commits
@@ -111,7 +111,7 @@ def open_session(
     place = placing.of_conversation(project, first_text)
     if source_row is not None:
         with database.snapshot() as connection:
-            title = title or shown_title(connection, source_row, sources.read_source(connection, source_row).title)
+            title = title or stored_title(connection, source_row, sources.read_source(connection, source_row).title)
             place = sources.place_of_first_item(connection, source_row) or place
     guard = Guard.of(database)
     title = title or title_from(guard.without_erased(first_text))  # before the text is cut off amid erased words

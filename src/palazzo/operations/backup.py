@@ -146,9 +146,10 @@ def _write(context: Context, new: Backup) -> int:
         items = check_whole(context, partial, f"The palace {palace}")
         _name(partial, new.file)
     except BaseException:
-        backups.forget(palace, [new.file])
-        for one in before:
-            backups.remember(palace, one)
+        with contextlib.suppress(PalaceUnusable):  # the first error is told; a backup that is not there is not listed
+            backups.forget(palace, [new.file])
+            for one in before:
+                backups.remember(palace, one)
         raise
     finally:
         with contextlib.suppress(OSError):  # the next one takes it away

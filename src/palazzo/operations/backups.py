@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
+from typing import Literal
 
 from palazzo import locks
 from palazzo.errors import PalaceUnusable
@@ -67,9 +68,9 @@ def named(directory: Path, device: str, at: Micros) -> Path:
     return directory / (f"{stem}-{max(used) + 1}.db" if used else f"{stem}.db")
 
 
-def kept_name(palace: Path, at: Micros) -> Path:
-    """Return the name for what a restore replaces."""
-    stem = f"{palace.name}.before-restore-{_moment(at)}"
+def kept_name(palace: Path, at: Micros, why: Literal["before-restore", "damaged"] = "before-restore") -> Path:
+    """Return the name for what a restore or a repair replaces."""
+    stem = f"{palace.name}.{why}-{_moment(at)}"
     names = (stem, *(f"{stem}-{n}" for n in range(2, 1000)))
     return next(palace.with_name(name) for name in names if not palace.with_name(name).exists())
 
@@ -101,9 +102,13 @@ def known(palace: Path) -> list[Backup]:
 
 
 def newest(palace: Path) -> Backup | None:
-    """Return the backup that was made last; what restores have kept is none."""
-    beginning = f"{palace.name}.before-restore-"
-    return next((one for one in known(palace) if not one.file.name.startswith(beginning)), None)
+    """Return the backup that was made last; what restores and repairs have kept is none."""
+    return next((one for one in known(palace) if not is_replaced_palace(palace, one)), None)
+
+
+def is_replaced_palace(palace: Path, backup: Backup) -> bool:
+    """Whether a file is what a restore or a repair has replaced, and no backup."""
+    return backup.file.name.startswith((f"{palace.name}.before-restore-", f"{palace.name}.damaged-"))
 
 
 def remember(palace: Path, backup: Backup) -> None:
@@ -160,6 +165,7 @@ def _take_leftovers_away(palace: Path) -> None:
     for one in _recorded(palace):
         _unlink(one.file.parent.glob(f"{escape(partial(one.file).name)}*"))
     _unlink(palace.parent.glob(f"{escape(palace.name)}.before-restore-*{_PARTIAL}*"))
+    _unlink(palace.parent.glob(f"{escape(palace.name)}.damaged-*{_PARTIAL}*"))
     _unlink(palace.parent.glob(f"{escape(staged(palace).name)}*"))
 
 
@@ -172,9 +178,18 @@ def _unlink(files: Iterable[Path]) -> None:
 def _write(palace: Path, kept: list[Backup]) -> None:
     record = _record(palace)
     new = record.with_name(f"{record.name}.new")
-    new.write_text("".join(json.dumps({"at": one.at, "file": str(one.file)}) + "\n" for one in kept[-_MOST:]), "utf-8")
-    new.chmod(0o600)
-    new.replace(record)
+    lines = "".join(json.dumps({"at": one.at, "file": str(one.file)}) + "\n" for one in kept[-_MOST:])
+    try:
+        new.write_text(lines, "utf-8")
+        new.chmod(0o600)
+        new.replace(record)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        raise PalaceUnusable(
+            f"{record.parent} cannot be written to ({error.strerror or error}), so where backups are cannot be noted. "
+            "Free some space there and run this again."
+        ) from error
 
 
 def _record(palace: Path) -> Path:

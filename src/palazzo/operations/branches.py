@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from palazzo.model import MAIN_LINES, Visibility
 from palazzo.scope.git_files import Repository, head_of, repository_of
+from palazzo.security.display_names import quoted_name
 from palazzo.store.written import Written
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _SECONDS = 0.18
 """What one answer may wait for git, however often it asks: 0.2 s, less what the end of a wait may be late."""
-_LONGEST_NAME = 80
 _BEST: tuple[Visibility, ...] = ("merged", "unknown", "unmerged", "parked")
 _WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", "unknown": "branch"}
 
@@ -51,8 +51,8 @@ def with_label(words: str, label: str) -> str:
 
 
 def shown_name(branch: str) -> str:
-    """Return a branch's name as it is told, on one line: transcripts name branches that git would not have."""
-    return " ".join("".join(one if one.isprintable() else " " for one in branch).split())[:_LONGEST_NAME]
+    """Return a branch's name as it is told: data in quotation marks, since whoever pushes a branch chooses its name."""
+    return quoted_name(branch)
 
 
 def written(drawer: Drawer) -> Written:

@@ -97,7 +97,16 @@ def checkpoint(context: Context, request: CheckpointRequest) -> CheckpointResult
     """
     from palazzo.operations.tainting import whom_to_believe
 
-    return save(context, request, whom_to_believe(context))
+    return save(context, request, whom_to_believe(context, *_wings_named(request.document)))
+
+
+def _wings_named(document: str) -> tuple[str, ...]:
+    """The wings that the parts of a document name; what is wrong with it is said when it is saved."""
+    from palazzo.operations import checkpoint_document
+
+    given = checkpoint_document.parts(document)
+    parts = [part for part in (*given.items, *given.facts, given.diary) if isinstance(part, dict)]
+    return tuple(str(part[name]) for part in parts for name in ("wing", "project") if part.get(name))
 
 
 def save(context: Context, request: CheckpointRequest, whom: Believed) -> CheckpointResult:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from palazzo import paths
+from palazzo import client, paths
 from palazzo.model import Micros, Trust
 from palazzo.settings import Settings, load
 
@@ -103,9 +103,8 @@ class Context:
     @cached_property
     def palace_path(self) -> Path:
         """The palace file: the one that was named, else the settings', else the default."""
-        chosen = self._named or Path(self.settings.text("palace") or paths.default_palace(self.variables))
-        path = self.cwd / chosen.expanduser()
-        return path / "palace.db" if path.is_dir() and path.name != "palace.db" else path
+        named = None if self._named is None else str(self._named)
+        return Path(client.chosen_palace(named, self.variables, str(self.cwd)))
 
     def reading(self) -> Palace:
         """Return the palace, to read; PalaceMissing when there is none."""
@@ -120,6 +119,14 @@ class Context:
         if self.on_writing is not None:
             self.on_writing(palace.database)
         return palace
+
+    def check_palace_path(self) -> None:
+        """Raise where the path holds something that is no file, or a palace that was there before is gone."""
+        from palazzo.security import known_palaces
+        from palazzo.store import opening
+
+        opening.refuse_special(self.palace_path)
+        known_palaces.refuse_gone(self.palace_path, self.variables)
 
     def renew(self) -> None:
         """Let go of a palace that a backup was restored over; whoever asks next opens it anew."""
@@ -155,7 +162,12 @@ class Context:
         return (self._clock or system_clock)()
 
     def _open(self, mode: Mode) -> Palace:
+        from palazzo.security import known_palaces
+
+        self.check_palace_path()
         self._palace = self._open_own(mode) if self._opened is None else self._opened(self, mode)
+        if self.has_palace:
+            known_palaces.remember(self.palace_path, self.variables)
         for name in ("placing", "project", "home"):  # they asked the palace that was open before
             self.__dict__.pop(name, None)
         return self._palace

@@ -158,7 +158,7 @@ def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLin
     from palazzo.store import digests
 
     found = [line for wing in projects for line in digests.open_lines(connection, wing, MOST_LISTED)]
-    newest = sorted(found, key=lambda line: -line.said_at)[:MOST_LISTED]
+    newest = sorted((line for line in found if not line.is_untrusted), key=lambda line: -line.said_at)[:MOST_LISTED]
     return tuple(OpenLine(line.cited.item, line.session, line.role, line.said_at, line.cited.text) for line in newest)
 
 

@@ -54,7 +54,7 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     agent = diaries.agent_name(request.agent)
     topic = diaries.topic_name(request.topic)
     diaries.check_entry(request.text)
-    whom = an_agents(context)
+    whom = an_agents(context, request.project)
     project = wing_to_file_in(context, request.project)
     palace = context.writing()
     with palace.database.snapshot() as connection:

@@ -172,24 +172,26 @@ def _news(connection: Connection, repository: Repository | None, wing: str, ends
 
 
 def _learned(connection: Connection, news: _News, base: str, limit: int, now: Micros) -> Learned:
+    from palazzo.archive.titles import shown_title_of_session
     from palazzo.store import digests, learned, tasks
 
     items = [one.item for one in news.filed]
     decided, learnings, notes = _notes(connection, news.filed, now)
-    decided += [_line(one) for one in digests.of_items(connection, items, "decided")]
+    decided += [_line(one) for one in digests.of_items(connection, items, "decided") if not one.is_untrusted]
     todos = [task for task in tasks.of_items(connection, dict.fromkeys(items)) if task.state == "open"]
     every = {
         "decisions": decided,
         "learnings": learnings,
-        "fixes": [_line(one) for one in digests.of_items(connection, items, "fixed")],
+        "fixes": [_line(one) for one in digests.of_items(connection, items, "fixed") if not one.is_untrusted],
         "facts": list(
             _facts(connection, {*learned.versions_stated(connection, items), *news.stated}, base, news.commits)
         ),
         "notes": notes,
         "todos": [LearnedView(task.uid, task.created_at, task.author, task.text) for task in todos],
-        "threads": [_line(one) for one in digests.of_items(connection, items, "open")],
+        "threads": [_line(one) for one in digests.of_items(connection, items, "open") if not one.is_untrusted],
         "sessions": [
-            LearnedView(one.session, one.last, "", one.title) for one in learned.sessions_among(connection, items)
+            LearnedView(one.session, one.last, "", shown_title_of_session(connection, one.session, one.title))
+            for one in learned.sessions_among(connection, items)
         ],
     }
     kept = {name: tuple(sorted(some, key=lambda one: one.at)[-limit:]) for name, some in every.items()}
@@ -236,8 +238,7 @@ def _facts(
 
 
 def _line(line: DigestLine) -> LearnedView:
-    words = line.cited.text if line.about is None else f"{line.cited.text} (to: {line.about.text})"
-    return LearnedView(line.cited.item, line.said_at, "agent" if line.role == "assistant" else line.role, words)
+    return LearnedView(line.cited.item, line.said_at, "agent" if line.role == "assistant" else line.role, line.words)
 
 
 KINDS = tuple(field.name for field in fields(Learned) if field.name != "more")

@@ -11,7 +11,7 @@ from palazzo.operations.operation import About, Operation
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
-    from palazzo.store.digests import DigestLine, Quoted
+    from palazzo.store.digests import DigestLine, Quoted, SubAgent
 
 KINDS = ("asked", "decided", "changed", "failed", "fixed", "open")
 
@@ -37,13 +37,19 @@ class QuoteView:
 
 @dataclass(frozen=True, slots=True)
 class DigestLineView:
-    """A line: its kind, the words that say so, who said them when, and what they answer to, if to anything."""
+    """A line: its kind, the words that say so, who said them when, and what they answer to, if to anything.
+
+    `trust` is whom to believe for the words, `about_trust` for what they answer to: `external` for an agent's after its
+    session met untrusted words.
+    """
 
     kind: str
     by: str
     said_at: str
     words: QuoteView
     about: QuoteView | None
+    trust: str = "user"
+    about_trust: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +94,14 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
         lines = tuple(_view(connection, one) for one in found if not request.kind or one.kind in request.kind)
         rows = sources.sources_of_session(connection, session)
         title = shown_title(connection, rows[0], sources.read_source(connection, rows[0]).title) if rows else ""
-        sub_agents = tuple(SubAgentView(*one) for one in digests.sub_agents(connection, session))
+        sub_agents = tuple(_sub_agent(connection, one) for one in digests.sub_agents(connection, session))
     return DigestResult(session, title, found[0].wing if found else None, lines, sub_agents)
+
+
+def _sub_agent(connection: Connection, row: SubAgent) -> SubAgentView:
+    from palazzo.archive.titles import shown_title_of_session
+
+    return SubAgentView(row.session, shown_title_of_session(connection, row.session, row.title), row.lines)
 
 
 def _view(connection: Connection, line: DigestLine) -> DigestLineView:
@@ -101,7 +113,16 @@ def _view(connection: Connection, line: DigestLine) -> DigestLineView:
         to_iso(line.said_at),
         _quote(connection, line.cited),
         None if line.about is None else _quote(connection, line.about),
+        _trust(line.role, line.is_untrusted),
+        "" if line.about is None else _trust("assistant", line.about_is_untrusted),
     )
+
+
+def _trust(role: str, is_untrusted: bool) -> str:
+    return "external" if is_untrusted else _TRUSTS.get(role, "tool")
+
+
+_TRUSTS = {"user": "user", "assistant": "agent"}
 
 
 def _quote(connection: Connection, quoted: Quoted) -> QuoteView:

@@ -32,6 +32,8 @@ _MOST_SETTINGS = 4
 """Settings of one origin that are named; `palazzo settings` has all."""
 _OURS_TO_WRITE = ("incomplete", "silent")
 """Troubles that writing our entries anew mends, and takes nothing from anybody."""
+OLD_BACKUP = 30
+"""Days after which a backup no longer counts as one: Claude Code deletes transcripts after as many."""
 LEAST_FREE = 500_000_000
 """Bytes of free space below which a palace may soon not be written."""
 
@@ -85,6 +87,11 @@ def _python(context: Context) -> Iterator[Finding]:
 
 def _palace(context: Context) -> Iterator[Finding]:
     path = context.palace_path
+    try:
+        context.check_palace_path()
+    except PalazzoError as error:
+        yield Finding("palace", False, str(error))
+        return
     if not path.exists():
         yield Finding("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
         return
@@ -235,17 +242,22 @@ def _service(context: Context) -> Iterator[Finding]:
 
 def _backups(context: Context) -> Iterator[Finding]:
     """When the last backup was made, as far as this palace remembers."""
-    from palazzo.operations import backups
+    from palazzo.operations import automatic_backup, backups
 
     if not context.has_palace:
         return
     last = backups.newest(context.palace_path)
     if last is None:
-        yield Finding("backup", True, "none was made yet; 'palazzo backup DIR' makes one")
+        is_empty = automatic_backup.is_empty(context)
+        yield Finding("backup", is_empty, "none yet", "" if is_empty else "palazzo backup")
         return
     days = (context.now - last.at) // 86_400_000_000
     when = "within the last day" if days < 1 else f"{days:,} day{'' if days == 1 else 's'} ago"
-    yield Finding("backup", True, f"the last was made {when}: {last.file}{'' if last.is_there else ' (not seen now)'}")
+    detail = f"the last was made {when}: {last.file}{'' if last.is_there else ' (not seen now)'}"
+    yield Finding("backup", days < OLD_BACKUP, detail, "" if days < OLD_BACKUP else "palazzo backup")
+    if context.settings.number("backup.keep") and not automatic_backup.is_within_bound(context):
+        detail = "one backup is larger than backup.most_mb, so a single automatic one is kept"
+        yield Finding("backup", False, detail, "palazzo settings set backup.most_mb MB")
 
 
 def _sync(context: Context) -> Iterator[Finding]:
@@ -257,6 +269,10 @@ def _sync(context: Context) -> Iterator[Finding]:
         return  # the palace cannot be read, which is a finding of its own
     for one in failed:
         yield Finding("sync", False, f"with '{one.name}': {one.failure}", f"palazzo sync now {one.name}")
+    for refused in syncing_alone.refusals(context):
+        if any(refused.reason in one.failure for one in failed):
+            continue
+        yield Finding("sync", False, f"with '{refused.remote}': {refused.reason}", "palazzo sync devices")
 
 
 def _settings(context: Context) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import tempfile
@@ -44,7 +45,9 @@ class EraseRequest:
     secrets: Annotated[
         bool, About("All that today's rules find to be secrets, as 'palazzo doctor --secrets' lists.")
     ] = False
-    certificate: Annotated[Path | None, About("Also write the certificate to this file.", metavar="FILE")] = None
+    certificate: Annotated[
+        Path | None, About("Also write the certificate to this file, which must be new.", metavar="FILE")
+    ] = None
     even_most: Annotated[bool, About("Go on even if the pattern takes a large part of the palace.")] = False
     dry_run: Annotated[bool, About("Only say what would be erased.")] = False
 
@@ -70,6 +73,8 @@ class EraseResult:
     """Backups that the words went from, too."""
     away: tuple[str, ...] = ()
     """Backups that nobody can see now: restoring one erases the words in it again."""
+    exports: tuple[str, ...] = ()
+    """Exports of this palace that may still hold the words: they are yours to delete."""
     sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
     """The first few: (item, what stands around the place, itself covered)."""
 
@@ -84,12 +89,18 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
     chosen.append(request.secrets)
     if sum(chosen) > 1:
         raise UsageError("Say what to erase in one way: ids, --match, --session, --source or --secrets.")
-    _check_certificate(request)
+    if request.certificate is not None:
+        request = replace(request, certificate=context.led_to(request.certificate))
+        _check_certificate(request.certificate)
     waiting = _unfinished(context)
     if not any(chosen):
         if not waiting:
             raise UsageError("Say what to erase: ids, --match, --session, --source or --secrets.")
-        return EraseResult(True, 0, 0, 0, 0.0) if request.dry_run else _finished(context, request, None)
+        if request.dry_run:
+            return EraseResult(True, 0, 0, 0, 0.0)
+        if request.certificate is not None:
+            _make_certificate(request.certificate)
+        return _finished(context, request, None)
     if waiting and not request.dry_run:
         context.notice("An erase was interrupted; it is finished first.")
         clear(context)
@@ -105,15 +116,35 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
             f"That is {share:.0%} of all that the palace holds ({found.characters:,} characters in "
             f"{len(found.items):,} items). Nothing was erased; give --even-most if it is meant."
         )
-    context.writing().erase(wanted, found)
+    if request.certificate is not None:
+        _make_certificate(request.certificate)
+    try:
+        context.writing().erase(wanted, found)
+    except BaseException:
+        if request.certificate is not None:
+            request.certificate.unlink(missing_ok=True)
+        raise
     return _finished(context, request, would)
 
 
-def _check_certificate(request: EraseRequest) -> None:
-    """Refuse a place for the certificate before anything is done."""
-    target = request.certificate
-    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
+def _check_certificate(target: Path | None) -> None:
+    """Refuse a place for the certificate before anything is done: nothing is overwritten, and no link is followed."""
+    if target is None:
+        return
+    if os.path.lexists(target):
+        raise UsageError(f"{target} is there already and is not overwritten; nothing was erased. Name a new file.")
+    if not target.parent.is_dir():
         raise UsageError(f"The certificate cannot be written to {target}: name a file in a directory that is there.")
+
+
+def _make_certificate(target: Path) -> None:
+    """Make the certificate's file, its owner's alone, while nothing is erased yet. Raises UsageError."""
+    try:
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise UsageError(
+            f"The certificate cannot be written to {target} ({error.strerror}); nothing was erased. Name a new file."
+        ) from None
 
 
 def _unfinished(context: Context) -> bool:
@@ -209,7 +240,7 @@ def _sample(connection: Connection, found: Found) -> tuple[tuple[str, str], ...]
 
 def _finished(context: Context, request: EraseRequest, would: EraseResult | None) -> EraseResult:
     """Clear the file and other files, write the certificate, and have vectors made for what was cut anew."""
-    from palazzo.operations import syncing
+    from palazzo.operations import known_exports, syncing
 
     certificates, traced, backups = clear(context)
     done = would or EraseResult(False, 0, 0, 0, 0.0)
@@ -225,6 +256,7 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
         done.left,
         backups.cleared,
         backups.away,
+        tuple(map(str, known_exports.known(context.palace_path))),
     )
     if request.certificate is not None:
         _write(request.certificate, [asdict(proof) for proof in certificates])
@@ -236,7 +268,7 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
 def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
     """Clear the palace's file and all other files of what was erased."""
     from palazzo.archive import traces
-    from palazzo.operations import erased_backups, syncing
+    from palazzo.operations import backups, erased_backups, syncing
     from palazzo.store import tombstones
 
     palace = context.writing()
@@ -252,13 +284,17 @@ def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
         config=paths.config_directory(context.variables),
         temporary=Path(tempfile.gettempdir()),
     )
-    traced = traces.clear(where, known)
+    beside = [
+        traces.Trace(file.parent, glob.escape(file.name + backups.SETTINGS), is_expendable=False)
+        for file in erased_backups.known(context)
+    ]
+    traced = traces.clear(where, known, beside)
     return proofs, replace(traced, left=(*traced.left, *fetched)), erased_backups.clear(context)
 
 
 def _write(target: Path, proofs: Sequence[object]) -> None:
     try:
-        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle = os.open(target, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(proofs[0] if len(proofs) == 1 else proofs, file, indent=2)
             file.write("\n")

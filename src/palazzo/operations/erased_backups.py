@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
-from palazzo.operations import backups
+from palazzo.operations import automatic_backup, backups
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -29,15 +29,8 @@ class Reached:
 
 def clear(context: Context) -> Reached:
     """Erase in all backups that are known what the palace has erased since they were made."""
-    from palazzo.store import backup as copying
-
-    palace = context.palace_path
-    with context.reading().database.snapshot() as connection:
-        device = copying.device_of(connection)
-    known = [one.file for one in backups.known(palace)]
-    known += backups.in_directory(backups.default_directory(palace), device)
     cleared, left, away = [], [], []
-    for file in dict.fromkeys(known):
+    for file in known(context):
         if not file.is_file():
             away.append(str(file))
             continue
@@ -48,6 +41,19 @@ def clear(context: Context) -> Reached:
         except (PalazzoError, OSError):
             left.append(str(file))
     return Reached(tuple(cleared), tuple(left), tuple(away))
+
+
+def known(context: Context) -> list[Path]:
+    """Return the backups that are known, and those of this device beside the palace or made by the service."""
+    from palazzo.store import backup as copying
+
+    palace = context.palace_path
+    with context.reading().database.snapshot() as connection:
+        device = copying.device_of(connection)
+    files = [one.file for one in backups.known(palace)]
+    for directory in (backups.default_directory(palace), automatic_backup.directory_of(palace)):
+        files += backups.in_directory(directory, device)
+    return list(dict.fromkeys(files))
 
 
 def _cleared(context: Context, file: Path) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from palazzo.errors import UsageError
+from palazzo.errors import PalaceMissing, SchemaTooNew, UsageError
+from palazzo.operations import damage
+from palazzo.operations.damage import SalvageView
 from palazzo.operations.narrowing import (
     External,
     FiledAs,
@@ -55,6 +58,9 @@ class ExportRequest:
     filed_as: FiledAs = ()
     min_importance: MinImportance = None
     external: External = True
+    salvage: Annotated[
+        bool, About("Of a damaged palace: write all that can be read, and name what cannot. Everything, as jsonl.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,8 @@ class ExportResult:
     took_s: float
     filter: dict[str, Any] = field(default_factory=dict)
     """What the export was limited to, by option; empty where it holds everything."""
+    salvage: SalvageView | None = None
+    """What could not be read, of an export with --salvage."""
 
 
 def export(context: Context, request: ExportRequest) -> ExportResult:
@@ -78,8 +86,45 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
     and 'palazzo import' merges it into any palace. Two exports of one palace are the same but for what changed. What
     was there stays until all is written; nothing but an earlier export is overwritten.
     """
+    from palazzo.exchange.files import STDIN
+    from palazzo.operations import known_exports
+
     began = time.monotonic()
     out = _out(context, request)
+    if out != STDIN:
+        known_exports.remember(context.palace_path, out)  # before it is there: what a kill leaves of it is known
+    if request.salvage:
+        return _salvage(context, request, out, began)
+    try:
+        return _export(context, request, out, began)
+    except (UsageError, PalaceMissing, SchemaTooNew):
+        raise
+    except Exception as error:
+        if explained := damage.explain(context, error):
+            raise explained from error
+        raise
+
+
+def _salvage(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
+    """Export a palace that is put together of what can be read of a damaged one."""
+    from palazzo.store.database import Database
+    from palazzo.store.listing import Listing
+
+    narrowed = ExportRequest(request.out, salvage=True) != request
+    if narrowed:
+        raise UsageError("--salvage writes all that can be read, as jsonl. Leave the other options out.")
+    with (
+        damage.salvaged(context) as (palace, view),
+        contextlib.closing(Database(palace, "read")) as database,
+        database.snapshot() as connection,
+    ):
+        remark = "" if view.is_whole else "(salvage of a damaged palace, with parts missing)"
+        counts = _jsonl(context, connection, Listing(), {}, out, remark)
+    took = round(time.monotonic() - began, 3)
+    return ExportResult(str(out), "jsonl", counts, _size(out), took, {}, view)
+
+
+def _export(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
     with context.reading().database.snapshot() as connection:
         chosen, narrowed = _chosen(context, connection, request)
         if request.format == "markdown":
@@ -166,10 +211,11 @@ def _markdown(
 
 
 def _jsonl(
-    context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path
+    context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path, remark: str = ""
 ) -> dict[str, int]:
     from palazzo.exchange import checking, derived, files, reading, wire
     from palazzo.exchange.authenticity import Proof
+    from palazzo.exchange.records import Header
     from palazzo.store import redaction
 
     scope = reading.Scope(chosen, narrowed) if narrowed else None
@@ -186,6 +232,8 @@ def _jsonl(
 
     with files.written(out) as write:
         for record in reading.records(connection, scope):
+            if isinstance(record, Header) and remark:
+                record = replace(record, written_by=f"{record.written_by} {remark}")
             tell(write, wire.kind_of(record), wire.to_line(record))
         for drawer in derived.drawers(connection, chosen):
             tell(write, derived.KIND, derived.to_line(drawer))
@@ -203,4 +251,10 @@ def _size(out: Path) -> int:
     return out.stat().st_size
 
 
-OPERATION = Operation("export", ExportRequest, ExportResult, export)
+OPERATION = Operation(
+    "export",
+    ExportRequest,
+    ExportResult,
+    export,
+    failed=lambda result: result.salvage is not None and not result.salvage.is_whole,
+)

@@ -102,6 +102,7 @@ def hook(context: Context, request: HookRequest) -> HookResult:
     if context.is_off or not context.settings.flag(f"events.{request.event}"):
         return HookResult(reason="off", tell=hook_notices.that_it_is_paused(context, request))
     captures = request.event in _CAPTURES
+    context.check_palace_path()
     if request.event not in _HANDLERS or not (captures or context.has_palace):
         return HookResult(reason="nothing to do", tell=hook_notices.that_there_is_no_palace(context, request))
     began = time.perf_counter()

@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.model import Trust, least_trust
+from palazzo.operations import import_views
 from palazzo.operations.background import start_embedding
+from palazzo.operations.import_views import KindCount, Speaker, Unasked
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
     from palazzo.exchange.checking import Checked
+    from palazzo.exchange.import_summary import ImportSummary
     from palazzo.exchange.merging import Origin, Report
     from palazzo.exchange.migrating import Migration
     from palazzo.exchange.stores import Brought, StoreReader
@@ -51,8 +54,8 @@ class ImportRequest:
     trust: Annotated[
         Trust | None,
         About(
-            "The highest trust that its records get. The default for another palace's export is external: search finds"
-            " and labels its records, and hooks do not inject them. Give user if the export is your own.",
+            "Whose it is: the highest trust that its records get. The default is somebody else's (external): search"
+            " finds and labels its records, and hooks do not inject them. Give user if it is your own.",
         ),
     ] = None
     wing: Annotated[str | None, About("File what comes of another memory's store in this wing.")] = None
@@ -110,9 +113,12 @@ class ImportResult:
     variants: tuple[str, ...] = ()
     """Ids of items whose text differs here and in the export: yours was kept."""
     trust: str | None = None
-    """The highest trust of the records of another palace's export; null for one that this palace wrote."""
+    """The highest trust of its records; null for an export that this palace wrote."""
     change: str | None = None
     dry_run: bool = False
+    speakers: tuple[Speaker, ...] = ()
+    kinds: tuple[KindCount, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
     title: Annotated[str, PERSON_ONLY] = ""
     note: Annotated[str, PERSON_ONLY] = ""
 
@@ -130,6 +136,7 @@ class _Told:
     variants: tuple[str, ...] = ()
     trust: str | None = None
     change: str | None = None
+    summary: ImportSummary | None = None
 
 
 def import_(context: Context, request: ImportRequest) -> ImportResult:
@@ -139,8 +146,9 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
     and checked before anything is written, and so is a store of another memory, whose notes, diaries, facts and tunnels
     are filed with their times and where they came from. The format is detected unless --from is given.
 
-    A keyed hash shows which exports this palace wrote. Any other export counts as another person's: its records get
-    at most the trust --trust, and it changes no existing record. --trust user states that the export is your own.
+    A keyed hash shows which exports this palace wrote. Anything else counts as another person's: its records get at
+    most the trust --trust, and an export changes no existing record. --trust user states that it is your own. A store
+    in its program's own directory in your home is yours. 'palazzo undo' takes back all that an import added.
     """
     from palazzo.exchange.files import STDIN
 
@@ -165,6 +173,9 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
         trust=told.trust,
         change=told.change,
         dry_run=request.dry_run,
+        speakers=import_views.speakers(told.summary),
+        kinds=import_views.kinds(told.summary),
+        unasked=import_views.unasked(told.summary),
         title=told.title,
         note=_embedded(context) if request.wait and not request.dry_run else "",
     )
@@ -220,7 +231,10 @@ def _reader(path: Path, named: str | None) -> StoreReader | None:
 
 
 def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
+    from palazzo.archive import identity
     from palazzo.exchange import checking, derived, merging
+    from palazzo.exchange.import_summary import ImportSummary
+    from palazzo.exchange.merging_work import ImportChange
     from palazzo.operations.tainting import speaks
 
     if request.wing is not None:
@@ -238,18 +252,22 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
     def merged(done: int) -> None:
         context.report("merging", done, total)
 
+    summary = ImportSummary()
     with _palace(context, request.dry_run, True) as palace:
+        now = palace.clock()
+        change = ImportChange(bytes.fromhex(identity.new_id(now)), ACTOR, now, _written_by(export))
         report = merging.merge(
             palace.database,
-            records,
+            summary.noting(map(origin.limit, records)),
             palace.clock,
             progress=merged,
             dry_run=request.dry_run,
             vouch=True,
             imported=None if request.dry_run else _imported(path, request),
             origin=origin,
+            change=None if request.dry_run else change,
         )
-    outcome = _of_report(_written_by(export), report)
+    outcome = replace(_of_report(_written_by(export), report), change=change.uid, summary=summary)
     return outcome if export.is_own else replace(outcome, trust=origin.trust)
 
 
@@ -319,10 +337,10 @@ def _of_report(title: str, report: Report) -> _Told:
 
 
 class _TrustLimit:
-    """A reader that lowers the trust of each record to a limit: an agent imports the store, or a person set --trust."""
+    """A reader that lowers the trust of each record to a limit, and counts what it reads."""
 
-    def __init__(self, reader: StoreReader, trust: Trust) -> None:
-        self._reader, self._trust = reader, trust
+    def __init__(self, reader: StoreReader, trust: Trust, summary: ImportSummary) -> None:
+        self._reader, self._trust, self._summary = reader, trust, summary
         self.name, self.title = reader.name, reader.title
 
     def recognises(self, path: Path) -> bool:
@@ -331,17 +349,19 @@ class _TrustLimit:
 
     def read(self, path: Path) -> Iterator[Brought]:
         """Yield the records of the store, trusted no more than the limit."""
+        return self._summary.noting(map(self._limited, self._reader.read(path)))
+
+    def _limited(self, record: Brought) -> Brought:
         from palazzo.exchange.stores import DiaryEntry, Fact, Note, Task
 
-        for record in self._reader.read(path):
-            if isinstance(record, Note | DiaryEntry | Task | Fact):
-                yield replace(record, trust=least_trust(record.trust, self._trust))
-            else:
-                yield record
+        if isinstance(record, Note | DiaryEntry | Task | Fact):
+            return replace(record, trust=least_trust(record.trust, self._trust))
+        return record
 
 
 def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportRequest) -> _Told:
     from palazzo.exchange import migrating
+    from palazzo.exchange.import_summary import ImportSummary
     from palazzo.operations.mine import wing_named
     from palazzo.operations.tainting import speaks, unless_tainted
 
@@ -351,10 +371,19 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
     taking = migrating.Taking(
         actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
-    limit = least_trust("user" if is_persons else "agent", request.trust or "user")
-    limited_reader = reader if limit == "user" else _TrustLimit(reader, limit)
+    limit = least_trust("user" if is_persons else "agent", request.trust or _default_trust(context, path))
+    summary = ImportSummary()
+    limited_reader = _TrustLimit(reader, limit, summary)
     with _palace(context, request.dry_run, False) as palace:
-        return _of_migration(migrating.migrate(palace.database, limited_reader, path, palace.clock, taking))
+        migration = migrating.migrate(palace.database, limited_reader, path, palace.clock, taking)
+    return replace(_of_migration(migration), trust=limit, summary=summary)
+
+
+def _default_trust(context: Context, path: Path) -> Trust:
+    """Whose a store is that nobody said: the person's, where its program keeps it in their home (`~/.mempalace`)."""
+    home = Path(context.variables.get("HOME") or Path.home())
+    is_own = any(place.parent == home and place.name.startswith(".") for place in (path, *path.parents))
+    return "user" if is_own else "external"
 
 
 @contextmanager
@@ -393,4 +422,9 @@ def _embedded(context: Context) -> str:
     return embed_now(context)
 
 
-OPERATION = Operation("import", ImportRequest, ImportResult, import_, writes=True, steps=True)
+def _asks(request: ImportRequest) -> bool:
+    """A person at a terminal is shown what would come, and whose it is taken for, unless they said whose it is."""
+    return request.trust is None and sys.stdin is not None and sys.stdin.isatty()
+
+
+OPERATION = Operation("import", ImportRequest, ImportResult, import_, writes=True, steps=True, asks=_asks)

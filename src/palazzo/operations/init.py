@@ -28,6 +28,7 @@ class InitRequest:
         Path, About("The project; the working directory if left out.", positional=True, option="DIR")
     ] = Path()
     yes: Annotated[bool, About("Ask nothing, and take what was found.")] = False
+    new: Annotated[bool, About("Begin an empty palace also where one was before and is gone.")] = False
     write_config: Annotated[bool, About("Also write palazzo.toml into the project, with its wing and rooms.")] = False
 
 
@@ -55,6 +56,8 @@ def init(context: Context, request: InitRequest) -> InitResult:
     if not directory.is_dir():
         raise NotFound(f"{directory} is not a directory.")
     created = not context.has_palace
+    if request.new and created:
+        _forget_gone(context)
     database = context.writing().database
     placing = context.placing
     project = placing.project(directory)
@@ -73,6 +76,15 @@ def init(context: Context, request: InitRequest) -> InitResult:
         hosts=hosts_found(context.variables),
         config=config,
     )
+
+
+def _forget_gone(context: Context) -> None:
+    from palazzo.security import known_palaces
+
+    try:
+        known_palaces.forget(context.palace_path, context.variables)
+    except OSError as error:
+        raise PalazzoError(f"That a palace was there before cannot be forgotten ({error.strerror or error}).") from None
 
 
 def _rooms(placing: Placing, project: ProjectIdentity) -> tuple[str, ...]:

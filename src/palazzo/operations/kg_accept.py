@@ -45,12 +45,12 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     from palazzo.operations.kg_suggest import follow_claims
     from palazzo.operations.tainting import whom_to_believe
 
-    whom = whom_to_believe(context)
     database = context.writing().database
     follow_claims(context)  # what was forgotten since is no suggestion any more
-    (speaker,) = provenance_of(context, request.stated_by, (), whom)
     with database.snapshot() as connection:
         chosen = choose(connection, request.ids)
+    whom = whom_to_believe(context, *(suggestion.wing for suggestion in chosen))
+    (speaker,) = provenance_of(context, request.stated_by, (), whom)
     stated = [
         stating.Statement(
             triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),

@@ -66,7 +66,7 @@ def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
     """
     from palazzo.operations.tainting import whom_to_believe
 
-    whom = whom_to_believe(context)
+    whom = whom_to_believe(context, *_wings_named(request.facts))
     stated: list[Statement] = []
     failed: list[LineError] = []
     for number, line in _lines(request.facts):
@@ -108,6 +108,18 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if line.strip():
             yield number, line
+
+
+def _wings_named(text: str) -> tuple[str, ...]:
+    """The wings that the lines name; what is wrong with a line is said when it is stated."""
+    wings = []
+    for _, line in _lines(text):
+        try:
+            fact = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        wings += [str(fact["wing"])] if isinstance(fact, dict) and fact.get("wing") else []
+    return tuple(dict.fromkeys(wings))
 
 
 def _statement(context: Context, line: str, whom: Believed) -> Statement:

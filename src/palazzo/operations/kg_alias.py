@@ -43,6 +43,7 @@ def kg_alias(context: Context, request: KgAliasRequest) -> KgAliasResult:
     from palazzo.graph import joining
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.facts import change, name_to_find
+    from palazzo.operations.tainting import unless_tainted
     from palazzo.store import entities
 
     if request.name is None:
@@ -51,6 +52,7 @@ def kg_alias(context: Context, request: KgAliasRequest) -> KgAliasResult:
         return KgAliasResult(None, None, _aliases(context))
     if request.remove == (request.entity is not None):
         raise UsageError("Give a name and the entity that it means, or a name and --remove.")
+    unless_tainted(context, "changes names")
     name = name_to_find(context, request.name, writing=True)
     added = removed = None
     with context.writing().database.transaction() as connection:

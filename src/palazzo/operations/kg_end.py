@@ -44,8 +44,10 @@ def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.fact_scope import scope_to_change, wing_of_fact_to_change
     from palazzo.operations.facts import change, moment, now_in, triple, views
+    from palazzo.operations.tainting import unless_tainted
     from palazzo.text.times import parse_end, to_iso
 
+    unless_tainted(context, "ends facts", request.wing)
     now = now_in(context)
     at = moment("--at", request.at, parse_end, now) or now
     fact = triple(context, request.subject, request.predicate, request.object, request.wing)

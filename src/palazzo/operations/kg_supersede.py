@@ -54,10 +54,11 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     from palazzo.graph.naming import entity_name
     from palazzo.operations.fact_scope import scope_to_change, wing_of_fact_to_change
     from palazzo.operations.facts import change, moment, now_in, provenance, triple, views
-    from palazzo.operations.tainting import whom_to_believe
+    from palazzo.operations.tainting import unless_tainted, whom_to_believe
     from palazzo.text.times import parse_start, to_iso
 
-    whom = whom_to_believe(context)
+    unless_tainted(context, "supersedes facts", request.wing)
+    whom = whom_to_believe(context, request.wing)
     now = now_in(context)
     at = moment("--at", request.at, parse_start, now) or now
     entity_name("new object", request.new)

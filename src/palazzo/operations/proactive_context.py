@@ -151,7 +151,7 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
         *(due.task.text for due in told.reminders),
         *(task.text for task in told.todos),
         *(f"{one.subject} {one.predicate} {one.object}" for one in views),
-        *map(proactive.words_of, told.threads),
+        *(line.words for line in told.threads),
     ]
     return ProactiveContextResult(
         memories=memories,
@@ -217,14 +217,14 @@ def _asked(context: Context, connection: Connection, request: ProactiveContextRe
     from palazzo.model import USERS_WING
     from palazzo.operations.search import check_place
     from palazzo.operations.tasks import file_names
-    from palazzo.settings.keys import TRUSTS
+    from palazzo.security.trust_order import trusted_down_to
     from palazzo.store import places
 
     named, _ = check_place(connection, request.wing, None, context.notice)
     own = () if request.agent is None else diaries.wings_of(diaries.agent_name(request.agent))
     there = set(places.wing_names(connection))
     wings = [wing for wing in dict.fromkeys((named or context.home, *own, USERS_WING)) if wing in there]
-    trusts = TRUSTS[: TRUSTS.index(context.settings.text("auto_inject_trust")) + 1]
+    trusts = trusted_down_to(context.settings.text("auto_inject_trust"))
     files = tuple(name for file in request.files for name in file_names(context, file))
     words = request.context[-_LONGEST:]
     return Asked(words, tuple(wing for wing in wings if wing), context.now, frozenset(trusts), files, around)
@@ -278,9 +278,7 @@ def _standing(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[
 
 
 def _thread(line: DigestLine) -> ThreadView:
-    from palazzo.attention.proactive import words_of
-
-    return ThreadView(line.cited.item, words_of(line), line.wing, line.session, line.role, line.said_at)
+    return ThreadView(line.cited.item, line.words, line.wing, line.session, line.role, line.said_at)
 
 
 def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, ...]:

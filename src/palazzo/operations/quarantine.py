@@ -124,6 +124,8 @@ def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
                 if address:
                     return address, read.created_at
         return read.title or "a tool", read.created_at
+    if read.role == "quoted":
+        return "quoted in a person's message", read.created_at
     if read.kind in ("exchange", "message"):
         return "said after words from outside", read.created_at
     return read.title or read.source.uri, read.created_at

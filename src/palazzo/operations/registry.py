@@ -102,6 +102,7 @@ MODULES = {
     "sync_pull": "palazzo.operations.sync_pull",
     "sync_status": "palazzo.operations.sync_status",
     "sync_private": "palazzo.operations.sync_private",
+    "sync_devices": "palazzo.operations.sync_devices",
     "sync_key": "palazzo.operations.sync_key",
     "sync_remove": "palazzo.operations.sync_remove",
     "install": "palazzo.operations.install",

@@ -1,4 +1,4 @@
-"""repair: make derived data anew from the archive."""
+"""repair: make derived data anew from the archive, and put a palace together again of which pages are damaged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from palazzo.operations import damage
 from palazzo.operations.background import EMBEDDING_ACTIVITY, failures, note_success, start_embedding
+from palazzo.operations.damage import SalvageView
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.verify import CheckView, result_of, run_checks
 
@@ -14,9 +16,10 @@ if TYPE_CHECKING:
     from palazzo.derive.verify import Check
     from palazzo.operations.context import Context
 
-Part = Literal["drawers", "fts", "vectors", "all"]
+Derived = Literal["drawers", "fts", "vectors", "all"]
+Part = Derived | Literal["file"]
 
-_MENDS: dict[str, Part] = {
+_MENDS: dict[str, Derived] = {
     "drawers": "drawers",
     "keywords": "fts",
     "vectors": "vectors",
@@ -29,7 +32,10 @@ _MENDS: dict[str, Part] = {
 class RepairRequest:
     """What to make anew."""
 
-    rebuild: Annotated[Part | None, About("Make this anew; what the checks find wrong if left out.")] = None
+    rebuild: Annotated[
+        Literal["drawers", "fts", "vectors", "all"] | None,
+        About("Make this anew; what the checks find wrong if left out."),
+    ] = None
     dry_run: Annotated[bool, About("Only say what would be made anew.")] = False
 
 
@@ -45,19 +51,29 @@ class RepairResult:
     """How many texts that had been set aside were retried."""
     set_aside: int = 0
     """How many texts are set aside now."""
+    unproven: tuple[str, ...] = ()
+    """Items whose words are gone by no erasure that is known. That is recorded now, and `verify` names them."""
+    linked: int = 0
+    """How many items got a link of this device, since no chain told of them."""
+    salvage: SalvageView | None = None
+    """What could not be read, where pages of the file were damaged; null where none was."""
 
 
 def repair(context: Context, request: RepairRequest) -> RepairResult:
     """Make drawers, the keyword index or vectors anew from the archive, and check the palace again.
 
     Texts that could not be processed are processed again. The archive is not changed. Vectors are made in the
-    background afterwards.
+    background afterwards. Where pages of the file are damaged, a new file is made of all that can be read. It takes the
+    palace's place in one step, the damaged one is kept beside it, and what is lost is named.
     """
+    if damage.is_damaged(context):
+        return _repair_file(context, request)
     count_before = _count_set_aside(context)
     if not request.dry_run:
         _retry(context)
+    unproven, linked = ((), 0) if request.dry_run else _settle_provenance(context)
     before = run_checks(context) if request.rebuild is None or request.dry_run else []
-    parts = (request.rebuild,) if request.rebuild is not None else _broken(before)
+    parts: tuple[Derived, ...] = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
     if request.dry_run:
         seen = result_of(before)
         return RepairResult(parts, True, seen.ok, seen.checks, 0, count_before)
@@ -65,7 +81,47 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
         _rebuild(context, part)
     start_embedding(context)
     after = result_of(run_checks(context) if parts else before)
-    return RepairResult(parts, False, after.ok, after.checks, count_before, _count_set_aside(context))
+    return RepairResult(parts, False, after.ok, after.checks, count_before, _count_set_aside(context), unproven, linked)
+
+
+def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
+    """Record which items lost their words to something that a remote told, and link what no chain tells of.
+
+    The words are gone, and no rule brings them back: what is recorded is that nobody is known to have erased them.
+    """
+    from palazzo.exchange.merging_items import link_unlinked
+    from palazzo.store import items, sync_devices, tombstones, unfinished
+
+    palace = context.writing()
+    with palace.database.snapshot() as connection:
+        is_whole = not unfinished.paths(connection)
+        if not is_whole or not (tombstones.unexplained(connection) or any(items.unlinked_items(connection))):
+            return (), 0
+    with palace.database.transaction() as connection:
+        unproven = tombstones.unexplained(connection)
+        sync_devices.note_unproven(connection, unproven, palace.clock())
+        return tuple(uid.hex() for uid in unproven), link_unlinked(connection)
+
+
+def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
+    """Put the palace together again; make everything anew that is derived."""
+    if request.dry_run:
+        with damage.salvaged(context) as (_, view):
+            return RepairResult(("file", "fts"), True, view.is_whole, (), salvage=view)
+    view = damage.replace_damaged(context)
+    _rebuild(context, "fts")
+    parts: tuple[Part, ...] = ("file", "fts")
+    if request.rebuild in ("vectors", "all"):
+        _rebuild(context, "vectors")
+        parts += ("vectors",)
+    start_embedding(context)
+    after = result_of(run_checks(context))
+    if broken := tuple(part for part in _mended_by(after.checks) if part not in parts):
+        for part in broken:
+            _rebuild(context, part)
+        parts += broken
+        after = result_of(run_checks(context))
+    return RepairResult(parts, False, after.ok, after.checks, 0, _count_set_aside(context), salvage=view)
 
 
 def _count_set_aside(context: Context) -> int:
@@ -89,14 +145,14 @@ def _retry(context: Context) -> None:
             note_success(activity, context.variables)
 
 
-def _rebuild(context: Context, part: Part) -> None:
+def _rebuild(context: Context, part: Derived) -> None:
     def progress(done: int, total: int) -> None:
         context.report(f"rebuilding {part}", done, total)
 
     context.writing().rebuild(part, progress)
 
 
-def _broken(checks: Sequence[Check]) -> tuple[Part, ...]:
+def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[Derived, ...]:
     return tuple(dict.fromkeys(_MENDS[check.name] for check in checks if not check.ok and check.name in _MENDS))
 
 

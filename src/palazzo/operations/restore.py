@@ -17,14 +17,24 @@ from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.store.tokens import StoredToken
+
+
+LATEST = Path("latest")
+"""Stands for the newest backup that is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
     """Which backup."""
 
-    file: Annotated[Path, About("The backup: a file that 'palazzo backup' wrote, or a palace.", positional=True)]
+    file: Annotated[
+        Path, About("The backup: a file that 'palazzo backup' wrote, a palace, or latest.", positional=True)
+    ]
     dry_run: Annotated[bool, About("Only check the file, and say what would be replaced by what.")] = False
+    keep_tokens: Annotated[
+        bool, About("Let tokens of the backup count that this palace does not know; otherwise they are revoked.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,8 @@ class RestoreResult:
     """Whether the palace is a device of its own in sync from here on: the former one has gone on since the backup."""
     settings: str | None
     """The settings file that was written; null where there was one already, or the backup has none."""
+    tokens_revoked: int
+    """Tokens of the backup that the palace did not know: they do not count unless the person says so."""
     dry_run: bool
 
 
@@ -60,12 +72,15 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     """Put a backup in the palace's place, in one step, after checking all of it. What it replaces is kept beside it.
 
     Agents may go on meanwhile. Words that were erased since are erased from what is restored, before anybody sees it.
+    Tokens stand as they do now: no token that was revoked since the backup counts again.
     """
     from palazzo.store import backup as copying
-    from palazzo.store import filesystem
+    from palazzo.store import filesystem, opening
 
-    file, palace = context.led_to(request.file), context.palace_path
+    palace = context.palace_path
+    file = _latest(palace) if request.file == LATEST else context.led_to(request.file)
     _refuse_foreign(file)
+    opening.refuse_special(palace)
     if palace.exists() and file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name a backup of it: 'palazzo backup --list' says which.")
     filesystem.refuse_unsafe(palace)
@@ -74,8 +89,9 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
         replaced = _held_here(context)
         erased = _erase_again(context, staged, palace) if replaced is not None else 0
         parted = _part(context, staged, palace) if replaced is not None else False
+        revoked = _carry_tokens(context, palace, staged, request.keep_tokens)
         restored = _held(staged)
-        result = RestoreResult(str(file), restored, replaced, None, erased, parted, None, request.dry_run)
+        result = RestoreResult(str(file), restored, replaced, None, erased, parted, None, revoked, request.dry_run)
         if request.dry_run:
             return result
         context.close()
@@ -89,9 +105,18 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
                 backups.forget(palace, [kept])
         if replaced is not None and kept.exists():  # what was erased while the copy was made ready
             erased += _erase_again(context, palace, kept)
+            _carry_tokens(context, kept, palace, keeps_unknown=True)  # what was revoked while the copy was made ready
     written = _write_beside(context, file)
     _make_vectors(context)
     return replace(result, kept=str(kept) if kept.exists() else None, erased=erased, settings=written)
+
+
+def _latest(palace: Path) -> Path:
+    """Return the newest backup that can be seen. Raises UsageError."""
+    for one in backups.known(palace):
+        if one.is_there and not backups.is_replaced_palace(palace, one):
+            return one.file
+    raise UsageError(f"No backup of {palace} is known that can be seen now. 'palazzo backup --list' lists all.")
 
 
 def _refuse_foreign(file: Path) -> None:
@@ -185,22 +210,54 @@ def _erase_again(context: Context, staged: Path, palace: Path) -> int:
     return carried.erasures
 
 
+def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: bool) -> int:
+    """Let `older` have the tokens of `newer` as they stand there; return how many of its others were revoked.
+
+    Who was shut out since the backup was made stays so, and who was let in stays let in.
+    """
+    from palazzo.store import tokens
+    from palazzo.store.database import Database
+
+    with contextlib.closing(Database(older)) as database, database.transaction() as connection:
+        known = _stored_tokens(newer)
+        tokens.replace(connection, known)
+        return 0 if keeps_unknown else tokens.revoke_all_but(connection, known, context.now)
+
+
+def _stored_tokens(palace: Path) -> list[StoredToken]:
+    """The tokens of a palace, as far as they can be read: of none that is missing, older or damaged there."""
+    from palazzo.store import tokens
+    from palazzo.store.database import Database, DatabaseError
+
+    try:
+        with contextlib.closing(Database(palace, "read")) as database, database.snapshot() as connection:
+            return tokens.stored_rows(connection)
+    except (PalaceUnusable, DatabaseError):
+        return []
+
+
 def _part(context: Context, staged: Path, palace: Path) -> bool:
     """Let the copy of a palace that is synced be a device of its own, and keep private what is private by now.
 
     Its remotes know the former device further on than the copy does; nothing may be told twice under one number.
     """
     from palazzo.exchange import joining
-    from palazzo.store import syncing
+    from palazzo.store import sync_devices, syncing
     from palazzo.store.database import Database
 
     with contextlib.closing(Database(palace, "read")) as newer, newer.snapshot() as connection:
         device, theirs = joining.device_id(connection), syncing.links_of_own(connection)
         private, is_synced = syncing.private_ids(connection), bool(syncing.remotes(connection))
+        palace_id, devices = joining.palace_id(connection), sync_devices.rows(connection)
     with contextlib.closing(Database(staged)) as older:
         with older.transaction() as connection:
             syncing.keep_private(connection, private, context.now)
             is_same = joining.device_id(connection) == device
+            if joining.palace_id(connection) == palace_id:  # a device that was removed since stays removed
+                for row in devices.values():
+                    sync_devices.keep(connection, row if row.uid == device else replace(row, private_key=None))
+                    if row.may == "nothing":
+                        sync_devices.tell_again(connection, row.uid)
         if not is_synced or not is_same:
             return False
         joining.become_another_device(older, context.now, theirs)

@@ -49,6 +49,7 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
         held, kinds = halls.held(connection), halls.halls(connection)
         former = places.former_room_places(connection)
         rooms = places.rooms(connection, wing)
+        _, left = places.left_by_imports(connection)
     return RoomListResult(
         tuple(
             RoomView(
@@ -60,6 +61,7 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
                 tuple(spoken(place) for place in former.get(room.row, ())),
             )
             for room in rooms
+            if room.row not in left
         )
     )
 

@@ -21,12 +21,12 @@ def told_of(context: Context, agent: str | None, wing: str | None = None) -> Sco
     """Return what may be told to an agent that works here; `wing` stands for the project's."""
     from palazzo.archive import diaries
     from palazzo.model import USERS_WING
-    from palazzo.settings.keys import TRUSTS
+    from palazzo.security.trust_order import trusted_down_to
     from palazzo.store import places
 
     agent_wings = () if agent is None else diaries.wings_of(diaries.agent_name(agent))
     with context.reading().database.snapshot() as connection:
         wing_names = set(places.wing_names(connection))
     wings = dict.fromkeys(name for name in (wing or context.home, *agent_wings, USERS_WING) if name in wing_names)
-    trusts = TRUSTS[: TRUSTS.index(context.settings.text("auto_inject_trust")) + 1]
+    trusts = trusted_down_to(context.settings.text("auto_inject_trust"))
     return Scope(tuple(name for name in wings if name is not None), frozenset(trusts))

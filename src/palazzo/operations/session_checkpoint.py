@@ -64,7 +64,7 @@ def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> S
     except NotFound:
         return SessionCheckpointResult(None)  # it was too short to be kept, or left out
     before = _entered_at(context, request)
-    said = [line for line in found.lines if line.by in ("user", "assistant")]
+    said = [line for line in found.lines if line.by in ("user", "assistant") and line.trust != "external"]
     lines = [line for line in said if (parse_timestamp(line.said_at) or 0) > before]
     if found.session != request.session or all(line.kind == "asked" for line in lines):
         return SessionCheckpointResult(None)
@@ -93,7 +93,8 @@ def _sections(lines: Sequence[DigestLineView]) -> Iterator[str]:
 
 
 def _line(line: DigestLineView) -> str:
-    about = f" (to: {_cut(line.about.text)})" if line.about is not None else ""
+    is_told = line.about is not None and line.about_trust != "external"
+    about = f" (to: {_cut(line.about.text)})" if line.about is not None and is_told else ""
     return f"- {_cut(line.words.text)}{about}"
 
 

@@ -286,10 +286,12 @@ def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResul
 
 def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
     from palazzo.archive import reading
+    from palazzo.archive.titles import shown_title_of_session
     from palazzo.store import items
 
     found = items.read_item(connection, row)
-    entry = _of_item(found, tuple(reading.drawers_of_item(connection, row)))
+    title = shown_title_of_session(connection, found.source.session_id, found.source.title)
+    entry = _of_item(found, title, tuple(reading.drawers_of_item(connection, row)))
     entry = replace(entry, **_of_note(found.kind, connection, row))
     return ShowResult("item", found.id, (entry,), raw=_raw_of_items(connection, [found.id]) if request.raw else None)
 
@@ -337,6 +339,7 @@ def _fact(connection: Connection, row: int, request: ShowRequest, when: AsOf, no
 
 def _session(connection: Connection, session: str, name: SessionName, request: ShowRequest) -> ShowResult:
     from palazzo.archive import reading, restoring
+    from palazzo.archive.titles import shown_title_of_session
 
     if request.raw:
         files = restoring.files_of_session(connection, session, name)
@@ -344,7 +347,9 @@ def _session(connection: Connection, session: str, name: SessionName, request: S
             raise AmbiguousId(request.id, [file.label for file in files])
         return ShowResult("session", session, (), raw=files[0].read(connection))
     said = [item for item in reading.read_session(connection, session) if item.source.session_id == session]
-    chosen = tuple(_of_item(item) for item in said if name.kind in ("", item.source.kind))
+    title = next((item.source.title for item in said if item.source.title), "")
+    title = shown_title_of_session(connection, session, title)
+    chosen = tuple(_of_item(item, title) for item in said if name.kind in ("", item.source.kind))
     return ShowResult("session", session, chosen)
 
 
@@ -397,14 +402,14 @@ def _of_drawer(drawer: Drawer, later: int = 0) -> Shown:
     )
 
 
-def _of_item(item: Item, drawers: tuple[str, ...] = ()) -> Shown:
+def _of_item(item: Item, title: str, drawers: tuple[str, ...] = ()) -> Shown:
     return Shown(
         id=item.id,
         kind=item.kind,
         text=item.text,
         wing=item.place.wing,
         room=item.place.room,
-        title=item.source.title,
+        title=title,
         created_at=item.created_at,
         recorded_at=item.recorded_at,
         retired_at=None,

@@ -117,14 +117,14 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
                 _become_another(context, database, transport, before)
             begun = said is None
             if said is None:
-                about, key = _begin(database, transport, request, _passphrase(context, request))
+                about, key = _begin(context, database, transport, request, _passphrase(context, request))
             else:
                 about, key = _found(context, said, transport, request, before)
-            joined = _join(database, about, key, request, transport.address)
+            joined = _join(database, about, key, request, transport)
             name = _keep(database, before, uid, where, about, key, request)
-        saved = _saved(database, key, request, is_saved=begun and key is not None)
+        saved = _saved(context, database, key, request, is_saved=begun and key is not None)
         if request.again:
-            _tell_all_anew(database, uid, transport)
+            _tell_all_anew(database, uid, transport, key)
     return _result(database, name, transport, about, begun, joined, request, saved)
 
 
@@ -168,7 +168,7 @@ def _passphrase(context: Context, request: SyncInitRequest) -> str | None:
 
 
 def _begin(
-    database: Database, transport: Remote, request: SyncInitRequest, passphrase: str | None
+    context: Context, database: Database, transport: Remote, request: SyncInitRequest, passphrase: str | None
 ) -> tuple[AboutRemote, Key | None]:
     from palazzo.exchange import joining, meeting, sealing
     from palazzo.exchange.sealing import Key
@@ -192,6 +192,9 @@ def _begin(
     key = None if seal == "no" else given or Key.new()
     if key is not None and request.save_key is not None:  # what is sealed there opens with nothing else
         sealing.save(key, request.save_key.absolute())
+    if key is not None:  # whoever has what opens the remote is invited by that
+        with database.transaction() as connection:
+            shared = joining.invitation(connection, context.writing().clock())
     about = meeting.about(shared, key, passphrase if seal == "passphrase" else None)
     there = meeting.load(transport.introduce(meeting.dump(about)), transport.address)
     if there != about:
@@ -240,8 +243,16 @@ def _age_key(path: Path) -> Key | None:
     return None if begins.lstrip().startswith(b"{") else sealing.load(path)
 
 
-def _join(database: Database, about: AboutRemote, key: Key | None, request: SyncInitRequest, address: str) -> bool:
+def _join(
+    database: Database,
+    about: AboutRemote,
+    key: Key | None,
+    request: SyncInitRequest,
+    transport: Remote,
+) -> bool:
     from palazzo.exchange import joining
+
+    address = transport.address
 
     with database.snapshot() as connection:
         own = joining.shared(connection)
@@ -259,7 +270,29 @@ def _join(database: Database, about: AboutRemote, key: Key | None, request: Sync
         )
     if shared.palace != about.palace:
         raise UsageError(f"That is the key of another palace than the one at {address}; name the right file.")
-    return joining.adopt(database, shared)
+    is_new = joining.adopt(database, shared)
+    if is_new or request.new_device:
+        _introduce(database, shared, transport)
+    return is_new
+
+
+def _introduce(database: Database, shared: Shared, transport: Remote) -> None:
+    """Let this device show the invitation of the key file, and trust the devices that are named there."""
+    from palazzo.exchange import device_register, joining
+
+    names = {bytes.fromhex(uid): head.called for uid, head in transport.look().heads.items()}
+    with database.transaction() as connection:
+        device, name = joining.device_id(connection), joining.device_name(connection)
+        device_register.accept_invitation(
+            connection,
+            shared.palace,
+            device,
+            name,
+            shared.invitation,
+            shared.devices or {},
+        )
+        if shared.devices is None:
+            device_register.trust_unsigned(connection, {uid: name for uid, name in names.items() if uid != device})
 
 
 def _become_another(context: Context, database: Database, transport: Remote, before: RemoteRow | None) -> None:
@@ -270,8 +303,9 @@ def _become_another(context: Context, database: Database, transport: Remote, bef
 
     with database.snapshot() as connection:
         palace, device = joining.palace_id(connection), joining.device_id(connection)
+        palace_key = joining.shared(connection).key
     sealing = Key.parse(before.secret) if before is not None and before.secret else None
-    theirs = links_told(transport, palace, device, sealing)
+    theirs = links_told(transport, palace, device, sealing, palace_key)
     joining.become_another_device(database, context.writing().clock(), theirs)
     if before is not None:
         with database.transaction() as connection:
@@ -303,7 +337,9 @@ def _keep(
     return name
 
 
-def _saved(database: Database, key: Key | None, request: SyncInitRequest, is_saved: bool) -> Path | None:
+def _saved(
+    context: Context, database: Database, key: Key | None, request: SyncInitRequest, is_saved: bool
+) -> Path | None:
     """Write the key that other devices join with, where that was asked for; return where it is."""
     from palazzo.exchange import joining, sealing
 
@@ -313,27 +349,34 @@ def _saved(database: Database, key: Key | None, request: SyncInitRequest, is_sav
     if is_saved:
         return path
     if key is None:
-        with database.snapshot() as connection:
-            shared = joining.shared(connection)
+        with database.transaction() as connection:
+            shared = joining.invitation(connection, context.writing().clock())
         joining.save(shared, path)
     else:
         sealing.save(key, path)
     return path
 
 
-def _tell_all_anew(database: Database, uid: bytes, transport: Remote) -> None:
-    """Take what stands there as this device's, whatever it is, and let the next push tell all in a new epoch."""
-    from palazzo.exchange import joining
-    from palazzo.store import syncing
+def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key | None) -> None:
+    """Take what stands there as this device's, unless another wrote it, and let the next push tell all anew."""
+    from palazzo.exchange import joining, own_heads
+    from palazzo.store import sync_devices, syncing
 
     heads = transport.look().heads
-    with database.transaction() as connection:
+    with database.snapshot() as connection:
         device = joining.device_id(connection)
-        head = heads.get(device.hex())
         remote = next(one for one in syncing.remotes(connection) if one.uid == uid)
+        before = syncing.seen(connection, remote.row).get(device)
+    head = heads.get(device.hex())
+    if head is not None and own_heads.is_forged(database, transport, device, head, key):
+        head = None
+    with database.transaction() as connection:
         syncing.begin_anew(connection, remote.row)
+        sync_devices.forget_claims(connection, remote.row)
         syncing.note_erasure(connection, remote.row, -1)
-        if head is not None:
+        if head is None and before is not None and device.hex() in heads:
+            syncing.note_seen(connection, remote.row, device, before)
+        elif head is not None:
             syncing.note_seen(connection, remote.row, device, syncing.Seen(head.epoch, head.n, head.hash, head.at))
 
 

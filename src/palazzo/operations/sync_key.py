@@ -31,7 +31,7 @@ class SyncKeyResult:
 def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
     """Save the key that another device needs to join this palace: 'palazzo sync init ADDRESS --key FILE' takes it.
 
-    Whoever has it can tell whether a guess is among the words that were erased; carry it as you would a password.
+    It also introduces that device to the others. Carry it as you would a password, and delete it afterwards.
     """
     from palazzo.errors import UsageError
     from palazzo.exchange import joining, sealing
@@ -44,10 +44,11 @@ def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
             raise UsageError(f"The remote '{remote.name}' is not sealed; leave --remote out.")
         sealing.save(sealing.Key.parse(remote.secret), target)
         return SyncKeyResult(str(target), remote.name)
-    with context.reading().database.snapshot() as connection:
-        shared = joining.shared(connection)
+    palace = context.writing()
+    with palace.database.transaction() as connection:
+        shared = joining.invitation(connection, palace.clock())
     joining.save(shared, target)
     return SyncKeyResult(str(target), shared.palace)
 
 
-OPERATION = Operation("sync_key", SyncKeyRequest, SyncKeyResult, sync_key)
+OPERATION = Operation("sync_key", SyncKeyRequest, SyncKeyResult, sync_key, writes=True)

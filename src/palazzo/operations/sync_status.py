@@ -25,11 +25,26 @@ class SyncStatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class DeviceStatus:
-    """Another device: its id, its name, and up to when, by its clock, what it told is here."""
+    """Another device: its id, its name, and up to when, by its clock, what it told is here.
+
+    `words` are those of its key, `may` what it may do, as in 'palazzo sync devices'.
+    """
 
     id: str
     name: str
     seen_at: Micros
+    words: str = ""
+    may: str = "erase"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why nothing, or not all, of a device was taken in from a remote at the last pull."""
+
+    remote: str
+    device: str
+    reason: str
+    at: Micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +102,9 @@ class SyncStatusResult:
     conflicts: int
     merged_private: tuple[MergedPrivate, ...] = ()
     """Private wings that are part of another, of which nothing leaves, either."""
+    words: str = ""
+    """Those of this device's key: compare them with what another device shows for it."""
+    refused: tuple[Refused, ...] = ()
 
 
 def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResult:
@@ -97,7 +115,8 @@ def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResul
     from palazzo.exchange import joining
     from palazzo.graph import conflicting
     from palazzo.operations.syncing import chosen, meeting
-    from palazzo.store import syncing
+    from palazzo.security.device_keys import fingerprint
+    from palazzo.store import sync_devices, syncing
 
     with context.reading().database.snapshot() as connection:
         any_remotes = bool(syncing.remotes(connection))
@@ -105,6 +124,8 @@ def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResul
     new = {one.row: _new(meeting(context, one)) for one in remotes} if request.look else {}
     with context.reading().database.snapshot() as connection:
         private, merged = told(connection)
+        own = joining.device_id(connection)
+        row = sync_devices.row(connection, own)
         return SyncStatusResult(
             joining.palace_id(connection),
             joining.device_id(connection).hex(),
@@ -113,6 +134,10 @@ def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResul
             private,
             sum(stands for _, stands in conflicting.standing(connection)),
             merged,
+            "" if row is None else fingerprint(row.public_key),
+            tuple(
+                Refused(one.remote, one.device.hex(), one.reason, one.at) for one in sync_devices.refusals(connection)
+            ),
         )
 
 
@@ -127,8 +152,10 @@ def _new(at: object) -> int:
 def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteStatus:
     from palazzo.exchange import pushing
     from palazzo.exchange.remotes.git_calls import without_password
-    from palazzo.store import syncing, tombstones
+    from palazzo.security.device_keys import fingerprint
+    from palazzo.store import sync_devices, syncing, tombstones
 
+    rows = sync_devices.rows(connection)
     known = syncing.devices(connection)
     names = {uid: name for _, uid, name in known}
     own = known[0][1]
@@ -149,7 +176,16 @@ def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteSt
         new,
         one.failure or None,
         one.failed_at,
-        tuple(DeviceStatus(uid.hex(), names.get(uid, ""), seen[uid].at) for uid in others),
+        tuple(
+            DeviceStatus(
+                uid.hex(),
+                names.get(uid, ""),
+                seen[uid].at,
+                fingerprint(rows[uid].public_key) if uid in rows else "",
+                rows[uid].may if uid in rows else "",
+            )
+            for uid in others
+        ),
         tuple(WithheldItem(item.hex(), why) for item, why in syncing.withheld_items(connection, one.row)),
     )
 

@@ -8,6 +8,7 @@ from palazzo.errors import PalazzoError
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.store.sync_devices import Refusal
     from palazzo.store.syncing import RemoteRow
 
 
@@ -29,6 +30,16 @@ def failed(context: Context) -> list[RemoteRow]:
         return []
     with context.reading().database.snapshot() as connection:
         return [one for one in syncing.remotes(connection) if one.failure]
+
+
+def refusals(context: Context) -> list[Refusal]:
+    """Return what was refused of remotes at the last pull."""
+    from palazzo.store import sync_devices
+
+    if not context.has_palace:
+        return []
+    with context.reading().database.snapshot() as connection:
+        return sync_devices.refusals(connection)
 
 
 def newest_change(context: Context) -> int:

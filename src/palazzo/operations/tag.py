@@ -50,11 +50,14 @@ def tag(context: Context, request: TagRequest) -> TagResult:
 
     The branch, the type of a file and errors are tags by rule: branch:main, type:md, error.
     """
+    from palazzo.operations.tainting import unless_tainted
+
     if request.action == "list":
         return _listed(context, request)
     if request.tag is None or not request.ids:
         raise UsageError(f"Say which tag, and of what: palazzo tag {request.action} TAG ID…")
     name = label("The tag", request.tag)
+    unless_tainted(context, "tags")
     palace = context.reading()
     with palace.database.snapshot() as connection:
         ids = _to_change(connection, request, name)

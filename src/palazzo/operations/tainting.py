@@ -1,13 +1,13 @@
-"""Whether the session in which a caller writes has met words from outside: `guard/taint` says what follows from it.
+"""Whether the session in which a caller writes has met untrusted content: `guard/taint` says what follows from it.
 
-What a session has met is in the archive, so what is new in its transcript is taken in first. The session is the one
-that the caller's host names. Where it names none, or one that ended before another began here, every session counts
-that has gone on in this project lately: whoever calls is one of them. A session that nobody knows has met nothing.
+What a session has met is in the archive, so what is new in its transcript is taken in first. `security/callers` says
+which session the caller names. That session's transcripts are looked for wherever hosts keep them, whatever directory
+the command runs in. Where a caller names no session, or one of which nothing can be read, every session counts that may
+be the caller's (`CallerReach`). An unknown session is never taken for one that met nothing.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import UsageError
 from palazzo.guard.taint import AGENT, PERSON, Believed, believed, from_outside, is_agents
-from palazzo.model import Micros, Trust
+from palazzo.model import Trust
+from palazzo.operations.caller_sessions import CallerReach, changed_at, sources_in_reach
+from palazzo.security.callers import caller_of
 
 if TYPE_CHECKING:
     from palazzo.mining.histories import History
@@ -25,25 +27,12 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.tainted import Outsider
 
-LATELY = Micros(4 * 3_600_000_000)
-"""For how long after its last message a session may still be the caller's."""
 _READING = 1.0
 """Seconds after which no further transcript is begun to be read."""
 _MOST_OWN, _MOST_OTHERS, _ANY_SIZE = 1_000_000, 8_000_000, 1 << 62
 """Bytes of a transcript that a call waits for while they are taken in. Of its own session's, more is only read."""
-_SHORTEST_NAME = 8
-"""Characters of a session's name that files of which nothing is kept are looked for by."""
-_ENTRIES = 50_000
-"""Files of histories that are looked at, to find those that have changed lately."""
-_SESSIONS = 200
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
-
-
-class _Calling(NamedTuple):
-    """Which session a caller says that it is in, if it says so; certain is what the call itself says."""
-
-    named: str
-    is_certain: bool
+_APPROVE = "a person can approve it with 'palazzo quarantine approve'"
 
 
 def speaks(context: Context) -> Trust:
@@ -51,42 +40,67 @@ def speaks(context: Context) -> Trust:
     return "agent" if context.trust == "user" and is_agents(context.variables) else context.trust
 
 
-def whom_to_believe(context: Context) -> Believed:
-    """Return whom to believe for what this caller writes, and what from outside it has met if that is less."""
-    from palazzo.operations.unkept import met_outside
-    from palazzo.operations.using import SESSION, session_named
+def whom_to_believe(context: Context, *wings: str | None) -> Believed:
+    """Return whom to believe for what this caller writes to wings, and what untrusted it has met if that is less.
 
-    trust = speaks(context)
-    if trust == "user":
+    Where that is less because the caller's session is not known, a notice says so.
+    """
+    if speaks(context) == "user":
         return PERSON
-    calling = _Calling(session_named(context), bool(context.variables.get(SESSION)))
-    read = _take_in_what_is_new(context, calling) if context.has_palace and not context.is_off else frozenset()
-    met = _met(context, calling) if context.has_palace else []
-    if not met and met_outside(_unread(context, calling, read), lambda place: _is_here(context, place)):
-        return Believed("external")
-    return believed(trust, met)
+    verdict = _judge(context, wings)
+    if verdict.reason:
+        context.notice(f"Filed in quarantine, because {verdict.reason}: {_APPROVE}.")
+    return verdict.whom
 
 
-def an_agents(context: Context) -> Believed:
+def an_agents(context: Context, *wings: str | None) -> Believed:
     """Return whom to believe for what is an agent's whoever types it: an entry of its diary."""
-    whom = whom_to_believe(context)
+    whom = whom_to_believe(context, *wings)
     return AGENT if whom == PERSON else whom
 
 
-def unless_tainted(context: Context, verb: str) -> None:
-    """Raise for a caller whose session has met words from outside: what it does shows at once in what is believed."""
-    if whom_to_believe(context).trust == "external":
-        raise UsageError(
-            f"This session has read words from outside, and nobody {verb} under those: "
-            "a person can, in a terminal of their own."
-        )
+def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
+    """Raise for a caller whose session has met untrusted content: what it does shows at once in what is believed."""
+    if speaks(context) == "user":
+        return
+    verdict = _judge(context, wings)
+    if verdict.whom.trust == "external":
+        why = verdict.reason or "this session has read words from outside"
+        raise UsageError(f"Refused, because {why}, and nobody {verb} under those: a person can, in a terminal.")
 
 
-def _met(context: Context, calling: _Calling) -> list[str]:
-    """What the sessions have met that may be the caller's."""
+class _Verdict(NamedTuple):
+    """Whom to believe, and why not the agent if its session is not known; the reason ends a sentence."""
+
+    whom: Believed
+    reason: str = ""
+
+
+def _judge(context: Context, wings: Sequence[str | None]) -> _Verdict:
+    """Judge an agent that calls by the sessions that may be its own."""
+    from palazzo.operations.unkept import content_of
+
+    trust = speaks(context)
+    reach = CallerReach(context, caller_of(context.variables, context.trust == "user"), wings)
+    archived = _take_in_what_is_new(context, reach) if context.has_palace and not context.is_off else frozenset()
+    sources = sources_in_reach(reach) if context.has_palace else []
+    met = _met(context, sources)
+    if met:
+        return _Verdict(believed(trust, met))
+    finding = content_of(_unread(context, reach, archived), reach.holds_directory)
+    if finding == "untrusted":
+        return _Verdict(Believed("external"))
+    reason = reach.why_unknown()
+    if finding == "unreadable" and reach.caller.sessions:
+        reason = reason or "the transcript of its session cannot be read"
+    return _Verdict(Believed("external"), reason) if reason else _Verdict(Believed(trust))
+
+
+def _met(context: Context, sources: Sequence[int]) -> list[str]:
+    if not sources:
+        return []
     with context.reading().database.snapshot() as connection:
-        sources = _sources(context, connection, calling)
-        return met_in(connection, sources) if sources else []
+        return met_in(connection, sources)
 
 
 def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
@@ -129,36 +143,18 @@ def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset
     return frozenset(found)
 
 
-# --- which sessions ----------------------------------------------------------------------------------------
-
-
-def _sources(context: Context, connection: Connection, calling: _Calling) -> list[int]:
-    """The sources of the sessions of which one is the caller's."""
-    from palazzo.store import tainted
-
-    own = tainted.of_session(connection, calling.named) if calling.named else []
-    if calling.named and calling.is_certain:
-        return own
-    project = context.project.identity
-    others = tainted.stretches(connection, tainted.sessions_of_project(connection, project, _SESSIONS))
-    lately = [one for one in others if one.last >= context.now - LATELY and one.source not in own]
-    ended = max((one.last for one in tainted.stretches(connection, own)), default=None)
-    # A host that goes on with another session leaves the former one's name in the variables of its servers.
-    return [*own, *(one.source for one in lately if ended is None or one.first > ended)]
-
-
 # --- what is new in their transcripts ----------------------------------------------------------------------
 
 
-def _take_in_what_is_new(context: Context, calling: _Calling) -> frozenset[Path]:
+def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path]:
     """Read on in the transcripts that may be the caller's, as far as that is quickly done; return those."""
     from dataclasses import replace
 
     from palazzo.mining.mine import mine
     from palazzo.operations.watched import Watched, what_changed
 
-    histories = _histories(context)
-    found = dict(each for history in histories for each in _changed(context, history, calling))
+    histories = _histories(context, reach)
+    found = dict(each for history in histories for each in _changed(history, reach))
     with context.reading().database.snapshot() as connection:
         changed = [path for path, most in found.items() if 0 < _left(connection, path).size <= most]
     if not changed:
@@ -180,67 +176,46 @@ def _take_in_what_is_new(context: Context, calling: _Calling) -> frozenset[Path]
 
 
 def _last_changed(request: MineRequest) -> float:
-    return max((_changed_at(path) for path in request.paths), default=0.0)
+    return max((changed_at(path) for path in request.paths), default=0.0)
 
 
-def _unread(context: Context, calling: _Calling, read: Collection[Path]) -> list[tuple[Path, int]]:
+def _unread(context: Context, reach: CallerReach, archived: Collection[Path]) -> list[tuple[Path, int]]:
     """The files that may be the caller's session's and are not in the archive as far as they go; from which byte on.
 
-    Those of the session that is named; without a name every one that changed lately, the newest first.
+    Those of the session that is named; without a known one every one that changed lately, the newest first.
     """
-    from palazzo.operations.watched import histories_here
-
-    histories = histories_here(context)
-    if len(calling.named) >= _SHORTEST_NAME:
-        found = [path for history in histories for path in _files_of(history, calling.named)]
-    elif calling.named:
-        return []
-    else:
-        lately = {path: None for history in histories for path, _ in _changed(context, history, calling)}
-        found = sorted(lately, key=_changed_at, reverse=True)
+    others = reach.later_files() if reach.is_named else reach.recent_files()
+    found = list(dict.fromkeys((*reach.named_files, *others)))
     if not context.has_palace:
         return [(path, 0) for path in found]
     with context.reading().database.snapshot() as connection:
-        left = {path: _left(connection, path) for path in found if path not in read}
+        left = {path: _left(connection, path) for path in found if path not in archived}
     return [(path, behind.start) for path, behind in left.items() if behind.size]
 
 
-def _is_here(context: Context, directory: str) -> bool:
-    """Whether a session in that directory is one in the caller's project."""
-    return context.placing.project(Path(directory)).identity == context.project.identity
-
-
-def _histories(context: Context) -> tuple[History, ...]:
-    """The histories of hosts that are read here: of others nobody said that they may be."""
+def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
+    """The histories of hosts that may be archived: of others nobody said that they may be."""
     from palazzo.operations.watched import histories_here
     from palazzo.store import hook_sessions
 
     with context.reading().database.snapshot() as connection:
         hooked = hook_sessions.hosts(connection)
     known = histories_here(context, only_known=True)
-    return known + tuple(one for one in histories_here(context) if one.host in hooked and one not in known)
+    return known + tuple(one for one in reach.histories if one.host in hooked and one not in known)
 
 
-def _changed(context: Context, history: History, calling: _Calling) -> Iterator[tuple[Path, int]]:
+def _changed(history: History, reach: CallerReach) -> Iterator[tuple[Path, int]]:
     """The files of the session that is named; where none have its name, or it may be another, what changed lately.
 
     Each with the most bytes that it may be behind.
     """
-    after = (context.now - LATELY) / 1_000_000
     if not history.path.is_dir():
-        if _changed_at(history.path) >= after or _changed_at(Path(f"{history.path}-wal")) >= after:
-            yield history.path, _ANY_SIZE
+        yield from ((path, _ANY_SIZE) for path in reach.recent_in(history))
         return
-    own = list(_files_of(history, calling.named)) if calling.named else []
+    own = [path for path in reach.named_files if path.is_relative_to(history.path)]
     yield from ((path, _MOST_OWN) for path in own)
-    if not own or not calling.is_certain:
-        others = (path for path in _files(history.path) if path not in own and _changed_at(path) >= after)
-        yield from ((path, _MOST_OTHERS) for path in others)
-
-
-def _files_of(history: History, session: str) -> Iterator[Path]:
-    """Yield the files of a history that are named after a session, and those of its sub-agents."""
-    return (path for path in _files(history.path) if session in str(path.relative_to(history.path)))
+    if not own or not reach.caller.is_certain:
+        yield from ((path, _MOST_OTHERS) for path in reach.recent_in(history) if path not in own)
 
 
 class _Left(NamedTuple):
@@ -263,20 +238,3 @@ def _left(connection: Connection, path: Path) -> _Left:
         return _Left(0, found.st_size)
     is_as_it_was = (state.size, state.mtime) == (found.st_size, found.st_mtime_ns)
     return _Left(state.consumed, 0 if is_as_it_was else max(found.st_size - state.consumed, 1))
-
-
-def _files(directory: Path) -> Iterator[Path]:
-    left = _ENTRIES
-    for folder, _, names in os.walk(directory):
-        for name in names[:left]:
-            yield Path(folder, name)
-        left -= len(names)
-        if left <= 0:
-            return
-
-
-def _changed_at(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from palazzo.errors import UsageError
-from palazzo.model import Micros
+from palazzo.model import Micros, Trust
 
 if TYPE_CHECKING:
     from palazzo.archive.notes import Note
@@ -39,6 +39,8 @@ class TodoView:
     closed_at: Micros | None
     label: str = ""
     """Where to-dos are listed: what is said of its branch, if that is not known to be part of what is checked out."""
+    trust: Trust = "agent"
+    """Whom to believe for it: `external` while it is in quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class ReminderView:
     by: str
     created_at: Micros
     closed_at: Micros | None
+    trust: Trust = "agent"
 
 
 def todo_view(task: Task, now: Micros) -> TodoView:
@@ -73,6 +76,7 @@ def todo_view(task: Task, now: Micros) -> TodoView:
         due_at=task.due_at,
         overdue=task.state == "open" and task.due_at is not None and task.due_at <= now,
         closed_at=task.state_at,
+        trust=task.trust,
     )
 
 
@@ -90,6 +94,7 @@ def reminder_view(task: Task, causes: Sequence[str] = ()) -> ReminderView:
         by=task.author,
         created_at=task.created_at,
         closed_at=task.state_at,
+        trust=task.trust,
     )
 
 

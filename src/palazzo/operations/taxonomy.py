@@ -56,13 +56,19 @@ def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
     with context.reading().database.snapshot() as connection:
         wing = None if request.wing is None else structure.wing(context, connection, request.wing)
         held, kinds = halls.held(connection), halls.halls(connection)
-        for name in places.wing_names(connection) if wing is None else [wing.name]:
+        left_wings, left_rooms = places.left_by_imports(connection)
+        names = [name for row, name in places.wings(connection).items() if row not in left_wings]
+        for name in names if wing is None else [wing.name]:
             found[name] = {}
-        for room in places.rooms(connection, wing.row if wing else None):
+        rooms = places.rooms(connection, wing.row if wing else None)
+        for room in (room for room in rooms if room.row not in left_rooms):
             drawers = held[room.row].drawers if room.row in held else 0
             found[room.place.wing][room.place.room] = RoomTaxonomy(drawers, kinds.get(room.row, {}))
         dug = len(tunnels.live(connection, wing.row if wing else None))
-    wings = {name: WingTaxonomy(sum(one.drawers for one in rooms.values()), rooms) for name, rooms in found.items()}
+    wings = {
+        name: WingTaxonomy(sum(one.drawers for one in held_rooms.values()), held_rooms)
+        for name, held_rooms in found.items()
+    }
     return TaxonomyResult(wings, sum(one.drawers for one in wings.values()), dug)
 
 

@@ -48,7 +48,7 @@ def todo_add(context: Context, request: TodoAddRequest) -> TodoAddResult:
 
     check_text("to-do", request.text)
     by = speaker(request.by)
-    whom = whom_to_believe(context)
+    whom = whom_to_believe(context, request.wing)
     due_at = None if request.due is None else to_come(context, "--due", request.due).end
     place = Place(wing_to_file_in(context, request.wing), tasks.ROOMS["todo"])
     project = context.project

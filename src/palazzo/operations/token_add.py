@@ -38,8 +38,7 @@ class TokenAddResult:
 def token_add(context: Context, request: TokenAddRequest) -> TokenAddResult:
     """Make a token for 'palazzo mcp --http' and show its secret, which is shown never again.
 
-    Only a hash of the secret is kept. Once there has been a token, the server asks everybody for one, also on this
-    machine and also after the last was revoked.
+    Only a hash of the secret is kept. The server asks everybody for a token, also on this machine.
     """
     from palazzo.archive import identity
     from palazzo.archive.guarding import Guard

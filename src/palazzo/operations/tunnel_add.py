@@ -53,8 +53,10 @@ def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
     from palazzo.archive.guarding import Guard
     from palazzo.graph import tunnelling, whereabouts
     from palazzo.operations.structure import changing, drawers_named, room, tunnel_view
+    from palazzo.operations.tainting import unless_tainted
     from palazzo.text.names import tidy
 
+    unless_tainted(context, "makes tunnels")
     label = tidy(request.label)
     if len(label) > LONGEST_LABEL or not label.isprintable():
         raise UsageError(f"The label must be at most {LONGEST_LABEL} characters on one line.")

@@ -9,35 +9,68 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from palazzo.feeders import Feeder, Message
+    from palazzo.model import Micros
 
 _LARGEST = 32_000_000
 """Bytes that are read, of all transcripts together, in some seconds: what a day of work comes to. What is longer may
 hold anything."""
 
 
-def met_outside(files: Iterable[tuple[Path, int]], is_here: Callable[[str], bool]) -> bool:
-    """Whether a tool brought words from outside into the session of one of these files, from a byte of it on.
+Finding = Literal["nothing", "untrusted", "unreadable"]
+"""What transcripts hold: no untrusted content, some, or nobody can say because none of them could be read."""
 
-    Sessions that say in which directory they are, of which `is_here` says no, are passed over.
+
+def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], bool]) -> Finding:
+    """Return what a tool brought into the session of one of these files, from a byte of it on.
+
+    Sessions that say in which directory they are, which `is_wanted` does not want, are passed over. Of files of which
+    some can be read, those count.
     """
     from palazzo.errors import SourceUnreadable
 
-    left = _LARGEST
+    left, read, unreadable = _LARGEST, 0, 0
     for path, start in files:
         try:
             feeder, directory = _begins(path)
-            if feeder is None or (directory and not is_here(directory)):
+            if feeder is None:
+                unreadable += 1
+                continue
+            read += 1
+            if directory and not is_wanted(directory):
                 continue
             left -= path.stat().st_size - start
             if left < 0 or _brings_outside(feeder, path, start):
-                return True
-        except (OSError, SourceUnreadable):  # such a file says nothing of what was met, as none does that is not there
-            continue
-    return False
+                return "untrusted"
+        except (OSError, SourceUnreadable):
+            unreadable += 1
+    return "unreadable" if unreadable and not read else "nothing"
+
+
+def directory_of(path: Path) -> str:
+    """Return in which directory the session of a transcript is; empty where it does not say, or cannot be read."""
+    from palazzo.errors import SourceUnreadable
+
+    try:
+        return _begins(path)[1]
+    except (OSError, SourceUnreadable):
+        return ""
+
+
+def began_at(path: Path) -> Micros | None:
+    """Return when the first message of a transcript was written, if its beginning says so."""
+    from palazzo.errors import SourceUnreadable
+    from palazzo.mining.heads import HEAD, read_whole
+
+    try:
+        feeder, _ = _begins(path)
+        messages = [] if feeder is None else _messages(feeder, read_whole(path, HEAD), 0)
+        return next((message.created_at for message in messages if message.created_at is not None), None)
+    except (OSError, SourceUnreadable):
+        return None
 
 
 def _begins(path: Path) -> tuple[Feeder | None, str]:

@@ -135,7 +135,7 @@ def _replaced(
     from palazzo.operations.background import start_embedding
     from palazzo.store import groups
 
-    whom = _whom(context, drawers)
+    whom = _whom(context, drawers, request.wing)
     database = context.writing().database
     prepared = notes.prepare(_note(context, request, drawers, place, whom), context.now, Guard.of(database))
     with database.transaction() as connection:
@@ -200,14 +200,14 @@ def _check_cites(context: Context, drawer: Drawer) -> None:
         raise UsageError(f"{drawer.id} is about files of '{drawer.place.wing}': run this in that project.")
 
 
-def _whom(context: Context, drawers: Sequence[Drawer]) -> Believed:
+def _whom(context: Context, drawers: Sequence[Drawer], wing: str | None) -> Believed:
     """A person's words are a person's; what an agent says instead is trusted no more than what it read."""
     from palazzo.guard.taint import believed
     from palazzo.operations.tainting import whom_to_believe
     from palazzo.settings.keys import TRUSTS
     from palazzo.store import tainted
 
-    whom = whom_to_believe(context)
+    whom = whom_to_believe(context, wing, *(drawer.place.wing for drawer in drawers))
     if whom.trust == "user":
         return whom
     read = [span.item for drawer in drawers if drawer.trust == "external" for span in drawer.spans]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import PalazzoError
+from palazzo.security.callers import SESSION
 
 if TYPE_CHECKING:
     from palazzo.attention.uses import Given
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from palazzo.store.ledger import Injection, Use
     from palazzo.store.transcripts import Captured
 
-SESSION = "PALAZZO_SESSION"
-"""The variable that names the caller's session, which a face sets where a client tells of it."""
 _NAMED_BY = (SESSION, "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID")
 _AT_ONCE = 5_000
 """Messages that are looked through at once; what is more, the next time."""

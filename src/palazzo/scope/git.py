@@ -11,6 +11,7 @@ repository is always found by git itself, from the checkout's root and no higher
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
 import signal
@@ -137,21 +138,26 @@ def _start(line: Sequence[str], root: Path, stdin: bytes) -> subprocess.Popen[by
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End it with what it started."""
+    """End a process with all that it started, and collect it: later, if the machine is too busy for it to end now."""
+    _kill(process)
     try:
+        process.wait(_LAST_WORDS)
+    except subprocess.TimeoutExpired:
+        threading.Thread(target=process.wait, name="palazzo-git-end", daemon=True).start()  # or it stays as a zombie
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended by itself
         if sys.platform == "win32":
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait(_LAST_WORDS)
-    except (ProcessLookupError, PermissionError, subprocess.TimeoutExpired):
-        return
 
 
 def _end_all() -> None:
     _leaving.set()
     for process in tuple(_running):
-        _end(process)
+        _kill(process)
 
 
 atexit.register(_end_all)

@@ -51,12 +51,27 @@ def room_for_conversation(config: ProjectConfig, text: str) -> str:
 def slug(name: str, default: str = GENERAL) -> str:
     """Return `name` as wings and rooms are called: lower case, letters of any script, digits, `_` and `-`.
 
-    The result has no slash, no space and 1 to 64 characters; `default` where nothing of the name is left.
+    The result has no slash, no space and 1 to 64 characters; `default` where nothing of the name is left. A secret in
+    the name becomes `redacted`: all names of wings and rooms are made here.
     """
-    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", _without_secrets(name)).lower())
     kept = "".join(letter if _is_kept(letter) else "-" for letter in plain)
     short = re.sub(r"-{2,}", "-", kept).strip("-")[:_LONGEST_SLUG].strip("-")
     return short or default
+
+
+def _without_secrets(name: str) -> str:
+    if len(name) < _SHORTEST_WITH_SECRET or name.isalpha():
+        return name
+    from palazzo.security.secrets import find_secrets  # most names need none of its rules
+
+    for secret in reversed(find_secrets(name)):
+        name = f"{name[: secret.start]}-redacted-{name[secret.end :]}"
+    return name
+
+
+_SHORTEST_WITH_SECRET = 12
+"""Characters: a password of six and a name for it."""
 
 
 def _is_kept(letter: str) -> bool:

@@ -18,6 +18,8 @@ from palazzo.settings.layers import Said, Source
 
 __all__ = ["KEYS", "Effective", "Key", "Settings", "Value", "load"]
 
+_LONGEST_LINE = 300
+"""Characters of a sentence about a file that every command shows."""
 _SECRET = "********"  # noqa: S105 - what is shown in place of one
 
 
@@ -42,8 +44,10 @@ class Effective:
 class Settings:
     """All effective values. Ask by the type that the key has."""
 
-    def __init__(self, values: Mapping[str, Effective], problems: tuple[str, ...] = ()) -> None:
-        self.values, self.problems = dict(values), problems
+    def __init__(
+        self, values: Mapping[str, Effective], problems: tuple[str, ...] = (), problems_by_file: tuple[str, ...] = ()
+    ) -> None:
+        self.values, self.problems, self.problems_by_file = dict(values), problems, problems_by_file
 
     def flag(self, name: str) -> bool:
         """Return a setting that is on or off."""
@@ -74,13 +78,21 @@ def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) ->
     sources.append(layers.environment(variables))
     values = {key.name: Effective(key, key.default, "default") for key in KEYS}
     problems: list[str] = []
+    by_file: list[str] = []
     for source in sources:
-        problems += source.problems
-        for said in source.said:
-            problem = _apply(values, source, said)
-            if problem:
-                problems.append(problem)
-    return Settings(values, tuple(problems))
+        found = [*source.problems, *filter(None, (_apply(values, source, said) for said in source.said))]
+        problems += found
+        by_file += _in_one_line(found)
+    return Settings(values, tuple(problems), tuple(by_file))
+
+
+def _in_one_line(problems: list[str]) -> list[str]:
+    """Say what is wrong in one place in one line: anybody may have written the file, and each command shows it."""
+    if not problems:
+        return []
+    first = problems[0] if len(problems[0]) <= _LONGEST_LINE else f"{problems[0][:_LONGEST_LINE]}…"
+    more = f" {len(problems) - 1:,} more there: 'palazzo settings' lists them." if len(problems) > 1 else ""
+    return [f"{first}{more}"]
 
 
 def _apply(values: dict[str, Effective], source: Source, said: Said) -> str:

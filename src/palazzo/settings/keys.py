@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from palazzo.model import Trust
 
 Kind = Literal["flag", "number", "choice", "text", "list"]
 Layer = Literal["default", "user", "project", "person", "environment"]
@@ -23,7 +25,7 @@ _PERSONAL: frozenset[Layer] = _OWN | {"person"}
 _ANYWHERE: frozenset[Layer] = _PERSONAL | {"project"}
 _PROJECT: frozenset[Layer] = frozenset({"project", "person"})
 
-TRUSTS = ("user", "agent", "repo", "tool", "external")
+TRUSTS = get_args(Trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,23 @@ KEYS: tuple[Key, ...] = (
         _OWN,
         add=True,
     ),
+    Key(
+        "backup.keep",
+        "number",
+        7,
+        "Daily backups that the background service makes beside the palace and keeps; 0 makes none.",
+        _OWN,
+        most=1_000,
+    ),
+    Key(
+        "backup.most_mb",
+        "number",
+        2_048,
+        "Megabytes that these backups may take together: the oldest go first, the newest stays.",
+        _OWN,
+        least=1,
+        most=100_000_000,
+    ),
     Key("watch.background", "flag", True, "Whether the background service takes in what changes.", _OWN),
     Key("watch.polling", "flag", False, "Look for changes where the file system does not tell of them.", _OWN),
     Key(
@@ -224,7 +243,9 @@ def _choice(key: Key, value: object) -> Value | None:
     return value if isinstance(value, str) and value in key.choices else None
 
 
-def _text(_: Key, value: object) -> Value | None:
+def _text(key: Key, value: object) -> Value | None:
+    if key.name == "palace" and isinstance(value, str):
+        return value if value.strip() else ""  # whoever opens it says what is wrong: no other palace takes its place
     return value.strip() if isinstance(value, str) and value.strip().isprintable() else None
 
 

@@ -63,9 +63,9 @@ def environment(variables: Mapping[str, str]) -> Source:
     names = {key.variable: key.name for key in KEYS} | {f"PALAZZO_{alias.upper()}": alias for alias in ALIASES}
     for variable, name in names.items():
         for said in (variable.replace("PALAZZO_", OF_PLUGIN, 1), variable):
-            value = variables.get(said, "").strip()
-            if value and not (value == UNSET and said != variable):
-                source.said.append(Said(name, value, said))
+            value = variables.get(said, "")
+            if value.strip() and not (value.strip() == UNSET and said != variable):
+                source.said.append(Said(name, value if name == "palace" else value.strip(), said))
     return source
 
 

@@ -66,6 +66,19 @@ def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) 
             checksums.compare(source)
         source.execute("BEGIN")
         _copy(source, target, progress)
+    _drop_private_keys(target)
+
+
+def _drop_private_keys(file: Path) -> None:
+    """Take this device's signing key out of a copy: who finds the copy cannot write in its name."""
+    with explained(file), _closing(opening.open_file(file, "write", False, _CACHE_MB)) as connection:
+        tables = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sync_device'").fetchall()
+        held = tables and connection.execute("SELECT 1 FROM sync_device WHERE private_key IS NOT NULL").fetchall()
+        if held:
+            connection.execute("PRAGMA secure_delete=ON").fetchall()
+            connection.execute("UPDATE sync_device SET private_key = NULL")
+        connection.execute("PRAGMA journal_mode=DELETE").fetchall()
+    _sync(file)
 
 
 def copy_closed(file: Path, target: Path, progress: Progress) -> None:
@@ -88,6 +101,7 @@ def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> 
     `staged` lies in the palace's directory and belongs to nobody else; it may be moved. Killed at any moment this
     leaves the old state or the new one, and `kept` holds all that was acknowledged up to then.
     """
+    opening.refuse_special(palace)
     _renew_edition(staged, palace)
     with explained(palace):
         if not palace.exists() and _came_to_be(staged, palace):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MIGRATIONS = (
     *("m001_first", "m002_tokens", "m003_calls", "m004_hooks", "m005_people", "m006_mendings"),
     *("m007_uses", "m008_counts", "m009_anchors", "m010_fact_trust", "m011_outside", "m012_fact_branch"),
-    *("m013_exchange", "m014_dead_letters", "m015_foreign"),
+    *("m013_exchange", "m014_dead_letters", "m015_foreign", "m016_sync_devices", "m017_done_here"),
 )
 """What may have been done to a palace that is understood here; `schema` does it."""
 _APPLICATION = 0x50414C5A

@@ -62,6 +62,11 @@ def compare(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA checksum_verification=ON").fetchall()
 
 
+def plain_system() -> str:
+    """Return the name of the operating system's own layer below SQLite: it reads and writes pages as they are."""
+    return next(name for name in apsw.vfs_names() if not name.startswith("cksm"))
+
+
 def is_mismatch(error: apsw.Error) -> bool:
     """Whether an error says that a page is not what its checksum says."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA

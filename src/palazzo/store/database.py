@@ -133,6 +133,7 @@ class Database:
         self._all: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
+        opening.refuse_special(path)
         if mode == "write":
             filesystem.refuse_unsafe(path)
             opening.make_directory(path.parent)
@@ -356,8 +357,8 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise NotAPalace(
-            f"The file {path} is damaged or is not a palace ({error}). Move it away and restore a backup, "
-            "or name another palace with --palace."
+            f"The file {path} is damaged or is not a palace ({error}). 'palazzo repair' brings back all of it that can "
+            "be read; 'palazzo backup --list' says which backups there are; --palace names another palace."
         ) from error
     except apsw.FullError as error:
         raise PalaceUnusable(
@@ -376,7 +377,7 @@ def explained(path: Path) -> Iterator[None]:
         if checksums.is_mismatch(error):
             raise NotAPalace(
                 f"The file {path} is damaged: a page is not what its checksum says. 'palazzo verify' says what is "
-                "affected; 'palazzo repair --rebuild all' makes derived data anew, and a backup restores the rest."
+                "affected; 'palazzo repair' brings back all that can be read."
             ) from error
         raise PalaceUnusable(
             f"The palace {path} could not be read or written ({error}). What was acknowledged is safe; "

@@ -45,6 +45,16 @@ class DigestLine(NamedTuple):
     said_at: Micros
     cited: Quoted
     about: Quoted | None
+    is_untrusted: bool = False
+    about_is_untrusted: bool = False
+    """Whether the words, and those that they answer to, are an agent's that it said after it met untrusted words."""
+
+    @property
+    def words(self) -> str:
+        """The words as they may be told unasked: a short answer with what it answers to, if that may be told."""
+        if self.about is None or self.about_is_untrusted:
+            return self.cited.text
+        return f"{self.cited.text} (to: {self.about.text})"
 
 
 _COLUMNS = "source, n, kind, item, start, end, about_item, about_start, about_end, said_at"
@@ -130,7 +140,8 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
             " CASE WHEN i.role = 'user' AND i.trust = 'agent' THEN 'assistant' ELSE i.role END,"
             " i.created_at, l.item, l.start, l.end,"
             f" CASE WHEN {shown('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
-            " l.about_start, l.about_end FROM digest_line l JOIN source s ON s.id = l.source"
+            f" l.about_start, l.about_end, {_said_under('i.id')}, {_said_under('l.about_item')}"
+            " FROM digest_line l JOIN source s ON s.id = l.source"
             " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing"
             f" WHERE {shown('l.item', 'l.start', 'l.end')} AND {where}",
             values,
@@ -143,8 +154,18 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
         return Quoted(uids[item], start, end, texts[item][start:end])
 
     return [
-        DigestLine(kind, session, wing, role, Micros(at), quoted(*cited), None if about[0] is None else quoted(*about))
-        for kind, session, wing, role, at, *places in rows
+        DigestLine(
+            kind,
+            session,
+            wing,
+            role,
+            Micros(at),
+            quoted(*cited),
+            None if about[0] is None else quoted(*about),
+            bool(under),
+            bool(about_under),
+        )
+        for kind, session, wing, role, at, *places, under, about_under in rows
         for cited, about in [(places[:3], places[3:])]
     ]
 
@@ -167,6 +188,25 @@ def replace(connection: Connection, source: int, rows: Iterable[LineRow]) -> Non
     """Put these lines in the place of what a source had."""
     connection.execute("DELETE FROM digest_line WHERE source = ?", (source,))
     connection.executemany(f"INSERT INTO digest_line({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
+
+
+def trusted_of_source(connection: Connection, source: int) -> list[LineRow]:
+    """Return the lines of a source, in order, without an agent's after it met untrusted words."""
+    columns = ", ".join(f"l.{name.strip()}" for name in _COLUMNS.split(","))
+    rows = connection.execute(
+        f"SELECT {columns} FROM digest_line l WHERE l.source = ? AND NOT {_said_under('l.item')} ORDER BY l.n",
+        (source,),
+    )
+    return [LineRow(*row) for row in rows]
+
+
+def _said_under(item: str) -> str:
+    """Whether an item is no person's and untrusted words came into its thread before it, or with it: SQL."""
+    return (
+        f"coalesce((SELECT NOT (own.role = 'user' AND own.trust = 'user') AND EXISTS (SELECT 1 FROM outside o"
+        " JOIN item met ON met.id = o.item WHERE o.source = own.source AND o.kind IN ('met', 'quoted')"
+        f" AND met.thread = own.thread AND met.ordinal <= own.ordinal) FROM item own WHERE own.id = {item}), 0)"
+    )
 
 
 def of_source(connection: Connection, source: int) -> list[LineRow]:

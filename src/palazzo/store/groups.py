@@ -38,9 +38,24 @@ _COLUMNS = (
     " EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id) FROM change_group"
 )
 
-_LAST_FIRST = "ORDER BY at / 1000 DESC, uid DESC"
-"""By when they were done, whichever device did them; ids of one millisecond follow each other as they were given out.
-Facts' groups begin at whole milliseconds, so that nothing smaller says which came first."""
+_SEQUENCE = (
+    "WITH sequence AS (SELECT id AS row, here,"
+    " iif(here, max(iif(here, at, NULL)) OVER (ORDER BY id), at) AS done_at FROM change_group)"
+)
+_LAST_FIRST = (
+    "ORDER BY sequence.done_at / 1000 DESC, sequence.here DESC, iif(sequence.here, change_group.id, 0) DESC, uid DESC"
+)
+"""The order in which groups were done. Those that were done in this palace follow each other as they were recorded,
+whatever its clock showed: it may have been set back. Those of other devices, and of releases that did not note where,
+stand among them by their time; ids of one millisecond follow each other as they were given out. Facts' groups begin at
+whole milliseconds, so that nothing smaller says which came first."""
+_IN_SEQUENCE = f"{_SEQUENCE} {_COLUMNS} JOIN sequence ON sequence.row = change_group.id"
+
+
+IMPORT_OF_EXPORT = "import export"
+"""The verb of the group of an import of an export. Until it is undone, no other palace is told of such a group."""
+TOLD = f"(g.verb <> '{IMPORT_OF_EXPORT}' OR EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = g.id))"
+"""Holds for the groups (`g`) that other palaces are told of."""
 
 
 class Member(NamedTuple):
@@ -74,7 +89,7 @@ def begin(
     """Begin a group; return its row id. `summary` is for people: a few words, redacted, or nothing."""
     (row,) = next(
         connection.execute(
-            "INSERT INTO change_group(uid, actor, at, verb, summary, undoes) VALUES(?,?,?,?,?,?) RETURNING id",
+            "INSERT INTO change_group(uid, actor, at, verb, summary, undoes, here) VALUES(?,?,?,?,?,?,1) RETURNING id",
             (uid, actor, at, verb, summary, undoes),
         )
     )
@@ -137,7 +152,7 @@ def last_standing(connection: Connection, actor: str) -> Group | None:
 def standing(connection: Connection, actor: str | None, limit: int) -> list[Group]:
     """Return the last groups that were not undone and are no undoing, newest first; of everybody for None."""
     rows = connection.execute(
-        f"{_COLUMNS} WHERE undoes IS NULL AND (?1 IS NULL OR actor = ?1)"
+        f"{_IN_SEQUENCE} WHERE undoes IS NULL AND (?1 IS NULL OR actor = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id)"
         f" {_LAST_FIRST} LIMIT ?2",
         (actor, limit),
@@ -148,7 +163,8 @@ def standing(connection: Connection, actor: str | None, limit: int) -> list[Grou
 def last_undone(connection: Connection, actor: str, since: Micros) -> Group | None:
     """Return the group that an actor took back last, `since` then; None when there is none."""
     rows = connection.execute(
-        f"{_COLUMNS} WHERE id = (SELECT undoes FROM change_group WHERE undoes IS NOT NULL AND actor = ? AND at >= ?"
+        f"{_SEQUENCE} {_COLUMNS} WHERE id = (SELECT undoes FROM change_group JOIN sequence"
+        " ON sequence.row = change_group.id WHERE undoes IS NOT NULL AND actor = ? AND at >= ?"
         f" {_LAST_FIRST} LIMIT 1)",
         (actor, since),
     )
@@ -157,7 +173,7 @@ def last_undone(connection: Connection, actor: str, since: Micros) -> Group | No
 
 def recent(connection: Connection, limit: int) -> list[Group]:
     """Return the last groups of everybody, undone ones and undoings too, newest first."""
-    return [_group(row) for row in connection.execute(f"{_COLUMNS} {_LAST_FIRST} LIMIT ?", (limit,))]
+    return [_group(row) for row in connection.execute(f"{_IN_SEQUENCE} {_LAST_FIRST} LIMIT ?", (limit,))]
 
 
 def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Group]:

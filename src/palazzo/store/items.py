@@ -330,6 +330,13 @@ def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> li
     return uids
 
 
+def forget_bytes(connection: Connection, rows: Iterable[int]) -> None:
+    """Let items have their text alone: the bytes that their source wrote cannot be read."""
+    connection.executemany(
+        "UPDATE item SET pack = NULL, raw_start = 0, raw_size = 0 WHERE id = ?", ((row,) for row in rows)
+    )
+
+
 def replace_item(connection: Connection, row: int, new: ItemRow, *, with_bytes: bool) -> None:
     """Let an item be another row of the same id. Without `with_bytes` its own bytes stay where they are."""
     columns = (
@@ -396,7 +403,7 @@ def unlinked_items(connection: Connection) -> Iterator[bytes]:
     """Yield the ids of items that no link tells of as they are: neither with their digest nor as erased."""
     rows = connection.execute(
         "SELECT uid FROM item WHERE NOT EXISTS (SELECT 1 FROM link WHERE item_uid = item.uid"
-        " AND (absent IS NULL OR absent = 'erased'))"
+        " AND (absent IS NULL OR absent IN ('erased', 'damaged')))"
     )
     for (uid,) in rows:
         yield bytes(uid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
+from palazzo.store.salvage_rules import LOST as LOST
 
 
 def link_at(connection: Connection, device: int, seq: int) -> Link | None:
@@ -50,3 +51,14 @@ def absent_links(connection: Connection) -> dict[str, int]:
 def devices(connection: Connection) -> list[int]:
     """Return the devices of whose chains there are links, this one first."""
     return [int(row) for (row,) in connection.execute("SELECT DISTINCT device FROM link ORDER BY device")]
+
+
+def note_lost(connection: Connection, uid: bytes) -> None:
+    """Let the links of an item say that its body was lost to damage."""
+    connection.execute("UPDATE link SET absent = ? WHERE item_uid = ? AND absent IS NULL", (LOST, uid))
+
+
+def lost_items(connection: Connection) -> list[str]:
+    """Return the ids of items whose body, or a part of it, was lost to damage."""
+    rows = connection.execute("SELECT DISTINCT item_uid FROM link WHERE absent = ? ORDER BY item_uid", (LOST,))
+    return [bytes(uid).hex() for (uid,) in rows]

@@ -36,8 +36,10 @@ def speakers(connection: Connection, rows: Sequence[int]) -> dict[int, list[Spea
     """Return who speaks in the spans of each drawer, in order."""
     found: dict[int, list[Speaker]] = {}
     spans = connection.execute(
-        "SELECT span.drawer, item.role, item.author, span.end - span.start FROM drawer_span AS span"
-        " JOIN item ON item.id = span.item WHERE span.drawer IN (SELECT value FROM json_each(?))"
+        "SELECT span.drawer, CASE drawer.role WHEN 'quoted' THEN drawer.role ELSE item.role END,"
+        " CASE drawer.role WHEN 'quoted' THEN '' ELSE item.author END, span.end - span.start FROM drawer_span AS span"
+        " JOIN drawer ON drawer.id = span.drawer JOIN item ON item.id = span.item"
+        " WHERE span.drawer IN (SELECT value FROM json_each(?))"
         " ORDER BY span.drawer, span.n",
         (json.dumps(list(rows)),),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -27,6 +28,13 @@ CACHE_MB = 64
 """Megabytes of pages that a connection keeps: most of what a question among 100,000 drawers reads."""
 _SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
 _SMALLEST_PAGE = 512
+_OTHER_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 _deadline = threading.local()
 
 
@@ -46,8 +54,9 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     if mode == "read":
         flags = apsw.SQLITE_OPEN_READONLY
-    fresh = not path.exists()
+    refuse_special(path)
     _refuse_crumb(path)
+    fresh = not path.exists()
     checksums.install()
     if mode == "write":
         checksums.refuse_without(path)
@@ -95,11 +104,37 @@ def edition(connection: apsw.Connection) -> int:
     return int(str(number))
 
 
+def refuse_special(path: Path) -> None:
+    """Refuse what is no file before it is opened: NotAPalace, or PalaceUnusable. Nothing there is no fault.
+
+    Opening a pipe would wait for its other end, and a link to nothing would make a palace where the link leads.
+    """
+    if not str(path).isprintable():
+        raise PalaceUnusable(
+            f"The palace's path {str(path)!a} holds characters that cannot be printed, so nothing was opened or "
+            "made. Name another with --palace or PALAZZO_PALACE."
+        )
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise NotAPalace(
+                f"{path} is a link to {path.readlink()}, which is not there. Bring that back, remove the link, or name "
+                "another palace with --palace."
+            ) from None
+        return
+    except OSError as error:
+        raise PalaceUnusable(
+            f"The palace {path} cannot be looked at ({error.strerror or error}). Name another with --palace."
+        ) from None
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((kind for is_kind, kind in _OTHER_KINDS if is_kind(status.st_mode)), "no file")
+        raise NotAPalace(f"{path} is {kind}, not a palace. Move it away, or name another palace with --palace.")
+
+
 def _refuse_crumb(path: Path) -> None:
-    """Refuse a directory, and a file of a few bytes, which SQLite would take for an empty database and overwrite."""
-    if path.is_dir():
-        raise NotAPalace(f"{path} is a directory, not a palace. Move it away, or name another palace with --palace.")
-    if path.is_file() and 0 < path.stat().st_size < _SMALLEST_PAGE:
+    """Refuse a file of a few bytes, which SQLite would take for an empty database and overwrite."""
+    if path.exists() and 0 < path.stat().st_size < _SMALLEST_PAGE:
         raise NotAPalace(f"The file {path} is not a palace. Name another with --palace.")
 
 

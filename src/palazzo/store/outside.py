@@ -3,6 +3,8 @@
 A mark is of an item, at the beginning of a part of it (0 where it has none):
 
     met       words from outside, whether the row says so or it is known from elsewhere
+    quoted    words of somebody else that stand in a person's message, at their own beginning
+    snippet   program text in a person's message: only what repeats it later is tainted
     tainted   what an agent said, or a call of its printed, after it met such words
     fetched   others' words were left behind: in a file, a reference, the working tree (`derive/session_state`); `name`
               is its key
@@ -26,8 +28,11 @@ from typing import Literal, NamedTuple
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
-MarkKind = Literal["met", "tainted", "fetched", "awaited", "gave", "reported", "works", "made", "local", "own"]
+MarkKind = Literal[
+    "met", "quoted", "snippet", "tainted", "fetched", "awaited", "gave", "reported", "works", "made", "local", "own"
+]
 _SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
+_MET = "kind IN ('met', 'quoted')"
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
 
 
@@ -89,18 +94,49 @@ def replace(connection: Connection, source: int, there: Collection[Mark], wanted
 def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high: int = _AFTER_ALL) -> bool:
     """Whether words from outside came into a thread, in [low, high) of its ordinals."""
     rows = connection.execute(
-        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = 'met'"
-        " AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
+        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
+        f" AND o.{_MET} AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
         (thread.source, thread.name, low, high),
     )
     return next(iter(rows), None) is not None
+
+
+def has_snippet(connection: Connection, thread: Thread, high: int) -> bool:
+    """Whether a person pasted program text into a thread before an ordinal."""
+    rows = connection.execute(
+        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = 'snippet'"
+        " AND i.thread = ? AND i.ordinal < ? LIMIT 1",
+        (thread.source, thread.name, high),
+    )
+    return next(iter(rows), None) is not None
+
+
+def sources_that_met(connection: Connection, sources: Iterable[int]) -> set[int]:
+    """Return those of the sources into which words from outside came."""
+    rows = connection.execute(
+        "SELECT value FROM json_each(?) AS asked WHERE EXISTS (SELECT 1 FROM outside WHERE source = asked.value"
+        f" AND {_MET})",
+        (json.dumps([*sources]),),
+    )
+    return {int(row) for (row,) in rows}
+
+
+def first_met(connection: Connection, thread: Thread) -> int | None:
+    """Return the ordinal at which words from outside first came into a thread."""
+    rows = connection.execute(
+        "SELECT min(i.ordinal) FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
+        f" AND o.{_MET} AND i.thread = ?",
+        thread,
+    )
+    (first,) = next(iter(rows))
+    return None if first is None else int(first)
 
 
 def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
     """Whether words from outside are among the rows before `ordinal` that a source repeats from others."""
     rows = connection.execute(
         "SELECT 1 FROM repetition r CROSS JOIN outside o ON o.item = r.item WHERE r.source = ? AND r.ordinal < ?"
-        " AND o.kind = 'met' LIMIT 1",
+        f" AND o.{_MET} LIMIT 1",
         (source, ordinal),
     )
     return next(iter(rows), None) is not None
@@ -108,19 +144,19 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
 
 def met_in(connection: Connection, threads: Iterable[Thread], since: int, until: int = _AFTER_ALL) -> bool:
     """Whether words from outside came into one of the threads in [since, until] of their time."""
-    return any(_is_marked(connection, "met", thread, since, until) for thread in threads)
+    return any(_is_marked(connection, _MET, thread, since, until) for thread in threads)
 
 
 def has_given(connection: Connection, thread: Thread, since: Micros, until: Micros) -> bool:
     """Whether an agent gave a task to another in [since, until], under the influence of words from outside."""
-    return _is_marked(connection, "gave", thread, since, until)
+    return _is_marked(connection, "kind = 'gave'", thread, since, until)
 
 
-def _is_marked(connection: Connection, kind: MarkKind, thread: Thread, since: int, until: int) -> bool:
+def _is_marked(connection: Connection, kinds: str, thread: Thread, since: int, until: int) -> bool:
     rows = connection.execute(
-        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ? AND o.kind = ?"
-        " AND i.thread = ? AND i.created_at BETWEEN ? AND ? LIMIT 1",
-        (thread.source, kind, thread.name, since, until),
+        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
+        f" AND o.{kinds} AND i.thread = ? AND i.created_at BETWEEN ? AND ? LIMIT 1",
+        (thread.source, thread.name, since, until),
     )
     return next(iter(rows), None) is not None
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from palazzo.model import Micros, Place
 from palazzo.store import tombstones, uids
 from palazzo.store.database import Connection
+from palazzo.store.groups import IMPORT_OF_EXPORT
 
 # --- filing ------------------------------------------------------------------------------------------------
 
@@ -232,6 +233,25 @@ def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
     return [RoomRow(int(row), int(own), Place(at, name)) for row, own, at, name in rows]
 
 
+def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
+    """Return the wings and rooms (row ids) that hold nothing but what undone imports brought: lists leave them out."""
+    rows = connection.execute(
+        "WITH brought(item) AS (SELECT ref FROM group_member WHERE kind = 'note' AND grp IN (SELECT u.undoes"
+        " FROM change_group u JOIN change_group g ON g.id = u.undoes WHERE g.verb IN ('import', ?)))"
+        " SELECT room.wing, room.id, (SELECT count(*) FROM item WHERE item.room = room.id),"
+        " (SELECT count(*) FROM item WHERE item.room = room.id AND id IN brought) FROM room"
+        " WHERE EXISTS (SELECT 1 FROM brought)",
+        (IMPORT_OF_EXPORT,),
+    )
+    left: dict[bool, set[int]] = {True: set(), False: set()}
+    wings: dict[bool, set[int]] = {True: set(), False: set()}
+    for wing, room, count, count_brought in rows:
+        is_left = 0 < count == count_brought
+        left[is_left].add(int(room))
+        wings[is_left].add(int(wing))
+    return wings[True] - wings[False], left[True]
+
+
 def wings(connection: Connection) -> dict[int, str]:
     """Return the wings that are no part of another, by row id, in the order of their names."""
     rows = connection.execute("SELECT id, name FROM wing WHERE merged_into IS NULL ORDER BY name")
@@ -295,6 +315,12 @@ def wing_of_project(connection: Connection, identity: str) -> str | None:
     for (name,) in rows:
         return str(name)
     return None
+
+
+def projects_of_wing(connection: Connection, wing: int) -> list[str]:
+    """Return the identities of the projects that a wing holds."""
+    rows = connection.execute("SELECT identity FROM project WHERE wing = ? ORDER BY id", (wing,))
+    return [str(identity) for (identity,) in rows]
 
 
 def names_of_projects(connection: Connection) -> set[str]:

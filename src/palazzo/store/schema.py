@@ -6,13 +6,14 @@ that holds a name this list lacks was written by a later Palazzo and is left unt
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction
+from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction, sync_devices
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
@@ -188,6 +189,17 @@ def m015_foreign(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m016_sync_devices(connection: Connection) -> None:
+    """Create the tables of devices, their keys and what they may do (`store/sync_devices`)."""
+    for statement in sync_devices.TABLES:
+        connection.execute(statement)
+
+
+def m017_done_here(connection: Connection) -> None:
+    """Note which groups were done in this palace: their rows are in the order in which they were done."""
+    connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")
+
+
 MIGRATIONS: list[Migration] = [
     m001_first,
     m002_tokens,
@@ -204,6 +216,8 @@ MIGRATIONS: list[Migration] = [
     m013_exchange,
     m014_dead_letters,
     m015_foreign,
+    m016_sync_devices,
+    m017_done_here,
 ]
 
 
@@ -252,6 +266,21 @@ def check(database: Database) -> None:
             f"{database.path} holds an older or unfinished palace (it lacks {missing[0]}). "
             "Run 'palazzo status' with write access to it once, which brings it up to date."
         )
+
+
+def objects(steps: int | None = None) -> list[tuple[str, str, str, str | None]]:
+    """Return what a palace of this schema is made of, or one that has had so many steps: (kind, name, table, SQL)."""
+    import apsw
+
+    from palazzo.store.database import SqliteConnection
+
+    with contextlib.closing(apsw.Connection(":memory:")) as raw:
+        connection = SqliteConnection(raw)
+        connection.execute("CREATE TABLE migration(name TEXT PRIMARY KEY, applied_at INTEGER) WITHOUT ROWID")
+        for step in MIGRATIONS[:steps]:
+            step(connection)
+        rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
+        return [(str(kind), str(name), str(table), sql) for kind, name, table, sql in rows]
 
 
 def version(connection: Connection) -> int:

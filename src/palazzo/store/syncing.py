@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from palazzo.model import Micros
-from palazzo.store import places
+from palazzo.store import places, sync_devices
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
 
@@ -154,6 +154,7 @@ def change_remote(
 def drop_remote(connection: Connection, row: int) -> None:
     """Forget a remote and all that was known of it."""
     begin_anew(connection, row)
+    sync_devices.forget_claims(connection, row)
     connection.execute("DELETE FROM sync_remote WHERE id = ?", (row,))
 
 

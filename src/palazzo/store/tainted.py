@@ -54,7 +54,7 @@ def outsiders_called(connection: Connection, uids: Iterable[str]) -> list[Outsid
 
 _OUTSIDERS = (
     "SELECT DISTINCT item.id, item.uid, d.kind, item.trust, item.parts, s.end,"
-    " EXISTS (SELECT 1 FROM outside o WHERE o.item = item.id AND o.kind = 'met') FROM drawer d"
+    " EXISTS (SELECT 1 FROM outside o WHERE o.item = item.id AND o.kind IN ('met', 'quoted')) FROM drawer d"
     " JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
     f" WHERE d.trust = 'external' AND coalesce(d.retired_why, '') <> '{REPLACED}'"
 )
@@ -116,12 +116,30 @@ def stretches(connection: Connection, sources: Sequence[int]) -> list[Stretch]:
     return [Stretch(int(source), Micros(first), Micros(last)) for source, first, last in rows]
 
 
-def sessions_of_project(connection: Connection, project: str, at_most: int) -> list[int]:
-    """Return the sources of a project's sessions that became known last."""
+class SessionSource(NamedTuple):
+    """A source of a session: what read it, and the identity of its project."""
+
+    source: int
+    kind: str
+    project: str
+
+
+def active_sessions(connection: Connection, newest_items: int) -> list[SessionSource]:
+    """Return the sources of sessions that the newest items belong to: also of those that went on after a pause."""
     rows = connection.execute(
-        "SELECT id FROM source WHERE project = ? AND session_id <> '' ORDER BY id DESC LIMIT ?", (project, at_most)
+        "SELECT id, kind, project FROM source WHERE session_id <> '' AND id IN"
+        " (SELECT source FROM item WHERE id > (SELECT max(id) FROM item) - ?) ORDER BY id DESC",
+        (newest_items,),
     )
-    return [int(row) for (row,) in rows]
+    return [SessionSource(int(source), kind, project) for source, kind, project in rows]
+
+
+def kinds_of(connection: Connection, sources: Iterable[int]) -> dict[int, str]:
+    """Return what read each of these sources."""
+    rows = connection.execute(
+        "SELECT id, kind FROM source WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*sources]),)
+    )
+    return {int(source): str(kind) for source, kind in rows}
 
 
 # --- what waits to be judged -------------------------------------------------------------------------------

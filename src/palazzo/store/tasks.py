@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from palazzo.model import Micros
+from palazzo.model import Micros, Trust
 from palazzo.store import places, uids
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
@@ -22,7 +22,8 @@ TaskState = Literal["open", "done", "dropped"]
 
 _SELECT = (
     "SELECT task.id, item.id, item.uid, task.kind, task.due_at, coalesce(s.state, 'open'), s.recorded_at,"
-    " item.text, item.text_codec, item.author, item.created_at, item.meta, wing.name, room.name"
+    " item.text, item.text_codec, item.author, item.created_at, item.meta, wing.name, room.name,"
+    " drawer.trust"
     " FROM task LEFT JOIN task_state s ON s.task = task.id AND {live}"
     " JOIN item ON item.id = task.item"
     " JOIN drawer ON drawer.id = (SELECT own.id FROM drawer_span JOIN drawer own ON own.id = drawer_span.drawer"
@@ -54,6 +55,7 @@ class Task:
     room: str
     file: str = ""
     topic: str = ""
+    trust: Trust = "agent"
 
 
 def create(connection: Connection, item: int, kind: TaskKind, due_at: Micros | None) -> int:
@@ -155,7 +157,7 @@ def _select(connection: Connection) -> str:
 
 
 def _task(row: tuple[Any, ...]) -> Task:
-    own, item, uid, kind, due, state, state_at, text, codec, author, created, meta, wing, room = row
+    own, item, uid, kind, due, state, state_at, text, codec, author, created, meta, wing, room, trust = row
     known = json.loads(meta)
     return Task(
         row=int(own),
@@ -172,4 +174,5 @@ def _task(row: tuple[Any, ...]) -> Task:
         room=room,
         file=str(known.get("file") or ""),
         topic=str(known.get("topic") or ""),
+        trust=trust,
     )

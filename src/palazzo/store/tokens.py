@@ -21,9 +21,12 @@ SCOPES: tuple[TokenScope, ...] = ("read", "write", "admin")
 """What a token allows; each also what the ones before it allow."""
 
 PREFIX = "palazzo_"
-"""How every token begins, so that those who look for leaked secrets know it (`guard/secret_rules`)."""
+"""How every token begins, so that those who look for leaked secrets know it (`security/token_forms`)."""
 _BYTES = 32
 
+_STORED = "uid, name, scope, hash, created_at, revoked_at"
+StoredToken = tuple[bytes, str, str, bytes, int, int | None]
+"""The columns of `_STORED`."""
 _SELECT = "SELECT uid, name, scope, created_at, revoked_at FROM token"
 
 
@@ -68,9 +71,26 @@ def revoke(connection: Connection, uid: str, at: Micros) -> None:
     connection.execute("UPDATE token SET revoked_at = ? WHERE uid = ? AND revoked_at IS NULL", (at, bytes.fromhex(uid)))
 
 
-def any_ever(connection: Connection) -> bool:
-    """Return whether a token was ever made."""
-    return any(True for _ in connection.execute("SELECT 1 FROM token LIMIT 1"))
+def stored_rows(connection: Connection) -> list[StoredToken]:
+    """Return all tokens as they are stored, to be carried into another palace by `replace`."""
+    return [tuple(row) for row in connection.execute(f"SELECT {_STORED} FROM token ORDER BY id")]
+
+
+def replace(connection: Connection, rows: list[StoredToken]) -> None:
+    """Put these tokens, as another palace stores them, in the place of those that have their ids or their secrets."""
+    for uid, _, _, secret_hash, _, _ in rows:
+        connection.execute("DELETE FROM token WHERE uid = ? OR hash = ?", (uid, secret_hash))
+    connection.executemany(f"INSERT INTO token({_STORED}) VALUES(?, ?, ?, ?, ?, ?)", rows)
+
+
+def revoke_all_but(connection: Connection, known: list[StoredToken], at: Micros) -> int:
+    """Revoke the good tokens that are not among these; return how many."""
+    known_uids = {row[0] for row in known}
+    unknown = [token for token in tokens(connection) if bytes.fromhex(token.uid) not in known_uids]
+    good = [token for token in unknown if token.revoked_at is None]
+    for token in good:
+        revoke(connection, token.uid, at)
+    return len(good)
 
 
 def holder(connection: Connection, secret: str) -> Token | None:

@@ -114,7 +114,8 @@ def first_of_person(connection: Connection, source: int, at_most: int) -> list[s
     """Return the texts of the person's first messages in a source, in order, without forgotten ones."""
     rows = connection.execute(
         "SELECT text, text_codec FROM item WHERE source = ?1 AND thread = '' AND kind = 'message' AND standing = 'said'"
-        " AND role = 'user' AND EXISTS(SELECT 1 FROM drawer_span JOIN drawer ON drawer.id = drawer_span.drawer"
+        " AND role = 'user' AND trust = 'user' AND EXISTS(SELECT 1 FROM drawer_span JOIN drawer"
+        " ON drawer.id = drawer_span.drawer"
         " WHERE drawer_span.item = item.id AND retired_at IS NULL) ORDER BY ordinal LIMIT ?2",
         (source, at_most),
     )

@@ -8,6 +8,8 @@ _BREAKS = (0x09, 0x0A)
 _TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 """Embeddings, overrides and isolates of direction: behind one of these `exe.txt` may read `txt.exe`."""
 _OTHER_LINE_ENDS = (0x2028, 0x2029)
+_MARKS = (0x061C, 0x200E, 0x200F)
+"""Marks of direction, which texts that run from right to left need to be read; a document says the same without."""
 
 
 def _escapes(codes: tuple[int, ...]) -> dict[int, str]:
@@ -20,7 +22,7 @@ _VISIBLE: Mapping[int, int | str] = {
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
     **_escapes(_TURNING),
 }
-_ESCAPED: Mapping[int, str] = _escapes((0x7F, *range(0x80, 0xA0), *_TURNING, *_OTHER_LINE_ENDS))
+_ESCAPED: Mapping[int, str] = _escapes((0x7F, *range(0x80, 0xA0), *_MARKS, *_TURNING, *_OTHER_LINE_ENDS))
 
 
 def visible(text: str) -> str:

@@ -82,6 +82,8 @@ def _imported(result: ImportResult, given: Given) -> Answer:
         number = len(result.variants)
         verb = agree(number, "has", "have")
         lines.append(f"{count_noun(number, 'item')} {verb} another text there; the palace keeps its own.")
+    if result.trust == "external":
+        lines.append("It counts as somebody else's; a person says otherwise: palazzo import PATH --trust user.")
     if result.change is not None:
         told["change"] = result.change
         lines.append("undo takes that back.")

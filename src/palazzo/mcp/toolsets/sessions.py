@@ -9,6 +9,7 @@ from palazzo.mcp.telling import LIST, NOTICE, TEXT, minute, rows, shape
 from palazzo.mcp.tools import Answer, Argument, Given, Tool
 from palazzo.operations.digest import KINDS, DigestLineView, DigestResult
 from palazzo.operations.why import InjectionView, WhyResult
+from palazzo.security.display_names import quoted_name
 from palazzo.text.counts import count_noun
 
 _LONGEST = 1000
@@ -32,17 +33,18 @@ def _digest_line(view: DigestLineView) -> dict[str, str]:
         "kind": view.kind,
         "by": view.by,
         "when": view.said_at,
+        "trust": view.trust,
         "text": _shorten(view.words.text),
     }
 
 
 def _render_line(line: Mapping[str, Any]) -> str:
-    return f"[{line['id']}] {line['kind']} · {line['when']} · {line['by']}:\n{_indent(line['text'])}"
+    return f"[{line['id']}] {line['kind']} · {line['when']} · {line['by']} · {line['trust']}:\n{_indent(line['text'])}"
 
 
 def _answer_digest(result: DigestResult, call: Given) -> Answer:
     lines = [_digest_line(view) for view in result.lines]
-    title = f", '{' '.join(result.title.split())[:80]}'" if result.title else ""
+    title = f", {quoted_name(result.title)}" if result.title else ""
     sub_agents = [
         {"session": sub_agent.session, "title": sub_agent.title, "lines": sub_agent.lines}
         for sub_agent in result.sub_agents

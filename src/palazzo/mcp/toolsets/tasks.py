@@ -32,6 +32,7 @@ def told_todo(one: TodoView) -> dict[str, Any]:
         "wing": one.wing,
         "due": one.due_at and _until(one.due_at),
         "by": one.by,
+        "trust": one.trust if one.trust == "external" else None,
         "branch": one.label,
     }
     return {name: value for name, value in told.items() if value}
@@ -55,6 +56,7 @@ def told_reminder(one: ReminderView) -> dict[str, Any]:
         "file": one.file,
         "topic": one.topic,
         "by": one.by,
+        "trust": one.trust if one.trust == "external" else None,
     }
     return {name: value for name, value in told.items() if value}
 
@@ -62,7 +64,8 @@ def told_reminder(one: ReminderView) -> dict[str, Any]:
 def task_line(told: Mapping[str, Any]) -> str:
     """Return a told to-do or reminder as a line."""
     marks = [f"{name} {told[name]}" for name in ("due", "at", "file", "topic", "because") if name in told]
-    about = " · ".join(filter(None, (told["state"], told.get("wing", ""), *marks, told.get("by"), told.get("branch"))))
+    rest = (told.get(name) for name in ("by", "trust", "branch"))
+    about = " · ".join(filter(None, (told["state"], told.get("wing", ""), *marks, *rest)))
     return f"[{told['id']}] {about}: {told['text']}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
@@ -29,26 +30,46 @@ class Page:
 
     def __init__(self, text: str, voice: Voice, people: Collection[str] = ()) -> None:
         self.text, self.voice, self.people = text, voice, people
-        self.left = text
         self.found: list[Mention] = []
+        self._blanked = bytearray(len(text))
+        self._left: str | None = text
         self.fences = [(one.start(), one.end()) for one in _FENCE.finditer(text)]
 
     def take(self, found: Mention) -> None:
         """Keep a mention unless something in it is spoken for."""
-        if found.start < found.end and self.left[found.start : found.end] == found.text:
+        if (
+            found.start < found.end
+            and self._blanked.find(1, found.start, found.end) < 0
+            and self.text[found.start : found.end] == found.text
+        ):
             self.found.append(found)
             self.blank(found.start, found.end)
 
     def blank(self, start: int, end: int) -> None:
         """Let no further rule see a stretch."""
-        self.left = self.left[:start] + SPOKEN_FOR * (end - start) + self.left[end:]
+        self._blanked[start:end] = b"\1" * (end - start)
+        self._left = None
+
+    @property
+    def left(self) -> str:
+        """The text with all blanked out that is spoken for. Built once for all that was blanked since the last look."""
+        if self._left is None:
+            pieces: list[str] = []
+            at = 0
+            for stretch in _BLANKED.finditer(self._blanked):
+                pieces += (self.text[at : stretch.start()], SPOKEN_FOR * (stretch.end() - stretch.start()))
+                at = stretch.end()
+            self._left = "".join([*pieces, self.text[at:]])
+        return self._left
 
     def is_code(self, place: int) -> bool:
         """Whether a place is in a fenced block."""
-        return any(start <= place < end for start, end in self.fences)
+        before = bisect_right(self.fences, (place, len(self.text) + 1))
+        return before > 0 and place < self.fences[before - 1][1]
 
 
 _FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_BLANKED = re.compile(rb"[\x01]+")
 SPOKEN_FOR = "\0"
 
 

@@ -66,7 +66,7 @@ def people(page: Page) -> Iterator[Mention]:
         start = match.start()
         if page.is_code(start) or _is_quoted(page.text, match):
             continue
-        before, after = page.text[max(0, start - 30) : start], page.text[match.end(1) :][:40]
+        before, after = page.text[max(0, start - 30) : start], page.text[match.end(1) : match.end(1) + 40]
         whole = Mention(match[0], "person", start, match.end())
         if first in known.GIVEN_NAMES:
             yield whole if rest and not _is_word(rest.strip()) else found(match, "person", 1)
@@ -74,7 +74,7 @@ def people(page: Page) -> Iterator[Mention]:
             if (
                 rest
                 and not _is_word(rest.strip())
-                and re.match(r" (?:is|was|has|wrote|said|and|or)\b|[,:)(]", page.text[match.end() :][:8])
+                and re.match(r" (?:is|was|has|wrote|said|and|or)\b|[,:)(]", page.text[match.end() : match.end() + 8])
             ):
                 if first not in ("Rust",):
                     yield whole

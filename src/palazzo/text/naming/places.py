@@ -37,7 +37,7 @@ def nothings(page: Page) -> Iterator[Mention]:
 
 _PATH = re.compile(
     r"(?<![\w@/\\.-])(?:[A-Za-z]:\\|~/|\.{1,2}/"
-    r"|/)?(?:[\w@.+-]+[/\\])*[\w@.+()\[\]-]*[\w)\]](?:[/\\](?=[\s.,;:!?)\"'`]|$))?"
+    r"|/)?(?:[\w@.+-]{1,255}[/\\])*[\w@.+()\[\]-]{0,255}[\w)\]](?:[/\\](?=[\s.,;:!?)\"'`]|$))?"
 )
 _SAID_EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,12})$")
 _NODE_MODULE = re.compile(r"node_modules/((?:@[\w.-]+/)?[\w.-]+)")

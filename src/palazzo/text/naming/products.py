@@ -66,7 +66,7 @@ def packages(page: Page) -> Iterator[Mention]:
             yield found(match, "package", group)
     for match in _WORD.finditer(page.left):
         name = match[0]
-        before, after = page.text[max(0, match.start() - 24) : match.start()], page.text[match.end() :][:40]
+        before, after = page.text[max(0, match.start() - 24) : match.start()], page.text[match.end() : match.end() + 40]
         if name in known.PACKAGES or (
             name.lower() in known.PACKAGES and name[1:].islower() and "_" not in name and before
         ):
@@ -105,7 +105,7 @@ def products(page: Page) -> Iterator[Mention]:
     yield from (found(match, "product") for match in _PHRASE.finditer(page.left))
     for match in _WORD.finditer(page.left):
         name = match[0]
-        before, after = page.text[max(0, match.start() - 30) : match.start()], page.text[match.end() :][:40]
+        before, after = page.text[max(0, match.start() - 30) : match.start()], page.text[match.end() : match.end() + 40]
         if name in known.PRODUCTS:
             if not after.startswith(("(", "::")) and not _is_person_in_disguise(name, after):
                 yield found(match, "product")

@@ -64,7 +64,7 @@ def symbols(page: Page) -> Iterator[Mention]:
         text = match[0].lstrip("$")
         if text.isalpha() and (text.islower() or text[1:].islower()):
             continue
-        if text.endswith("#") or page.left[match.end() : match.end() + 2] in ("://",):
+        if text.endswith("#") or page.text.startswith("://", match.end()):
             continue
         last = re.split(r"\.|::|->|#", text)
         if "::" in text or "->" in text or any(_looks_like_code(one) for one in last):
@@ -72,7 +72,7 @@ def symbols(page: Page) -> Iterator[Mention]:
                 continue
             if page.voice == "tool" and text.islower() and page.text[match.end() : match.end() + 1] in ("=", ":"):
                 continue  # a value in a log, an argument of a call
-            if re.match(r"\.[a-z]{2,4}\b", page.text[match.end() :]):
+            if re.match(r"\.[a-z]{2,4}\b", page.text[match.end() : match.end() + 8]):
                 continue
             yield Mention(text, "identifier", match.end() - len(text), match.end())
 

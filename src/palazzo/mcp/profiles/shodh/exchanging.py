@@ -45,6 +45,8 @@ def _imported(result: ImportResult, given: Given) -> Answer:
     verb = "Would add" if result.dry_run else "Added"
     lines = [f"{verb} {added:,} from {result.path}; {skipped:,} are here already."]
     lines += [f"no place for {one['count']:,} {one['what']}: {one['reason']}" for one in left]
+    if result.trust == "external":
+        lines.append("It counts as somebody else's; a person says otherwise: palazzo import PATH --trust user.")
     if result.change is not None:
         told["change"] = result.change
         lines.append("'palazzo undo' takes that back.")

@@ -17,13 +17,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from palazzo.guard import secret_rules
-from palazzo.guard.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
-from palazzo.guard.entropy import is_random, may_be_random
-from palazzo.guard.secret_names import NAME_ANCHORS, named_value
-from palazzo.guard.secret_phrases import PHRASES, Found
+from palazzo.security import token_forms
+from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
+from palazzo.security.entropy import is_random, may_be_random
+from palazzo.security.named_secrets import NAME_ANCHORS, named_value
+from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, Found, find_private_key
+from palazzo.security.stand_ins import is_public_example
+from palazzo.security.stated_passwords import (
+    find_in_other_script,
+    find_kubernetes_secret,
+    find_listed,
+    find_session_cookies,
+)
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised whenever the rules find more than before: the palace remembers what it was archived under."""
 SHORTEST_RUN = 20
 LONGEST_RUN = 4096
@@ -54,7 +61,7 @@ def find_spans(text: str, plain: bytes = b"", lowered: bytes = b"") -> list[Foun
     `plain` is the text in ASCII, `lowered` the same in small letters, where the caller has them.
     """
     plain = plain or text.encode("ascii", "replace")
-    found = _in_runs(text, plain) + _at_words(text, lowered or plain.lower())
+    found = _in_runs(text, plain) + _at_words(text, lowered or plain.lower()) + _at_other_scripts(text)
     view = unescaped(text)
     if view is not None:
         plain = view.text.encode("ascii", "replace")
@@ -77,12 +84,12 @@ def _head_pattern() -> str:
     return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items())
 
 
-_FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in secret_rules.FORMS}
+_FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in token_forms.FORMS}
 _HEAD = re.compile(_head_pattern())
 _HEAD_OF_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
 _LED = [
     (rule, re.compile(rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}})){pattern}", re.ASCII))
-    for rule, pattern in secret_rules.LED
+    for rule, pattern in token_forms.LED
 ]
 _DASH = ord("-")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
@@ -116,11 +123,11 @@ def _in_runs(text: str, plain: bytes) -> list[Found]:
 def _is_telling(run: str) -> bool:
     """Whether a run is no identifier and no hash in hexadecimal."""
     is_hash = len(run) in _HASH_SIZES and run.islower() and run.isalnum()
-    return not is_hash and (_DIGIT.search(run) is not None or "hf_" in run)
+    return not is_hash and (_DIGIT.search(run) is not None or "hf_" in run or "api_org_" in run)
 
 
 _LONGEST_KNOWN = 100
-_LED_BY = frozenset(".~:")
+_LED_BY = frozenset(".~:$")
 """What the first part of a key ends with whose long part is a run."""
 
 
@@ -151,17 +158,24 @@ def _in_run(text: str, start: int, end: int) -> list[Found]:
     at = escape.end() if escape else start
     if end - start > LONGEST_RUN:
         return _in_base64(text, at, end)
-    if not _is_telling(text[start:end]):
+    led = _led(text, start) if before in _LED_BY and _may_be_led(text, start, end) else []
+    if text.startswith(":::", end) and end - start == _HALF_A_HASH:
+        led.append((start, end, "password-hash"))  # as tools print Windows' hashes
+    if before == "=" and text[max(0, start - 4) : start].lower() == "sig=" and end - start >= _SIGNATURE:
+        return [(start, end + text.startswith("=", end), "signature")]
+    if not led and not _is_telling(text[start:end]):
         return []
-    found = _headed(text, at, end)
-    if before and before in ".~:" and secret_rules.LED_BY.search(text, max(0, start - 40), start + 8):
-        found += _led(text, start)
+    found = led + _headed(text, at, end)
+    if before == "." and text.startswith(_AFTER_HOST, start):
+        found += _webhook(text, start)
+    if before == "$" and (stored := _STORED.search(text, max(0, start - 60), end + 120)) and stored.start() < start:
+        found.append((*stored.span(), "password-hash"))
     for hint, where, rule, pattern in _SHAPED:
         if text.find(hint, max(start, end - where), end + 1) >= 0 and (shape := pattern.match(text, at)):
             found.append((shape.start(), shape.end(), rule))
     if not found and not continues_base64(text, at):
         found = _in_base64(text, at, end)
-    if not found and is_random(text, at, end):
+    if not found and is_random(text, at, end) and not _is_prose(text, at, end):
         padding = 2 if text.startswith("==", end) else text.startswith("=", end)
         found.append((at, end + padding, "high-entropy"))
     return found
@@ -177,10 +191,17 @@ def _in_base64(text: str, start: int, end: int) -> list[Found]:
     return [(start, end, rule) for _, _, rule in merged(find_spans(inner))[:1]]
 
 
+def _is_prose(text: str, start: int, end: int) -> bool:
+    """Whether a run is a sentence in base64."""
+    run = text[start:end]
+    decoded = base64_text(run, 0, len(run))
+    return decoded is not None and decoded[0].count(" ") > 1
+
+
 _SHAPED = (
-    (".", 0, "discord-token", secret_rules.DISCORD),
-    ("-us", 5, "mailchimp-key", secret_rules.MAILCHIMP),
-    ("_mmk", 4, "maxmind-key", secret_rules.MAXMIND),
+    (".", 0, "discord-token", token_forms.DISCORD),
+    ("-us", 5, "mailchimp-key", token_forms.MAILCHIMP),
+    ("_mmk", 4, "maxmind-key", token_forms.MAXMIND),
 )
 """Forms without a head: what one holds, and how far from the end of its first run."""
 
@@ -191,10 +212,46 @@ def _headed(text: str, start: int, end: int) -> list[Found]:
     while head:
         rule, form = _FORMS[head.group()]
         whole = form.match(text, head.start())
-        if whole:
+        if whole and not is_public_example(whole.group()):
             found.append((head.start(), whole.end(), rule))
         head = _HEAD_OF_WORD.search(text, whole.end() if whole else head.start() + 1, end)
     return found
+
+
+_HALF_A_HASH, _SIGNATURE = 32, 40
+_AFTER_HOST = (
+    "com/services/",
+    "com/workflows/",
+    "com/triggers/",
+    "com/api/",
+    "com/webhookb2/",
+    "com/hooks/",
+    "com/trigger/",
+    "com/open-apis/",
+)
+_STORED = re.compile(
+    r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
+    r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43})"
+)
+"""Hashes of passwords as crypt(3) and htpasswd write them: short ones are guessed."""
+
+
+def _webhook(text: str, start: int) -> list[Found]:
+    found = token_forms.WEBHOOK.search(text, max(0, start - 40), start + 240)
+    return [(*found.span(found.lastindex or 0), "webhook")] if found else []
+
+
+def _may_be_led(text: str, start: int, end: int) -> bool:
+    """Whether what stands before a run may be the first part of a key."""
+    before = text[max(0, start - 10) : start]
+    if before[-1:] == ":":
+        return before[-2:-1].isdigit() and (text[start] == "A" or end - start == _HALF_A_HASH)
+    part = _LAST_PART.search(before)
+    return (part is not None and not token_forms.LED_BY.isdisjoint((part[0], part[0][1:]))) or end - start == _AIRTABLE
+
+
+_LAST_PART = re.compile(r"[A-Za-z0-9]{1,9}[.~]\Z")
+_AIRTABLE = 64
 
 
 def _led(text: str, start: int) -> list[Found]:
@@ -209,13 +266,29 @@ def _led(text: str, start: int) -> list[Found]:
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
     lowered = lowered.replace(b'tokens"', b'.okens"')  # counts of tokens, in every row of some hosts
-    for word, look in _WORDS:
+    for word, look, look_for_list in _WORDS:
         at = lowered.find(word)
         while at >= 0:
             found = look(text, at)
             if found:
                 spans.append(found)
+            if look_for_list:
+                spans += look_for_list(text, at)
             at = lowered.find(word, max(found[1], at + 1) if found else at + len(word))
+    return spans
+
+
+def _at_other_scripts(text: str) -> list[Found]:
+    if text.isascii():
+        return []
+    spans: list[Found] = []
+    for letter, word in OTHER_SCRIPTS:
+        at = text.find(word) if letter in text else -1
+        while at >= 0:
+            found = find_in_other_script(text, at + len(word))
+            if found:
+                spans.append(found)
+            at = text.find(word, at + len(word))
     return spans
 
 
@@ -223,9 +296,26 @@ def _name_looker(anchor: str) -> Callable[[str, int], Found | None]:
     return lambda text, at: named_value(text, at, anchor)
 
 
+def _look_at_key(text: str, at: int) -> Found | None:
+    """A key by its name, or one that is marked as private in its first or last line."""
+    return find_private_key(text, at - 8) if text.startswith("PRIVATE ", at - 8) else named_value(text, at, "key")
+
+
+def _no_value(text: str, at: int) -> Found | None:
+    """What stands behind a word that begins lists alone."""
+
+
+_LISTS: dict[bytes, Callable[[str, int], list[Found]]] = {b"pass": find_listed, b"secret": find_kubernetes_secret}
+"""Words behind which several secrets may stand, and who looks for them."""
 _WORDS = (
-    *((anchor.encode(), _name_looker(anchor)) for anchor in NAME_ANCHORS),
-    *PHRASES,
+    *(
+        (anchor.encode(), _name_looker(anchor), _LISTS.get(anchor.encode()))
+        for anchor in NAME_ANCHORS
+        if anchor != "key"
+    ),
+    (b"key", _look_at_key, None),
+    *((phrase, look, None) for phrase, look in PHRASES),
+    (b"cookie", _no_value, find_session_cookies),
 )
 
 _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])

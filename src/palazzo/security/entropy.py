@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from palazzo.security.stand_ins import is_public_example
+
 SHORTEST, LONGEST = 24, 160
 _TURN = re.compile(r"[a-z](?=[A-Z0-9+/_-])|[A-Z](?=[a-z0-9+/_-])|[0-9](?=[A-Za-z+/_-])")
 _TURNS_IN_100 = 42
@@ -15,13 +17,26 @@ _TURNS_IN_100 = 42
 two lie few of either: benchmarks/guard.py prints what this costs on both sides."""
 _ID = re.compile(r"[a-z]{2,16}[_-](?:[a-z]{1,12}[_-])?")
 _SECRET_PREFIX = re.compile(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|auth|live|prod|test|priv)[_-]")
-_NO_SECRET = re.compile(
-    r"(?:sha(?:1|224|256|384|512)|md5|h1|blake2[bs]|integrity|checksum|digest|etag|hash|id|nonce|version|cursor"
-    r"|fingerprint|signature|(?:page|next|continuation)_?token)\W{0,6}\Z",
-    re.IGNORECASE,
+_NO_SECRET = tuple(
+    """
+    sha1 sha224 sha256 sha384 sha512 sha md5 h1 blake2b blake2s integrity checksum digest etag hash id nonce version
+    cursor fingerprint signature page_token pagetoken next_token nexttoken continuation_token continuationtoken
+    code_challenge state accept sitekey site_key site-key encrypted secure publickey public_key public-key pubkey
+    tenant kid x5c x5t x5t#s256 pin-sha256 cert certificate recipient address commit rev revision base64 known_hosts
+    document folder folders challenge hmac serverkey vault:v1 vault:v2 vault:v3
+    """.split()
 )
+_NAMED_ALIKE = ("tokenid", "public key", "server_key")
+_OF_JWK = re.compile(r"[\"'][nxye][\"']:\s?[\"']\Z")
+_KNOWN_HOST = re.compile(r"\|1\|(?:[\w+/]{20,40}=?\|)?\Z")
+_MARKS = " \t\r\n\"'`=:>({[|,;-+/&?<*\\"
 """What may stand before a random string that tells nobody anything."""
-_INTEGRITY_ITSELF = re.compile(r"sha(?:1|256|384|512)-")
+_INTEGRITY_ITSELF = re.compile(
+    r"sha(?:1|256|384|512)-|/{0,2}(?:ipfs/)?Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|[xyz]pub|[13][1-9A-HJ-NP-Za-km-z]{25,33}\Z|pk_|phc_|RW[QRST][A-Za-z0-9+/]{53}\Z|/_next/|ME[QUY]C"
+    r"|M(?!H[cQ]C|GH|C4C|II[A-Z]{2}[\w+/]?IBA)[CFIGH][A-Z](?=[A-Za-z0-9+/]{20})"
+)
+"""How begin what everybody may know: hashes, ids of contents, addresses of wallets, publishable keys, signatures,
+certificates and public keys in DER (a private key in DER begins otherwise)."""
 _BASE64_HEADS = (
     "iVBORw0KGgo",
     "/9j/",
@@ -41,12 +56,18 @@ _BASE64_HEADS = (
 def is_random(text: str, start: int, end: int) -> bool:
     """Whether the unbroken run from `start` to `end` is a secret by its disorder and by where it stands."""
     run = text[start:end]
+    if _BASE32.fullmatch(run):
+        return True
     return _is_disordered(run) and not _is_known(text, start, end, run)
 
 
 def may_be_random(run: str) -> bool:
     """Whether there is a place where `run` would be a secret by its disorder."""
-    return _is_disordered(run) and not _is_named_id(run)
+    return _BASE32.fullmatch(run) is not None or (_is_disordered(run) and not _is_named_id(run))
+
+
+_BASE32 = re.compile(r"(?=[a-z]{0,30}[2-7])[a-z2-7]{52}")
+"""A token of Azure DevOps. Nix writes hashes as long in another alphabet."""
 
 
 def _is_disordered(run: str) -> bool:
@@ -71,7 +92,14 @@ def _is_named_id(run: str) -> bool:
 
 
 def _is_known(text: str, start: int, end: int, run: str) -> bool:
-    if _is_named_id(run) or _NO_SECRET.search(text, max(0, start - 24), start):
+    if (
+        _is_named_id(run)
+        or _is_named_public(text, start)
+        or is_public_example(run)
+        or "authDomain" in text[end : end + 30]
+    ):
+        return True
+    if text.rfind("ENC[", max(0, start - 40), start) >= 0 or _is_in_armor(text, start):
         return True
     before, after = text[start - 1 : start], text[end : end + 1]
     if before == "\\" or after == "(":
@@ -81,6 +109,23 @@ def _is_known(text: str, start: int, end: int, run: str) -> bool:
         return True  # a line of a longer base64 body
     address = text.rfind("://", max(0, start - 120), start)
     return address >= 0 and not any(map(str.isspace, text[address:start])) and "=" not in text[address:start]
+
+
+def _is_named_public(text: str, start: int) -> bool:
+    """Whether what stands before a run names something that everybody may know."""
+    before = text[max(0, start - 48) : start]
+    named = before[-24:].rstrip(_MARKS).lower()
+    if (len(named) + 6 >= len(before[-24:]) and named.endswith(_NO_SECRET)) or named.endswith(_NAMED_ALIKE):
+        return True
+    return (before[-1:] in ('"', "'") and _OF_JWK.search(before) is not None) or (
+        before[-1:] == "|" and _KNOWN_HOST.search(before) is not None
+    )
+
+
+def _is_in_armor(text: str, start: int) -> bool:
+    """Whether a run is in a block that says what it is, and that is no private key."""
+    begin = text.rfind("-----BEGIN ", max(0, start - 8192), start)
+    return begin >= 0 and text.find("PRIVATE", begin, begin + 50) < 0 and text.find("-----END", begin, start) < 0
 
 
 def size_of_line(text: str, start: int, end: int) -> int:

@@ -10,9 +10,23 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-_ESCAPED = re.compile(r"\\{1,16}(?:[ux](?:00)?([2-7][0-9a-fA-F])|(/))")
-"""A printable letter that needed no escape; some writers of JSON escape `<`, `+` or `/` all the same."""
-_MAY_BE_ESCAPED = (r"\u00", r"\x", r"\/")
+_INVISIBLE = "\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
+"""What no reader sees between two letters."""
+_TELLING_LETTERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff＝：ｓｋｐ"
+"""Of these, text that hides a secret by what is not seen, or by letters of full width, has one."""
+_ESCAPES = (
+    (
+        (r"\u00", r"\x", r"\/"),
+        re.compile(r"\\{1,16}(?:[ux](?:00)?(?P<hex>[2-7][0-9a-fA-F])|(?P<as_is>/)|(?<=\w\\)\r?\n[ \t]{0,16}(?=\w))"),
+    ),
+    (("%",), re.compile(r"%(?P<hex>[2-7][0-9a-fA-F])")),
+    (("&#",), re.compile(r"&#(?:x(?P<hex>[2-7][0-9a-fA-F])|(?P<decimal>3[3-9]|[4-9]\d|1[01]\d|12[0-6]));")),
+)
+_ODD_LETTERS = re.compile(rf"[{_INVISIBLE}]+|(?P<wide>[\uff01-\uff5e])")
+"""A printable letter that needed no escape (some writers of JSON escape `<`, `+` or `/` all the same), one that an
+address or HTML spells out, what is not seen, and letters of full width."""
+_BEFORE, _BEHIND = 1024, 2048
+"""How far around an escape the text is looked at: longer than nearly all tokens, short beside a transcript."""
 
 _HEAD = 32
 """Letters of base64 that are looked at first: of an image, a hash or a cipher they are no text."""
@@ -46,22 +60,60 @@ class Unescaped:
 
 
 def unescaped(text: str) -> Unescaped | None:
-    """Return `text` without escapes of plain letters; None where it has none. Linear in the text."""
-    if "\\" not in text or not any(mark in text for mark in _MAY_BE_ESCAPED):
+    """Return what of `text` is near to escapes of plain letters, without them; None where it has none.
+
+    Linear in the text.
+    """
+    escapes = [
+        found
+        for marks, pattern in _ESCAPES
+        if marks[0][0] in text and any(mark in text for mark in marks)
+        for found in pattern.finditer(text)
+    ]
+    if _has_odd_letters(text):
+        escapes += _ODD_LETTERS.finditer(text)
+    if not escapes:
         return None
     pieces: list[str] = []
-    starts, origins = [0], [(0, 0)]  # a stretch: the letter that was escaped, and what follows it as it is
-    at = size = 0
-    for found in _ESCAPED.finditer(text):
-        between = text[at : found.start()]
-        pieces += (between, found[2] or chr(int(found[1], 16)))
-        size += len(between)
+    starts: list[int] = []
+    origins: list[tuple[int, int]] = []  # a stretch: the letter that was escaped, and what follows it as it is
+    at, size, behind = 0, 0, -1
+    for found in sorted(escapes, key=re.Match.start):
+        start, end = found.span()
+        if start < at:
+            continue
+        if start > behind:
+            if behind >= 0:
+                pieces += (text[at:behind], _APART)
+                size += behind - at + len(_APART)
+            at = max(at, start - _BEFORE, behind)
+            starts.append(size)
+            origins.append((at, at))
+        letter = _letter(found)
+        pieces += (text[at:start], letter)
+        size += start - at
         starts.append(size)
-        origins.append(found.span())
-        size, at = size + 1, found.end()
-    if not at:
-        return None
-    return Unescaped("".join([*pieces, text[at:]]), tuple(starts), tuple(origins))
+        origins.append((start, end) if letter else (end, end))
+        size, at, behind = size + len(letter), end, min(len(text), end + _BEHIND)
+    return Unescaped("".join([*pieces, text[at:behind]]), tuple(starts), tuple(origins))
+
+
+_APART = "\n" * 32
+"""Between two stretches of the text that are looked at."""
+
+
+def _has_odd_letters(text: str) -> bool:
+    return not text.isascii() and any(letter in text for letter in _TELLING_LETTERS)
+
+
+def _letter(found: re.Match[str]) -> str:
+    """What an escape stands for; nothing for what is not seen."""
+    kind = found.lastgroup
+    if not kind:
+        return ""
+    if kind == "wide":
+        return chr(ord(found[0]) - 0xFEE0)
+    return found[kind] if kind == "as_is" else chr(int(found[kind], 16 if kind == "hex" else 10))
 
 
 def may_be_base64_text(run: str) -> bool:

@@ -1,0 +1,401 @@
+"""What becomes of a palace in which one page is damaged: one case for each kind of page, by zeros and by a flipped bit.
+
+    python benchmarks/damaged_pages.py [--cases 100] [--seed 1] [--only SUBSTRING] [--json FILE] [--keep DIR]
+
+A palace is made by Palazzo's own commands from this repository's documentation and the captured sessions of its tests,
+with notes, facts, to-dos, reminders, diaries, tags, tunnels, acts and what was derived of them. Its pages are listed by
+SQLite's `dbstat` (each table's and index's leaf, interior and overflow pages, the schema's, those of the free list).
+Each case damages one page of a copy, and asks of it, in this order:
+
+    detected   does `verify` say that something is wrong?
+    before     how many items does `show` still read, of how many?
+    export     does `export` work, or say in one sentence what is wrong?
+    salvage    does `export --salvage` write what can be read, and import into an empty palace?
+    repair     does `palazzo repair` end with a palace in which every check passes?
+    after      how many items, and which share of all records, can be read now?
+    backup     does `backup` work again?
+
+A case is held to three rules: every item that `show` read before is read after; every record that is gone is of a kind
+that repair named; and nothing ended as a bug. `unnamed` and `bugs` count what breaks the last two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from palazzo.errors import PalazzoError
+from palazzo.exchange import reading, wire
+from palazzo.operations import damage, registry
+from palazzo.operations.context import Context
+from palazzo.store import items
+from palazzo.store.database import Database
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = 4096
+USED = PAGE - 8
+"""Bytes of a page that are not its checksum."""
+SOUGHT = "reciprocal rank fusion"
+FACTS = 150
+NOTES = 60
+
+
+@dataclass
+class Case:
+    """One damaged page, and what became of the palace."""
+
+    kind: str
+    page: int
+    damage: str
+    detected: bool = False
+    items_before: int = 0
+    export: str = ""
+    salvage: str = ""
+    salvaged_items: int = 0
+    repair: str = ""
+    verify_after: bool = False
+    items_after: int = 0
+    lost_items: int = 0
+    """Items that `show` read before and does not now."""
+    lost_records: int = 0
+    lost_by_kind: dict[str, int] = field(default_factory=dict)
+    unnamed: int = 0
+    """Items that are gone and that neither `verify` nor `repair` nor `export --salvage` names."""
+    search: bool = False
+    backup: bool = False
+    bugs: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Make the palace, damage it, and print a line for each kind of page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=0, help="at most so many, evenly over the kinds; 0: all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="only kinds whose name holds this")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--keep", type=Path, help="make the palace here once, and use it again")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="palazzo-damaged-") as made:
+        scratch = Path(made)
+        sound = (given.keep or scratch) / "sound" / "palace.db"
+        if not sound.exists():
+            make_palace(sound)
+        chosen = [one for one in choose(sound, given.seed) if given.only in one[0]]
+        if given.cases and len(chosen) > given.cases:
+            chosen = [chosen[n * len(chosen) // given.cases] for n in range(given.cases)]
+        truth = Truth.of(sound)
+        print(f"{sound.stat().st_size:,} bytes, {len(truth.items):,} items, {sum(truth.records.values()):,} records")
+        cases = []
+        for n, (kind, page, damage) in enumerate(chosen):
+            case = try_case(sound, truth, scratch / f"case-{n}", Case(kind, page, damage), given.seed)
+            cases.append(case)
+            print(line(case), flush=True)
+    if given.json:
+        given.json.write_text(json.dumps([asdict(case) for case in cases], indent=1))
+    summarize(cases, len(truth.items))
+    return 0
+
+
+def surroundings(directory: Path) -> dict[str, str]:
+    """The environment of one user in `directory`, without a service."""
+    return {"HOME": str(directory / "home"), "PATH": "/usr/bin:/bin", "PALAZZO_SERVICE": "off"}
+
+
+@contextlib.contextmanager
+def opened(palace: Path, notices: list[str] | None = None) -> Iterator[Context]:
+    """A context on a palace, of a person in its directory."""
+    heard = [] if notices is None else notices
+    with Context(palace, palace.parent, surroundings(palace.parent), on_notice=heard.append) as context:
+        yield context
+
+
+def carry_out(context: Context, name: str, /, **given: Any) -> Any:
+    """Run the operation of that name; what it takes is given by name."""
+    operation = registry.operation(name)
+    return operation.run(context, operation.request(**given))
+
+
+# --- the palace --------------------------------------------------------------------------------------------
+
+
+def make_palace(path: Path) -> None:
+    """Make a palace with some of everything that a palace can hold."""
+    path.parent.mkdir(parents=True)
+    chance = random.Random(7)
+    with opened(path) as context:
+        places = (ROOT / "docs", *(ROOT / "tests" / "fixtures" / host for host in ("claude-code", "codex", "pi")))
+        for place in places:
+            carry_out(context, "mine", paths=(place,), mode="auto", min_messages=0, wait=False)
+        notes = []
+        for n in range(NOTES):
+            words = " ".join(chance.choices(["retry", "queue", "ledger", "token", "cache", "index", "branch"], k=12))
+            room = ("auth", "build", "storage")[n % 3]
+            told = carry_out(context, "remember", text=f"Note {n}: {words}.", wing="api", room=room, kind="decision")
+            notes.append(told)
+        for n in range(FACTS):
+            subject, thing = f"service-{n}", f"port-{8000 + n}"
+            carry_out(context, "kg_add", subject=subject, predicate="listens on", object=thing, wing="api")
+        for n in range(0, FACTS, 5):
+            end = {"subject": f"service-{n}", "predicate": "listens on", "object": f"port-{8000 + n}"}
+            carry_out(context, "kg_end", **end)
+        carry_out(context, "kg_alias", name="the gateway", entity="service-1")
+        for n in range(12):
+            todo = carry_out(context, "todo_add", text=f"Check the ledger of day {n}.", wing="api")
+            if n % 3 == 0:
+                carry_out(context, "todo_done", ids=(todo.todo.id,))
+            carry_out(context, "remind", text=f"Rotate key {n}.", at="in 2 days", wing="api")
+            carry_out(context, "diary_write", agent="ada", text=f"Day {n}: the queue was read twice.", topic="queue")
+        drawers = [one.drawers[0] for one in notes if one.drawers]
+        carry_out(context, "tag", action="add", tag="kept", ids=tuple(drawers[:20]))
+        carry_out(context, "forget", ids=tuple(drawers[20:26]))
+        carry_out(context, "undo")
+        carry_out(context, "forget", ids=tuple(drawers[26:30]))
+        carry_out(context, "room_rename", room="api/build", name="builds")
+        carry_out(context, "tunnel_add", source="api/auth", target="api/storage", label="shares tokens")
+        carry_out(context, "token_add", name="laptop")
+        carry_out(context, "erase", match="Note 59", dry_run=False)
+        carry_out(context, "search", query=SOUGHT, as_of="2026-01-01")
+        palace = context.writing()
+        palace.follow_claims()
+        palace.follow_digests()
+        palace.follow_failures()
+        palace.follow_mentions()
+        palace.follow_anchors()
+        palace.embed_pending()
+        with palace.database.outside_transaction() as raw:
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    with contextlib.closing(apsw.Connection(str(path))) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+# --- pages -------------------------------------------------------------------------------------------------
+
+
+def choose(sound: Path, seed: int) -> list[tuple[str, int, str]]:
+    """For each kind of page one that is zeroed and one of which a bit is flipped: (kind, page number, damage)."""
+    pages: dict[str, list[int]] = defaultdict(list)
+    with contextlib.closing(apsw.Connection(str(sound), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        for name, kind, page in connection.execute("SELECT name, pagetype, pageno FROM dbstat"):
+            pages[f"{name} {kind}"].append(int(str(page)))
+        ((count,),) = connection.execute("PRAGMA page_count").fetchall()
+    used = {page for some in pages.values() for page in some}
+    free = [page for page in range(1, int(str(count)) + 1) if page not in used]
+    if free:
+        pages["free list"] = free
+    chance = random.Random(seed)
+    found = []
+    for kind in sorted(pages):
+        own = [page for page in pages[kind] if page != 1] or pages[kind]
+        found += [(kind, chance.choice(own), how) for how in ("zeros", "bit")]
+    return found
+
+
+def damage_page(path: Path, case: Case, seed: int) -> None:
+    """Zero the page, or flip a bit of it."""
+    with path.open("r+b") as file:
+        file.seek((case.page - 1) * PAGE)
+        page = bytearray(file.read(PAGE))
+        if case.damage == "zeros":
+            page = bytearray(PAGE)
+        else:
+            chance = random.Random(f"{seed} {case.kind}")
+            page[chance.randrange(USED)] ^= 1 << chance.randrange(8)
+        file.seek((case.page - 1) * PAGE)
+        file.write(page)
+
+
+# --- a case ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Truth:
+    """What a palace holds: its items' texts by id, and each record of an export, by kind and line."""
+
+    items: dict[str, int]
+    records: Counter[tuple[str, bytes]]
+
+    @classmethod
+    def of(cls, path: Path) -> Truth:
+        """Read all of it."""
+        with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
+            records = Counter((wire.kind_of(one), wire.to_line(one)) for one in reading.records(connection))
+        del records[next(key for key in records if key[0] == "header")]
+        told = [json.loads(line) for kind, line in records if kind == "item"]
+        return cls({item["id"]: hash(item.get("text", "")) for item in told}, records)
+
+
+def shown(path: Path, wanted: dict[str, int]) -> set[str]:
+    """Return which items are read as they were, by their ids, as `show` reads them."""
+    found: set[str] = set()
+    with contextlib.suppress(PalazzoError), contextlib.closing(Database(path, "read")) as database:
+        for item, text in wanted.items():
+            with contextlib.suppress(Exception), database.snapshot() as connection:
+                row = items.known_items(connection, [bytes.fromhex(item)])[bytes.fromhex(item)]
+                if hash(items.read_item(connection, row).text) == text:
+                    found.add(item)
+    return found
+
+
+def try_case(sound: Path, truth: Truth, directory: Path, case: Case, seed: int) -> Case:
+    """Damage a copy and see what can be done about it."""
+    began = time.monotonic()
+    path = directory / "palace.db"
+    directory.mkdir(parents=True)
+    shutil.copy(sound, path)
+    damage_page(path, case, seed)
+    told: list[str] = []
+
+    def attempt(what: str, act: Callable[[], Any]) -> tuple[str, Any]:
+        try:
+            result = act()
+        except PalazzoError as error:
+            told.append(str(error))
+            return f"refused: {error}", None
+        except Exception as error:  # noqa: BLE001 - what ends as a bug is what is looked for
+            with opened(path) as other:
+                if damage.explain(other, error) is not None:
+                    told.append(str(error))
+                    return "refused: damaged", None
+            case.bugs.append(f"{what}: {type(error).__name__}: {error}")
+            return f"bug: {type(error).__name__}", None
+        told.append(repr(result))
+        return "done", result
+
+    def run(name: str, /, **given: Any) -> tuple[str, Any]:
+        with opened(path, told) as context:
+            return attempt(name, lambda: carry_out(context, name, **given))
+
+    said, checks = run("verify")
+    case.detected = said != "done" or not checks.ok
+    before = shown(path, truth.items)
+    case.items_before = len(before)
+    run("doctor", canaries=False)
+    run("search", query=SOUGHT)
+    case.export, _ = run("export", out=directory / "plain.jsonl")
+    _try_salvage(case, run, directory, truth)
+    case.repair, repaired = run("repair")
+    if repaired is None or not repaired.ok:
+        case.repair, repaired = run("repair", rebuild="all")
+    if repaired is not None and not repaired.ok:
+        case.repair = f"not ok: {[one for one in repaired.checks if not one.ok]}"
+    said, checks = run("verify")
+    case.verify_after = said == "done" and checks.ok
+    after = shown(path, truth.items)
+    case.items_after, case.lost_items = len(after), len(before - after)
+    everything = "\n".join(told)
+    case.unnamed = sum(item not in everything for item in truth.items.keys() - after)
+    with contextlib.suppress(Exception):
+        gone = truth.records - Truth.of(path).records
+        case.lost_records = sum(gone.values())
+        case.lost_by_kind = dict(Counter(kind for kind, _ in gone.elements()))
+    said, found = run("search", query=SOUGHT)
+    case.search = said == "done" and bool(found.hits)
+    said, _ = run("backup", target=directory / "again.db")
+    case.backup = said == "done"
+    case.seconds = round(time.monotonic() - began, 1)
+    shutil.rmtree(directory)
+    return case
+
+
+def _try_salvage(case: Case, run: Callable[..., tuple[str, Any]], directory: Path, truth: Truth) -> None:
+    out = directory / "salvaged.jsonl"
+    if "salvage" not in registry.operation("export").request.__dataclass_fields__:
+        case.salvage = "none"
+        return
+    case.salvage, _ = run("export", out=out, salvage=True)
+    if case.salvage != "done":
+        return
+    fresh = directory / "fresh" / "palace.db"
+    fresh.parent.mkdir()
+    with opened(fresh) as context:
+        try:
+            carry_out(context, "import", path=out, trust="user")
+        except Exception as error:  # noqa: BLE001 - what cannot be imported is no salvage, whatever it raised
+            case.salvage = f"cannot be imported: {type(error).__name__}: {error}"
+            case.bugs.append(case.salvage)
+            return
+    case.salvaged_items = len(shown(fresh, truth.items))
+
+
+def line(case: Case) -> str:
+    """A line about one case."""
+    marks = "".join(
+        letter if good else "-"
+        for letter, good in (
+            ("D", case.detected),
+            ("E", case.export == "done"),
+            ("S", case.salvage == "done"),
+            ("R", case.repair == "done"),
+            ("V", case.verify_after),
+            ("Q", case.search),
+            ("B", case.backup),
+        )
+    )
+    gone = ", ".join(f"{kind} {n}" for kind, n in sorted(case.lost_by_kind.items()))
+    bugs = f"  BUG {case.bugs}" if case.bugs else ""
+    counts = f"{case.items_before}/{case.salvaged_items}/{case.items_after} items"
+    if case.salvage not in ("done", "none"):
+        bugs += f"  SALVAGE {case.salvage}"
+    if case.repair != "done":
+        bugs += f"  REPAIR {case.repair}"
+    return f"{marks} {case.damage:5} {case.kind:44} {counts}, {case.lost_records} records gone ({gone}){bugs}"
+
+
+def summarize(cases: list[Case], count: int) -> None:
+    """Print a row for each group of kinds."""
+    groups: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        groups[f"{group_of(case.kind)}, {case.damage}"].append(case)
+    print(f"\n{'kind of page':36} cases found export salvage repaired whole backup bugs  readable before/after")
+    for name, some in [*sorted(groups.items()), ("all", cases)]:
+        sums = (
+            len(some),
+            sum(one.detected for one in some),
+            sum(one.export == "done" for one in some),
+            sum(one.salvage == "done" for one in some),
+            sum(one.verify_after for one in some),
+            sum(one.verify_after and not one.lost_records for one in some),
+            sum(one.backup for one in some),
+            sum(bool(one.bugs) for one in some),
+        )
+        before, after = (sum(getattr(one, f"items_{when}") for one in some) for when in ("before", "after"))
+        text = " ".join(f"{number:6}" for number in sums)
+        print(f"{name:36} {text}  {before:,}/{after:,} of {count * len(some):,}")
+    print(f"items read before and not after: {sum(one.lost_items for one in cases)}")
+    print(f"items gone that nothing names: {sum(one.unnamed for one in cases)}")
+
+
+def group_of(kind: str) -> str:
+    """The group that a kind of page is told in."""
+    name, _, part = kind.rpartition(" ")
+    if kind == "free list":
+        return "free list"
+    if name == "sqlite_schema":
+        return "schema"
+    if name.startswith("keyword"):
+        return f"keyword index {part}"
+    if "_" in name and name.startswith("sqlite_autoindex"):
+        return f"index {part}"
+    tables = ("item", "pack", "link", "source", "act", "act_span", "revision", "drawer", "passage", "vector")
+    if name in tables:
+        return f"{name} {part}"
+    return f"other {part}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,46 @@
+"""Makes a backup a day while the service runs and nobody asks it for anything."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from palazzo.daemon.pool import Pool
+from palazzo.daemon.repeating import Repeating
+from palazzo.operations import automatic_backup
+from palazzo.operations.context import Context
+
+_log = logging.getLogger("palazzo.service")
+_LOOK_AGAIN = 300.0
+"""Seconds between two looks at whether one is due: a look costs a few calls of `stat`."""
+_QUIET = 60.0
+"""Seconds without a call before one is begun."""
+
+
+class BackingUp:
+    """A thread that makes backups of a palace until it is ended. `last_call` says when somebody asked last."""
+
+    def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool, last_call: Callable[[], float]) -> None:
+        self._palace, self._variables, self._pool, self._last_call = palace, variables, pool, last_call
+        self._thread = Repeating("backup", self._look, _LOOK_AGAIN)
+        self.begin, self.end = self._thread.begin, self._thread.end
+
+    def _look(self) -> None:
+        while time.monotonic() - self._last_call() < _QUIET:
+            if self._thread.stop.wait(_QUIET):
+                return
+        with (
+            self._pool.lease() as opened,
+            Context(
+                self._palace, self._palace.parent, self._variables, opened=opened, on_progress=self._thread.heed
+            ) as context,
+        ):
+            if not automatic_backup.is_due(context):
+                return
+            began = time.monotonic()
+            if automatic_backup.make(context) is None:
+                _log.info("backup: too little free space")
+            else:
+                _log.info("backup %.1f s", time.monotonic() - began)

@@ -1,0 +1,70 @@
+"""The head of this device on a remote: the one that this palace put there, or one that somebody put in its place."""
+
+from __future__ import annotations
+
+from palazzo.errors import SegmentUnreadable, WrongKey
+from palazzo.exchange import segments
+from palazzo.exchange.remotes import Remote, There, refuse_other
+from palazzo.exchange.segments import Head, Sealing
+from palazzo.store import redaction, sync_devices, syncing
+from palazzo.store.database import Database
+from palazzo.store.syncing import RemoteRow, Seen
+
+PENDING = b""
+"""Stands in `sync_seen` for the device whose head is about to be seen: this one."""
+
+
+def own_head(database: Database, remote: RemoteRow, device: bytes, there: There, address: str) -> Head | None:
+    """This device's head on a remote, which this palace put there; None where it never put one."""
+    with database.snapshot() as connection:
+        seen = syncing.seen(connection, remote.row)
+    head = there.heads.get(device.hex())
+    before, pending = seen.get(device), seen.get(PENDING)
+    if head is not None and pending is not None and _is(head, pending):  # killed after others could see it
+        with database.transaction() as connection:
+            syncing.note_seen(connection, remote.row, device, pending)
+        return head
+    if head is not None and before is not None and _is(head, before):
+        return head
+    expected = None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
+    if device.hex() not in there.damaged:  # a damaged one is written anew
+        refuse_other(address, device.hex(), head, expected)
+    return expected
+
+
+def forged_head(
+    database: Database, remote: RemoteRow, transport: Remote, device: bytes, there: There, sealing: Sealing | None
+) -> Head | None:
+    """Return the head that somebody without this device's key put in place of its own, if anybody did."""
+    with database.snapshot() as connection:
+        seen = syncing.seen(connection, remote.row)
+    head, before, pending = there.heads.get(device.hex()), seen.get(device), seen.get(PENDING)
+    if head is None or any(known is not None and _is(head, known) for known in (before, pending)):
+        return None
+    return head if is_forged(database, transport, device, head, sealing) else None
+
+
+def is_forged(database: Database, transport: Remote, device: bytes, head: Head, sealing: Sealing | None) -> bool:
+    """Whether a head leads to a segment that this device did not sign, though it signs what it writes."""
+    with database.snapshot() as connection:
+        own = sync_devices.row(connection, device)
+        palace = str(next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))[0])
+        key = redaction.fingerprint_key(connection)
+    if own is None or own.heard_at is None:
+        return False
+    try:
+        opened = segments.read(transport.read(head.device, head.name), head.name, head.device, palace, sealing, key)
+    except (SegmentUnreadable, WrongKey):
+        return True
+    return opened.card is None or opened.card.public != own.public_key
+
+
+def last_head(database: Database, remote: RemoteRow, device: bytes) -> Head | None:
+    """Return the head that this palace put on a remote last, as far as it knows."""
+    with database.snapshot() as connection:
+        before = syncing.seen(connection, remote.row).get(device)
+    return None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
+
+
+def _is(head: Head, seen: Seen) -> bool:
+    return (head.epoch, head.n, head.hash) == (seen.epoch, seen.n, seen.hash)

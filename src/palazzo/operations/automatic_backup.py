@@ -1,0 +1,86 @@
+"""Backups that nobody has to ask for: one a day beside the palace, within a number and a size that settings name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.errors import PalaceUnusable
+from palazzo.operations import backups
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+DAY = 86_400_000_000
+"""Microseconds between two of them."""
+_SPACE = 2
+"""Copies of the palace that must fit into the free space before one is written: an agent goes on writing meanwhile."""
+_MB = 1 << 20
+
+
+def directory_of(palace: Path) -> Path:
+    """Return where they lie: apart from those that a person made, of which none is deleted unasked."""
+    return backups.default_directory(palace) / "automatic"
+
+
+def is_due(context: Context) -> bool:
+    """Whether one is wanted, the last is a day old, and something was written since."""
+    palace = context.palace_path
+    if not context.settings.number("backup.keep") or not context.has_palace:
+        return False
+    made = [one.at for one in backups.known(palace) if one.file.parent == directory_of(palace)]
+    if not made:
+        return not is_empty(context)
+    return context.machine_now - max(made) >= DAY and _written_at(palace) > max(made)
+
+
+def is_empty(context: Context) -> bool:
+    """Whether nothing was archived yet that a backup could save. Also True for a palace that cannot be read."""
+    from palazzo.store import items
+
+    try:
+        with context.reading().database.snapshot() as connection:
+            return not items.has_items(connection)
+    except PalaceUnusable:
+        return True
+
+
+def has_room(palace: Path) -> bool:
+    """Whether writing one leaves enough of the disk for all else."""
+    return shutil.disk_usage(palace.parent).free >= _SPACE * palace.stat().st_size
+
+
+def is_within_bound(context: Context) -> bool:
+    """Whether one backup of this palace is within the size that all may take."""
+    return context.palace_path.stat().st_size <= context.settings.number("backup.most_mb") * _MB
+
+
+def make(context: Context) -> Path | None:
+    """Make one, checked as every backup is; remove the oldest beyond the bounds. None where the disk is too full."""
+    from palazzo.operations.backup import BackupRequest, backup
+    from palazzo.store.backup import device_of
+
+    palace = context.palace_path
+    if not has_room(palace):
+        return None
+    target = directory_of(palace)
+    written = backup(context, BackupRequest(target, keep=context.settings.number("backup.keep"))).file
+    with context.reading().database.snapshot() as connection:
+        device = device_of(connection)
+    kept = backups.in_directory(target, device)
+    bound = context.settings.number("backup.most_mb") * _MB
+    removed = []
+    while len(kept) > 1 and sum(one.stat().st_size for one in kept) > bound:
+        removed.append(kept.pop(0))
+        backups.take_away(removed[-1])
+    if removed:
+        with backups.alone(palace):
+            backups.forget(palace, removed)
+    return None if written is None else Path(written)
+
+
+def _written_at(palace: Path) -> int:
+    """When the palace's file, or its log, was written last, in microseconds."""
+    files = (palace, palace.with_name(f"{palace.name}-wal"))
+    return max(file.stat().st_mtime_ns // 1000 for file in files if file.exists())

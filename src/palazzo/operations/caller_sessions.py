@@ -1,0 +1,270 @@
+"""Which sessions may be a caller's: those that it names, or those that went on lately where it may be.
+
+`security/callers` says what a caller's variables name. Here its transcripts are found, on this machine and in the
+archive.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.model import Micros
+from palazzo.security.callers import Caller, NamedSession, is_of_host
+
+if TYPE_CHECKING:
+    from palazzo.mining.histories import History
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+LATELY = Micros(4 * 3_600_000_000)
+"""For how long after its last message a session may still be the caller's."""
+_SHORTEST_SUFFIX = 8
+"""Characters of a session's name that the end of a file's name is compared with: the end of a shorter one is chance."""
+_ENTRIES = 50_000
+"""Files of histories that are looked at, to find those that have changed lately."""
+_NEWEST_ITEMS = 20_000
+"""Items that are looked at for the sessions that go on: a busy day of several sessions at once."""
+
+
+class CallerReach:
+    """Which sessions may be a caller's: those that it names, or those that went on lately where it may be.
+
+    A caller is looked for in the project of its directory and in those of the wings that it writes to. It may be
+    anywhere if its host keeps transcripts and it types in a shell, stands in no project, or has no session there.
+    """
+
+    def __init__(self, context: Context, caller: Caller, wings: Sequence[str | None]) -> None:
+        self.context, self.caller = context, caller
+        self._wings = tuple(wing for wing in wings if wing)
+        self._listed: dict[History, list[Path]] = {}
+        self._named: dict[NamedSession, list[Path]] = {}
+
+    @cached_property
+    def histories(self) -> tuple[History, ...]:
+        """All histories of hosts on this machine."""
+        from palazzo.operations.watched import histories_here
+
+        return histories_here(self.context)
+
+    @cached_property
+    def named_files(self) -> list[Path]:
+        """The transcripts of the sessions that the caller names, and of their sub-agents."""
+        return [path for session in self.caller.sessions for path in self._files_of(session)]
+
+    @cached_property
+    def named_sources(self) -> list[int]:
+        """The archive's sources of the sessions that the caller names, and of their sub-agents."""
+        if not self.context.has_palace:
+            return []
+        with self.context.reading().database.snapshot() as connection:
+            return [source for session in self.caller.sessions for source in _sources_of(connection, session)]
+
+    @cached_property
+    def is_named(self) -> bool:
+        """Whether each session that the caller names is known, and may go on: one that ended long ago does not."""
+        return bool(self.caller.sessions) and all(
+            self._is_known(session) and (self.caller.is_certain or self._is_active(session))
+            for session in self.caller.sessions
+        )
+
+    @cached_property
+    def projects(self) -> frozenset[str]:
+        """The projects in which the caller works or writes."""
+        identities = {self.context.project.identity} if self.context.is_in_project else set()
+        if self._wings and self.context.has_palace:
+            with self.context.reading().database.snapshot() as connection:
+                identities.update(_projects_of_wings(connection, self._wings))
+        return frozenset(identities)
+
+    @cached_property
+    def is_everywhere(self) -> bool:
+        """Whether the caller may be in any project."""
+        if self.is_named:
+            return False
+        caller, is_placed = self.caller, self.context.is_in_project
+        if caller.sessions or caller.keeps_transcripts:
+            return caller.in_shell or not is_placed or not self._has_session_here()
+        return not caller.host and (caller.in_shell or not (is_placed or self._wings))
+
+    def holds_directory(self, directory: str) -> bool:
+        """Whether a session in that directory may be the caller's."""
+        if self.is_named or self.is_everywhere:
+            return True
+        return self._is_in_projects(directory)
+
+    def holds_source(self, kind: str, project: str) -> bool:
+        """Whether an archived session, of what kind and in which project, may be the caller's."""
+        return is_of_host(kind, self.caller.host) if self.is_everywhere else project in self.projects
+
+    def recent_files(self) -> list[Path]:
+        """Return the transcripts that changed lately and may be the caller's, the newest first."""
+        host = self.caller.host if self.is_everywhere else ""
+        histories = [history for history in self.histories if is_of_host(history.host, host)]
+        found = {path for history in histories for path in self.recent_in(history)}
+        return sorted(found, key=changed_at, reverse=True)
+
+    def later_files(self) -> list[Path]:
+        """Return recent transcripts that began after the named sessions changed last, if their name may be left over.
+
+        A host that goes on with another session leaves the former one's name in the variables of its servers.
+        """
+        from palazzo.operations.unkept import began_at, directory_of
+
+        if self.caller.is_certain or not self.named_files:
+            return []
+        ended = max(changed_at(path) for path in self.named_files) * 1_000_000
+        others = [path for path in self.recent_files() if path not in self.named_files]
+        return [
+            path
+            for path in others
+            if changed_at(path) * 1_000_000 > ended
+            and (began_at(path) or 0) > ended
+            and self._is_in_projects(directory_of(path))
+        ]
+
+    def why_unknown(self) -> str:
+        """Return why nothing is known of the caller's session, if that is so."""
+        for session in self.caller.sessions:
+            if not self._is_known(session):
+                return f"session '{session.id[:60]}' is not known here"
+        if not self.is_named and self.caller.keeps_transcripts and not self.recent_files():
+            return f"no recent session of {self.caller.host} is known here"
+        return ""
+
+    def _is_in_projects(self, directory: str) -> bool:
+        project = self.context.placing.project(Path(directory))
+        return project.identity in self.projects or self.context.placing.wing(project) in self._wings
+
+    def _has_session_here(self) -> bool:
+        """Whether a session of the caller's host went on lately in the projects that it works in."""
+        from palazzo.operations.unkept import directory_of
+
+        for history in self.histories:
+            if not is_of_host(history.host, self.caller.host):
+                continue
+            for path in self.recent_in(history):
+                directory = directory_of(path)
+                if directory and self.context.placing.project(Path(directory)).identity in self.projects:
+                    return True
+        return False
+
+    def _is_known(self, session: NamedSession) -> bool:
+        """Whether a transcript of it is on this machine or in the archive. What hooks alone said of it is none."""
+        from palazzo.archive.heard import KIND
+
+        if self._files_of(session):
+            return True
+        if not self.context.has_palace:
+            return False
+        with self.context.reading().database.snapshot() as connection:
+            return any(kind != KIND for kind in _kinds_of(connection, session))
+
+    def _is_active(self, session: NamedSession) -> bool:
+        from palazzo.store import tainted
+
+        since = self.context.now - LATELY
+        if any(changed_at(path) * 1_000_000 >= since for path in self._files_of(session)):
+            return True
+        if not self.context.has_palace:
+            return False
+        with self.context.reading().database.snapshot() as connection:
+            stretches = tainted.stretches(connection, _sources_of(connection, session))
+        return any(stretch.last >= since for stretch in stretches)
+
+    def _files_of(self, session: NamedSession) -> list[Path]:
+        if session not in self._named:
+            histories = [history for history in self.histories if is_of_host(history.host, session.host)]
+            self._named[session] = [
+                path for history in histories for path in _named_after(session.id, self._files_in(history))
+            ]
+        return self._named[session]
+
+    def _files_in(self, history: History) -> list[Path]:
+        """The files of a history that is a directory, looked for once a call."""
+        if history not in self._listed:
+            self._listed[history] = list(_files(history.path)) if history.path.is_dir() else []
+        return self._listed[history]
+
+    def recent_in(self, history: History) -> Iterator[Path]:
+        """Yield the files of a history that changed lately."""
+        after = (self.context.now - LATELY) / 1_000_000
+        if history.path.is_dir():
+            yield from (path for path in self._files_in(history) if changed_at(path) >= after)
+        elif max(changed_at(history.path), changed_at(Path(f"{history.path}-wal"))) >= after:
+            yield history.path
+
+
+def _sources_of(connection: Connection, session: NamedSession) -> list[int]:
+    from palazzo.archive.heard import KIND
+    from palazzo.store import tainted
+
+    sources = tainted.of_session(connection, session.id)
+    kinds = tainted.kinds_of(connection, sources)
+    return [source for source in sources if kinds[source] == KIND or is_of_host(kinds[source], session.host)]
+
+
+def _kinds_of(connection: Connection, session: NamedSession) -> set[str]:
+    from palazzo.store import tainted
+
+    return set(tainted.kinds_of(connection, _sources_of(connection, session)).values())
+
+
+def _projects_of_wings(connection: Connection, wings: Iterable[str]) -> Iterator[str]:
+    from palazzo.store import places
+
+    for wing in wings:
+        row = places.wing_led_to(connection, wing)
+        if row is not None:
+            yield from places.projects_of_wing(connection, row)
+
+
+def sources_in_reach(reach: CallerReach) -> list[int]:
+    """The archive's sources of the sessions that may be the caller's."""
+    from palazzo.store import tainted
+
+    context, named = reach.context, reach.named_sources
+    if reach.is_named and reach.caller.is_certain:
+        return named
+    with context.reading().database.snapshot() as connection:
+        active = tainted.active_sessions(connection, _NEWEST_ITEMS)
+        held = [one.source for one in active if one.source not in named and reach.holds_source(one.kind, one.project)]
+        lately = [one for one in tainted.stretches(connection, held) if one.last >= context.now - LATELY]
+        ended = max((one.last for one in tainted.stretches(connection, named)), default=None)
+    # A host that goes on with another session leaves the former one's name in the variables of its servers.
+    later = [one.source for one in lately if not reach.is_named or ended is None or one.first > ended]
+    return [*named, *later]
+
+
+def _named_after(session: str, files: Sequence[Path]) -> list[Path]:
+    """Return the files that are named after a session, and those of its sub-agents, in a folder of that name."""
+    ends = tuple(f"{mark}{session}" for mark in "-_") if len(session) >= _SHORTEST_SUFFIX else ()
+    own = [path for path in files if _name_of(path) == session or path.stem.endswith(ends)]
+    folders = tuple(f"{path.with_suffix('')}{os.sep}" for path in own)
+    return own + [path for path in files if str(path).startswith(folders) and path not in own]
+
+
+def _name_of(path: Path) -> str:
+    """What a transcript is named after its session by: itself, or its folder where each has one."""
+    return path.parent.name if path.name == "events.jsonl" else path.stem
+
+
+def _files(directory: Path) -> Iterator[Path]:
+    left = _ENTRIES
+    for folder, _, names in os.walk(directory):
+        for name in names[:left]:
+            yield Path(folder, name)
+        left -= len(names)
+        if left <= 0:
+            return
+
+
+def changed_at(path: Path) -> float:
+    """Return when a file changed last, in seconds; 0 where there is none."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

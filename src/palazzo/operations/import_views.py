@@ -1,0 +1,58 @@
+"""What the result of an import says of who speaks in it, and of what hooks may inject."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from palazzo.exchange.import_summary import ImportSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who said how many of the records, as the file says it."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """How many records of a kind have a trust, after the limit of this import."""
+
+    what: str
+    trust: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """How many records of a kind hooks may inject at that trust, and the first lines of the first ones."""
+
+    what: str
+    count: int
+    lines: tuple[str, ...]
+
+
+_MOST_SPEAKERS = 20
+_LONGEST_SPEAKER = 100
+
+
+def speakers(summary: ImportSummary | None) -> tuple[Speaker, ...]:
+    """Return who says most of it."""
+    counts = [] if summary is None else summary.speakers.most_common(_MOST_SPEAKERS)
+    return tuple(Speaker(name[:_LONGEST_SPEAKER], count) for name, count in counts)
+
+
+def kinds(summary: ImportSummary | None) -> tuple[KindCount, ...]:
+    """Return how much there is, by kind and trust."""
+    counts = [] if summary is None else sorted(summary.kinds.items())
+    return tuple(KindCount(what, trust, count) for (what, trust), count in counts)
+
+
+def unasked(summary: ImportSummary | None) -> tuple[Unasked, ...]:
+    """Return what hooks may inject of it."""
+    counts = [] if summary is None else sorted(summary.unasked.items())
+    lines = {} if summary is None else summary.lines
+    return tuple(Unasked(what, count, tuple(lines.get(what, ()))) for what, count in counts)

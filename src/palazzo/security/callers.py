@@ -1,0 +1,73 @@
+"""Who may have made a call: the host of the caller, and the sessions that its variables name. Pure.
+
+A client's call may name its session itself, which is certain. Variables are weaker: a host's servers keep those of a
+session that ended, and an agent can set any of them in its shell. So of several names all count, and a name counts only
+for a transcript of the host whose variable it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+SESSION = "PALAZZO_SESSION"
+"""The variable that names the caller's session, which a face sets where a client names it beside the call."""
+HOST = "PALAZZO_CLIENT"
+"""The variable that names the caller's host, which a face sets from what the client says of itself."""
+KEEP_TRANSCRIPTS = ("claude-code", "codex", "opencode", "pi", "gemini-cli", "copilot")
+"""Hosts whose sessions can be read on the machine that they run on."""
+_NAMES = {"CLAUDE_CODE_SESSION_ID": "claude-code", "CODEX_THREAD_ID": "codex", "PI_SESSION_ID": "pi"}
+_MARKS = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_CI": "codex",
+    "OPENCODE": "opencode",
+    "GEMINI_CLI": "gemini-cli",
+    "COPILOT_CLI": "copilot",
+}
+"""Variables that hosts set in the shells of their agents, and that name no session."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSession:
+    """A session that a caller names; `host` is empty where any host may have it."""
+
+    id: str
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An agent that calls. `host` is empty where nothing says it.
+
+    `is_certain` says that the call names its session, `in_shell` that the agent types a command: its shell may stand in
+    any directory, while a host starts its servers in the session's.
+    """
+
+    sessions: tuple[NamedSession, ...]
+    is_certain: bool
+    host: str
+    in_shell: bool
+
+    @property
+    def keeps_transcripts(self) -> bool:
+        """Whether its host writes transcripts that can be read."""
+        return self.host in KEEP_TRANSCRIPTS
+
+
+def caller_of(variables: Mapping[str, str], in_shell: bool) -> Caller:
+    """Return the caller that has these variables."""
+    stated = variables.get(SESSION, "")
+    by_variable = [NamedSession(variables[name], host) for name, host in _NAMES.items() if variables.get(name)]
+    host = "" if in_shell else variables.get(HOST, "")
+    marked = [each.host for each in by_variable] or [each for name, each in _MARKS.items() if variables.get(name)]
+    host = host or next(iter(marked), "")
+    if stated and not in_shell:
+        return Caller((NamedSession(stated),), True, host, in_shell)
+    named = [*by_variable, *([NamedSession(stated)] if stated else [])]
+    return Caller(tuple(named), False, host, in_shell)
+
+
+def is_of_host(kind: str, host: str) -> bool:
+    """Whether a source or a history of this kind is one of a host's; every one is of a host that is not known."""
+    return not host or kind == host or f"{kind}-cli" == host or kind == f"{host}-cli"

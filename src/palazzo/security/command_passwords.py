@@ -1,0 +1,179 @@
+"""Passwords among a command's options: `mysql -pX`, `sshpass -p X`, `curl -u user:X`, `echo X | sudo -S`.
+
+Owns which program takes a password at which option, as a table. Each function is given a text and where ` -` stands
+in it, and looks at that line alone, a bounded stretch each way.
+"""
+
+from __future__ import annotations
+
+import re
+
+from palazzo.security.stand_ins import is_stand_in
+
+Found = tuple[int, int, str]
+
+_PASSWORD_OPTIONS = {
+    "p": """
+        sshpass mosquitto_pub mosquitto_sub mongo mongosh mongodump mongorestore mongoexport mongoimport psexec docker podman
+        buildah skopeo helm nerdctl crane oras cqlsh nodetool az oc cf twine cypher-shell evil-winrm crackmapexec nxc
+        netexec smbmap rdesktop ncftpput ncftpget ncftp lftp rabbitmqadmin ansible-vault cbq influx couchbase-cli hydra
+        useradd usermod exp imp sonar-scanner snowsql pscp plink kinit artifactory jf cadaver kubectl aria2c flyway
+        liquibase keytool xfreerdp svn wpscan nmcli ipmitool cloudflared gh glab tea
+        """,
+    "P": "mosquitto_pub mosquitto_sub unzip zip zipcloak sqlcmd bcp tsql isql osql ipmitool p4 ssh-keygen pdftotext",
+    "a": "redis-cli valkey-cli",
+    "w": "ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapcompare ldapmodrdn",
+    "s": "ldappasswd",
+    "k": "openssl ccrypt",
+    "N": "ssh-keygen",
+    "c": "snmpget snmpwalk snmpset snmpbulkwalk snmpgetnext snmptranslate snmptable snmpstatus snmptrap",
+    "A": "snmpget snmpwalk snmpset snmpbulkwalk snmpgetnext snmptable snmpstatus snmptrap",
+    "X": "snmpget snmpwalk snmpset snmpbulkwalk snmpgetnext snmptable snmpstatus snmptrap",
+}
+_GLUED_OPTIONS = {
+    "p": """
+        mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlsh mysqlpump mysqlbinlog mysqlslap mariadb
+        mariadb-dump mariadb-admin mycli mydumper sshpass 7z 7za 7zz rar unrar rdesktop
+        """,
+    "h": "rar 7z",
+    "P": "zip unzip",
+}
+"""Programs that take a password right behind the letter."""
+_LOGIN_OPTIONS = {
+    "u": "curl wget lftp ab siege http https xh ntlm_auth wsl aria2c ncat hey oha",
+    "U": "curl smbclient rpcclient net nmblookup smbget smbcacls",
+    "a": "http https xh httpie auth",
+    "A": "ab siege",
+    "-user": "curl wget smbclient jenkins-cli",
+    "-proxy-user": "curl",
+    "auth": "jenkins-cli jenkins-cli.jar",
+    "-auth": "http https nats jenkins-cli arangosh",
+}
+"""Options that take a user and the password, parted by `:`, `,` or `%`."""
+_SUBCOMMAND = dict.fromkeys(
+    ("docker", "podman", "buildah", "skopeo", "helm", "nerdctl", "crane", "az", "oc", "cf"), "login"
+)
+"""Programs whose `-p` is a password in this subcommand alone: `docker run -p` maps a port."""
+
+
+def _programs(table: dict[str, str]) -> dict[str, frozenset[str]]:
+    return {option: frozenset(names.split()) for option, names in table.items()}
+
+
+_PASSWORDS, _GLUED, _LOGINS = map(_programs, (_PASSWORD_OPTIONS, _GLUED_OPTIONS, _LOGIN_OPTIONS))
+_LETTERS = frozenset(option[0] for table in (_PASSWORDS, _LOGINS, _GLUED) for option in table) | {"S", "b", "n"}
+_OPTION = re.compile(
+    r" -(?P<name>-?[A-Za-z][\w-]{0,24})(?P<glue>[ =]{1,3})(?:(?P<quote>\\?[\"'])(?P<quoted>[^\n\"']{1,200}?)(?P=quote)|(?P<plain>[^\s\"'|;`]{1,200}))"
+)
+_GLUED_VALUE = re.compile(
+    r" -(?P<name>hp|[phP])(?:(?P<quote>[\"'])(?P<quoted>[^\n\"']{1,200})(?P=quote)|(?P<plain>[^\s\"'|;&`)]{3,200}))"
+)
+_LOGIN = re.compile(r"(?P<user>[^\s:,%\"']{0,80})[:,%](?P<password>.{3,200})", re.DOTALL)
+_SEGMENT = re.compile(r"[|;&`\n(]|\$\(|\\n")
+_NAME = re.compile(r"(?<![\w.-])(?:[\w.-]{0,60}/)?([A-Za-z0-9][\w.-]{1,30})(?=\s)")
+_STDIN = re.compile(
+    r" -(?:S\b|-password-stdin|-stdin\b|-with-token|-passphrase-fd|-pass-stdin|pass(?:in|out)? stdin|(?=\s|$))"
+)
+_PIPED = re.compile(
+    r"(?:echo|printf)(?: -[neE]{1,3})?(?: [\"']%s(?:\\n)?[\"'])? {1,3}"
+    r"(?:(?P<quote>[\"'])(?P<quoted>[^\n\"'|]{3,200}?)(?:\\n)?(?P=quote)|(?P<plain>[^\s\"'|;&]{3,200})) {0,3}\|[^|\n]{0,80}(?:\|[^|\n]{0,80})?\Z"
+)
+_HERE = re.compile(r" {0,3}[^|\n]{0,80}<<< {0,2}[\"']?([^\s\"']{3,200})")
+_READS_PASSWORD = re.compile(r"sudo|login|passw|cryptsetup|gpg|openssl|auth|kinit|su\b|p4|vault|token")
+_HTPASSWD = re.compile(r"htpasswd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
+_SECURE_STRING = re.compile(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
+
+
+def find_command_password(text: str, at: int) -> Found | None:
+    """Return the password that a command is given at the option whose ` -` stands at `at`."""
+    letter = text[at + 2 : at + 3]
+    if letter == "-":
+        letter = text[at + 2 : at + 4]
+        if letter not in ("-u", "-p", "-a", "-s", "-w"):
+            return None
+    elif letter not in _LETTERS:
+        return None
+    line = max(text.rfind("\n", max(0, at - 300), at) + 1, at - 300, 0)
+    before = text[line:at]
+    return (
+        _option(text, at, before)
+        or _glued(text, at, before)
+        or _piped(text, at, before, line)
+        or _htpasswd(text, at, letter, line)
+        or _secure_string(text, at, letter, before, line)
+    )
+
+
+def _programs_before(before: str) -> tuple[str, list[str]]:
+    """The command that an option belongs to, and the names of programs in it."""
+    cut = 0
+    for end in _SEGMENT.finditer(before):
+        cut = end.end()
+    segment = before[cut:] + " "
+    return segment, [name.removesuffix(".exe").removesuffix(".jar") for name in _NAME.findall(segment)]
+
+
+def _takes(table: dict[str, frozenset[str]], option: str, segment: str, names: list[str]) -> bool:
+    programs = table.get(option)
+    return programs is not None and any(
+        name in programs and f" {_SUBCOMMAND.get(name, '')}" in segment for name in names
+    )
+
+
+def _value(found: re.Match[str]) -> tuple[int, int]:
+    return found.span("quoted" if found["quoted"] is not None else "plain")
+
+
+def _option(text: str, at: int, before: str) -> Found | None:
+    found = _OPTION.match(text, at)
+    if not found or (found["name"] not in _PASSWORDS and found["name"] not in _LOGINS):
+        return None
+    start, end = _value(found)
+    segment, names = _programs_before(before)
+    if _takes(_PASSWORDS, found["name"], segment, names) and _is_given(text[start:end]):
+        return start, end, "password"
+    if _takes(_LOGINS, found["name"], segment, names) or ("auth" in found["name"] and "jenkins-cli" in segment):
+        login = _LOGIN.fullmatch(text[start:end])
+        if login and login["user"] != login["password"] and _is_given(login["password"]) and "://" not in login[0]:
+            return start + login.start("password"), end, "password"
+    return None
+
+
+def _glued(text: str, at: int, before: str) -> Found | None:
+    found = _GLUED_VALUE.match(text, at)
+    if not found:
+        return None
+    segment, names = _programs_before(before)
+    if not _takes(_GLUED, found["name"][-1] if found["name"] == "hp" else found["name"], segment, names):
+        return None
+    start, end = _value(found)
+    return (start, end, "password") if _is_given(text[start:end]) and text[start] not in "-=" else None
+
+
+def _piped(text: str, at: int, before: str, line: int) -> Found | None:
+    """What `echo` gives to a command that reads a password."""
+    if not _STDIN.match(text, at):
+        return None
+    piped = _PIPED.search(before)
+    if piped and _READS_PASSWORD.search(before, piped.end("quoted" if piped["quoted"] else "plain")):
+        start, end = _value(piped)
+        return (line + start, line + end, "password") if _is_given(text[line + start : line + end]) else None
+    here = _HERE.match(text, at + 3)
+    return (*here.span(1), "password") if here and _is_given(here[1]) else None
+
+
+def _htpasswd(text: str, at: int, letter: str, line: int) -> Found | None:
+    if letter not in "bn":
+        return None
+    start = text.rfind("htpasswd", line, at + 1)
+    found = _HTPASSWD.match(text, start) if start >= 0 else None
+    return (*found.span(1), "password") if found and found.start(1) > at and _is_given(found[1]) else None
+
+
+def _secure_string(text: str, at: int, letter: str, before: str, line: int) -> Found | None:
+    found = _SECURE_STRING.search(before) if letter == "A" else None
+    return (line + found.start(2), line + found.end(2), "password") if found and _is_given(found[2]) else None
+
+
+def _is_given(value: str) -> bool:
+    return len(value) >= 3 and not is_stand_in(value) and not (value.isalpha() and value.isupper())

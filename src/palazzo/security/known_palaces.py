@@ -1,0 +1,72 @@
+"""Which palaces there were on this machine: one that was moved or deleted is never silently begun anew.
+
+A file in the state directory, outside every palace, has one path a line. A path is added when a palace there is opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from palazzo.errors import PalaceGone
+from palazzo.paths import make_private_directory, state_directory
+
+_NAME = "palaces.txt"
+_LARGEST = 1 << 20
+"""Bytes of the file that are read, and from which on no path is added."""
+
+
+def remember(palace: Path, variables: Mapping[str, str]) -> None:
+    """Note that there is a palace at this path. Nothing is noted where the state directory cannot be written."""
+    line = _line(palace)
+    if line in _lines(variables):
+        return
+    file = _file(variables)
+    with contextlib.suppress(OSError):
+        make_private_directory(file.parent)
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            if os.fstat(handle).st_size < _LARGEST:
+                os.write(handle, f"{line}\n".encode("ascii"))
+        finally:
+            os.close(handle)
+
+
+def forget(palace: Path, variables: Mapping[str, str]) -> None:
+    """Let a new palace be made at this path. Raises OSError."""
+    file, line = _file(variables), _line(palace)
+    new = file.with_name(f"{_NAME}.new")
+    new.touch(0o600)
+    new.write_text("".join(f"{one}\n" for one in _lines(variables) if one != line), "ascii")
+    new.replace(file)
+
+
+def refuse_gone(palace: Path, variables: Mapping[str, str]) -> None:
+    """Raise PalaceGone where there was a palace at this path and is none now."""
+    if _line(palace) not in _lines(variables) or palace.exists():  # in this order: another process may be making it
+        return
+    raise PalaceGone(
+        f"The palace {palace} was there before and is gone, and none was made in its place: bring it back, or "
+        "'palazzo restore' a backup; if you moved it, name it with --palace or the setting 'palace'; "
+        "'palazzo init --new' begins an empty one."
+    )
+
+
+def _file(variables: Mapping[str, str]) -> Path:
+    return state_directory(variables) / _NAME
+
+
+def _lines(variables: Mapping[str, str]) -> list[str]:
+    try:
+        with _file(variables).open("rb") as file:
+            return file.read(_LARGEST).decode("ascii", "replace").splitlines()
+    except OSError:
+        return []
+
+
+def _line(palace: Path) -> str:
+    """The path as it is written: JSON, so that every path is one line of ASCII."""
+    return json.dumps(os.path.realpath(palace))

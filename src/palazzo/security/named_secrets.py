@@ -1,0 +1,373 @@
+"""Values that stand under a secret's name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, "the password is …".
+
+Owns what counts as such a name, and what under one is a value and not a placeholder, a reference or a word of
+the program. Knows no storage and no source format.
+"""
+
+from __future__ import annotations
+
+import re
+
+from palazzo.security.stand_ins import PLACEHOLDER, REFERENCE, is_public_example, is_stand_in
+from palazzo.security.stated_passwords import find_directive, find_field, find_key, find_stated_password, is_strong
+
+NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
+"""What a secret's name holds, in lower case; `named_value` says whether it is one where it stands."""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_KEY_OF = _words(
+    """
+    api secret access private encryption encrypt signing sign auth master account shared service license storage ssh
+    app application client consumer deploy webhook admin hmac jwt cookie session rsa aes crypt cipher decryption root
+    management integration ingest write read maps project subscription function host bot routing join pre sas
+    """
+)
+"""What makes a key one that opens something; a key alone is any mapping's."""
+_TOKEN_OF_ANOTHER_KIND = _words(
+    """
+    page next cursor continuation cont sync pad padding eos bos sep unk cls mask stop special end start public
+    publishable site search input output max min num cancel cancellation design lexer prev previous skip color theme resume watch
+    change delta progress
+    """
+)
+_TAIL = (
+    r"(?:[_.-]?(?:keys?|base|val(?:ue)?|str(?:ing)?|raw|plain|text|b64|base64|hex|prod(?:uction)?|dev|tests?|testing"
+    r"|staging|stage|live|sandbox|old|new|current|primary|secondary|main|default|admin|root|user|access|auth|client"
+    r"|app|api|db|github|gitlab|aws|[0-9]{1,3}(?![0-9])|v[0-9])){0,8}"
+)
+_AFTER_NAME = re.compile(
+    rf"(?P<tail>{_TAIL})(?![A-Za-z0-9_])"
+    r"(?P<close>\\{0,16}[\"'`]?[\])]?(?:\*\*)?)"
+    r"(?::[ ]?[A-Za-z][\w.\[\]| ]{0,40}(?=[ ]?=[ ]?[\"'bru]))?"
+    r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
+    r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
+    r"(?:[bBrRuUfF@]{1,2}(?=[\"']))?"
+    r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
+    r"|(?P<plain>(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}))",
+    re.IGNORECASE,
+)
+_PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
+"""After a word that is none of a secret's name, or the end of a clause."""
+_PASSWORD = re.compile(r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])", re.IGNORECASE)
+_SECRET_ID = re.compile(r"_?id(?![a-z])", re.IGNORECASE)
+_PIECES = re.compile(
+    r"(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?\"[^\"\n]{1,100}\"){1,12}|(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?'[^'\n]{1,100}'){1,12}"
+)
+_BETWEEN_PIECES = re.compile(r"([\"'])[ ]?(?:\+|\.\.?|\|\|)[ ]?\1")
+
+_WORDS = re.compile(r"[A-Za-z]+(?:[._/:-][A-Za-z]+)*[._-]?\d{0,4}")
+_CALL_OR_MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*[(\[]")
+_STEP = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Z]{2}(?=[a-z])")
+
+
+def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
+    """Return where the secret begins and ends whose name holds `anchor` at `at`, and its rule; None if none does."""
+    name_end = at + len(anchor)
+    if _PLURAL.match(text, name_end):
+        return None
+    rule = _rule(text, at, name_end, anchor)
+    if not rule:
+        return find_key(text, at) if anchor == "key" else None
+    more = (_PASSWORD if rule == "password" else _SECRET_ID).match(text, name_end) if rule != "token" else None
+    name_end = more.end() if more else name_end
+    found = _assigned(text, at, name_end, rule)
+    if found or rule != "password":
+        return found or find_field(text, name_end, rule) or (find_directive(text, at) if rule == "secret" else None)
+    return find_stated_password(text, at, name_end)
+
+
+def find_value_of(text: str, start: int, end: int) -> tuple[int, int, str] | None:
+    """Return the password that is assigned to, or stated behind, the word for one from `start` to `end`."""
+    return _assigned(text, start, end, "password") or find_stated_password(text, start, end)
+
+
+def _assigned(text: str, at: int, name_end: int, rule: str) -> tuple[int, int, str] | None:
+    found = _AFTER_NAME.match(text, name_end)
+    if not found:
+        return None
+    start, end = _value(text, found)
+    return (start, end, rule) if _fits(text, at, found, _joined(text, start, end), rule) else None
+
+
+def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
+    """Where a value begins and ends, with the pieces that a program joins to it."""
+    if found["quoted"] is None:
+        start, end = found.span("plain")
+        return start, _without_stop(text, start, end)
+    start, end = found.span("quoted")
+    pieces = _PIECES.match(text, found.end())
+    return start, pieces.end() - 1 if pieces else end
+
+
+def _joined(text: str, start: int, end: int) -> str:
+    return _BETWEEN_PIECES.sub("", text[start:end])
+
+
+def is_secret_value(name: str, value: str) -> bool:
+    """Whether `value` under the field `name` of a structure is a secret."""
+    head = f'"{name}": "'
+    lowered = head.lower()
+    for anchor in NAME_ANCHORS:
+        at = lowered.rfind(anchor)
+        if at >= 0 and "\n" not in value and '"' not in value:
+            found = named_value(f'{head}{value}"', at, anchor)
+            if found and found[0] == len(head):
+                return True
+    return False
+
+
+def _rule(text: str, at: int, end: int, anchor: str) -> str:
+    """The rule that a name is found by; empty where the anchor is part of some other word."""
+    if anchor == "pass":
+        return "password" if _PASSWORD.match(text, end) or _stands_alone(text, at, end) else ""
+    if anchor == "pw" and not text.startswith(("d", "D"), end) and not _is_word_pw(text, at, end):
+        return ""
+    if anchor == "pw":
+        return "password" if _stands_alone(text, at, end + text.startswith(("d", "D"), end)) else ""
+    if anchor == "secret" and _SECRET_ID.match(text, end):
+        return anchor
+    before = text[max(0, at - 16) : at].rstrip(" _.-").lower()
+    if anchor == "key":
+        return anchor if before.endswith(_KEY_OF) else ""
+    return "" if anchor == "token" and before.endswith(_TOKEN_OF_ANOTHER_KIND) else anchor
+
+
+def _is_word_pw(text: str, at: int, end: int) -> bool:
+    """Whether `pw` is a word or the end of a name: two letters are too few to be found anywhere else."""
+    before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+    begins = (
+        not before.isalnum() or (before.islower() and text[at] == "P") or text[max(0, at - 4) : at].lower() in _PW_OF
+    )
+    return begins and not after.isalnum() and (after != " " or _PW_STATES.match(text, end) is not None)
+
+
+_PW_OF = frozenset(["root", "bind", "user"])
+_PW_STATES = re.compile(
+    r" (?:\S{0,80}[!#$&*+@^~]|(?:[=:]|is|was|to|for|ist|für|est|[a-z]{2,12}(?: is|:)) )", re.IGNORECASE
+)
+
+
+def _stands_alone(text: str, at: int, end: int) -> bool:
+    """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `userpwd` or `DB_PASS`."""
+    before, after = text[max(0, at - 4) : at], text[end : end + 1]
+    glued = before[-1:].isalpha() and before[-1:].islower() == text[at].islower()
+    return (
+        not glued or before.lower().endswith(("db", "user", "root", "bind", "dap", "min", "uire", "tore", "key"))
+    ) and not after.isalpha()
+
+
+def _without_stop(text: str, start: int, end: int) -> int:
+    """Leave a sentence's end, and a JSON or URL's closing marks, out of a value without quotes."""
+    while end > start and text[end - 1] in ".:?]*":
+        end -= 1
+    return end
+
+
+def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bool:
+    if rule == "password":
+        return _is_named_password(text, at, found, value)
+    if found["sep"] == ":" and text[at - 1 : at] == ":":
+        return False  # a part of a name: `arn:aws:secretsmanager:eu-west-1:…:secret:…`
+    if len(value) < 6 or REFERENCE.match(value) or PLACEHOLDER.search(value, 0, 64) or is_public_example(value):
+        return rule == "secret" and len(value) > 24 and _is_phrase(value) and _is_variable(text, at)
+    if len(value.split(None, 1)) > 1:
+        return False
+    quoted = found["quoted"] is not None
+    if _WORDS.fullmatch(value):
+        if rule == "secret" and (_is_phrase(value) or len(value) >= 8) and _is_variable(text, at):
+            return not is_stand_in(value)
+        return len(value) >= 20 and value.isalpha() and _random(value)
+    if not quoted and _CALL_OR_MEMBER.match(value) and not _JOIN_TOKEN.fullmatch(value):
+        return False
+    if not _stands_where_values_do(text, at, found, value) or not _is_token(value):
+        return False
+    return rule != "key" or _PUBLISHED.search(text, max(0, at - 100), at + 200) is None
+
+
+_JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
+_PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE)
+"""Says beside a key that everybody may have it."""
+
+
+def _stands_where_values_do(text: str, at: int, found: re.Match[str], value: str) -> bool:
+    """Whether a value follows a mark of assignment, a flag, or is by itself no word of a sentence."""
+    if not (found["said"] or found["space"] or found["call"]):
+        return True
+    if _is_flag(text, at):
+        return not found["call"] or found["quoted"] is not None
+    if found["quoted"] is not None:
+        return True
+    if found["call"] or len(value) < 8:
+        return False
+    return _steps(value) + _specials(value) >= 2 or (is_strong(value) and sum(map(str.isdigit, value)) > 1)
+
+
+def _is_flag(text: str, at: int) -> bool:
+    return text.rfind("--", max(0, at - 40), at) >= 0 or text.rfind("ENV ", max(0, at - 60), at) >= 0
+
+
+def _is_phrase(value: str) -> bool:
+    """Four words or more, joined: no identifier is that long without a placeholder's word in it."""
+    return value.count("-") + value.count("_") >= 3 and not is_stand_in(value) and value.islower()
+
+
+def _is_variable(text: str, at: int) -> bool:
+    """Whether the name at `at` is a variable of an environment: `JWT_SECRET=`."""
+    return _VARIABLE.match(text, max(0, _name_start(text, at))) is not None
+
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,60}=(?!=)")
+_NAME_LETTERS = re.compile(r"[\w.$-]{0,60}\Z")
+
+
+def _name_start(text: str, at: int) -> int:
+    found = _NAME_LETTERS.search(text[max(0, at - 60) : at])
+    return at - len(found[0]) if found else at
+
+
+def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
+    """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
+    the words of a program."""
+    if len(value) < 4 or (REFERENCE.match(value) and not _HASH.match(value) and not _BRACED.match(value)):
+        return False
+    if _is_assigned_for_sure(text, at, found, value):
+        return not is_stand_in(value) or _HASH.match(value) is not None
+    quoted = found["quoted"] is not None
+    if len(value) < 6 or PLACEHOLDER.search(value, 0, 64) or len(value.split(None, 1)) > 1:
+        return False
+    if _WORDS.fullmatch(value):
+        if value[-1].isdigit() and len(value) < 20:
+            return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
+        return False
+    if not quoted and _CALL_OR_MEMBER.match(value):
+        return False
+    return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
+
+
+_HASH = re.compile(
+    r"\$(?:2[abxy]?|apr1|1|5|6|7|y|argon2\w{0,2}|scrypt|pbkdf2\S{0,12})\$|\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}", re.I
+)
+_BRACED = re.compile(r"\{[^{}\s]*[;=@][^{}\s]*\}\Z")
+_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*[()\[\]]\Z")
+_CODE = re.compile(
+    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,4}|[A-Z_]{4,}|[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
+)
+"""What a value without quotes is in a program: a member, a constant, a variable, a type."""
+_SIBLING = re.compile(
+    r"(?<![A-Za-z])(?:user(?:[_ -]?(?:name|id))?|login|uid|usr|account|host(?:name)?|server|email|db(?:name)?|database|machine|ssid"
+    r"|benutzer|utilisateur|usuario|identity|from|port|principal|bind_?dn|url|sender|endpoint|adminuser)[\"']?(?:[ \t]{0,4}(?:[:=]|=>)[ \t]{0,4}|[ \t]{1,4}|</?\w{0,20}>)"
+    r"[\"'`]?[^\s\"'`{(<\[$:=]{2,}",
+    re.IGNORECASE,
+)
+_LINE_BEFORE = re.compile(
+    r"(?:\A|\n|\\n)[ \t>+|-]{0,24}(?:set |export |public |const |let |var |final |static |char ?\* ?|String |d-i )*[\"'$]?\Z"
+)
+_LINE_AFTER = re.compile(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200})?(?:\r?\n|\\n|\\r|\"|\Z)")
+_PAIR_BEFORE = re.compile(
+    r"(?:[;?&,][ ]?|(?:user(?:name)?|uid|host|dbname|port|login|sslmode)=[^\s=]{1,80}[ ])\Z", re.IGNORECASE
+)
+_PAIR_AFTER = re.compile(
+    r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]*(?:\s|\Z)", re.IGNORECASE
+)
+_LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
+_SERVICE = re.compile(
+    r"(?:ansible|become|db|database|my|mysql|maria|pg|postgres|redis|mongo|root|sudo|ssh|s?ftp|smtp|mail|imap|ldap|admin|proxy|key_?store"
+    r"|trust_?store|vault|wifi|service|rabbit|mq|broker|api|grafana|sonar|nexus|jenkins|backup|vpn|registry|bind|master|repl)\w{0,40}\Z",
+    re.IGNORECASE,
+)
+"""How a setting is named that holds a service's password, and no label of a form."""
+_SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
+
+
+def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) -> bool:
+    """Whether what follows the name is a value and no word of a program: where shells, environments, connection
+    strings, files of settings and calls of setters assign."""
+    start = _name_start(text, at)
+    name = text[start : found.start("close")]
+    before = text[max(0, start - 90) : start]
+    quoted = found["quoted"] is not None
+    end = found.end("quoted" if quoted else "plain")
+    sep, glue = found["sep"].strip(), found["sep"]
+    if before.endswith("${") or (name.startswith("$") and not sep):
+        return False
+    if found["call"]:
+        return quoted and glue.startswith("(") and _SETTER.search(name[: at - start]) is not None and _is_single(value)
+    if name.startswith("-") and (before[-1:] in ("", " ", "\n", '"', "'", "\t") or before.endswith("\\n")):
+        return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
+    if before[-1:] == "/" and sep == ":" and glue == ":" and before[-2:-1] in (" ", '"'):
+        return True
+    is_directive = found["space"] and _SIBLING.search(before) and _LINE_AFTER.match(text, end)
+    if not quoted and not is_directive and (_CALL.match(value) or _CODE.fullmatch(value)):
+        return False
+    if name.isupper() and len(name) > 4 and (glue == "=" or sep == ":"):
+        return _is_single(value) or (quoted and glue == "=")
+    if glue.strip(" ") == "" and found["space"] and before.endswith("ENV "):
+        return True
+    if before.endswith(("--set ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
+        return True
+    if not _is_single(value):
+        return False
+    if glue == "=" and not quoted and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
+        return True
+    whole = _LINE_BEFORE.search(before) is not None and _LINE_AFTER.match(text, end) is not None
+    if whole and glue == "=" and "." in name and not quoted:
+        return True
+    beside = _SIBLING.search(text, max(0, start - 160), start) or _SIBLING.search(text, end, end + 100)
+    if beside and sep in ("=", ":", "=>"):
+        return quoted or whole
+    if found["space"] and beside:
+        return whole or _LOGIN_BEFORE.search(before) is not None
+    if found["space"] and quoted and (name.isupper() or (whole and len(name) > 8)):
+        return True
+    if whole and sep == ":" and not quoted and _SERVICE.match(name):
+        return True
+    return (
+        quoted
+        and sep in ("=", ":=")
+        and whole
+        and len(value) >= 8
+        and name[-1:] not in ".$"
+        and not value[:1].isupper()
+    )
+
+
+def _is_single(value: str) -> bool:
+    return not any(map(str.isspace, value))
+
+
+def _is_password(value: str, quoted: bool) -> bool:
+    """At least two kinds of characters, in another order than a word's or an identifier's."""
+    digits, upper, lower = _classes(value)
+    if value.isdigit():
+        return len(value) >= 6
+    if not quoted and value.isidentifier() and "_" in value:
+        return _steps(value) >= 2
+    return (digits + (upper and not value[1:].islower()) + lower + (_specials(value) > 0)) >= 2
+
+
+def _is_token(value: str) -> bool:
+    digits, upper, lower = _classes(value)
+    if len(value) < 12:
+        return len(value) >= 8 and digits and ((upper and lower) or _specials(value) > 1)
+    return (digits and _steps(value) >= 2) or _random(value)
+
+
+def _classes(value: str) -> tuple[bool, bool, bool]:
+    return any("0" <= c <= "9" for c in value), any("A" <= c <= "Z" for c in value), any("a" <= c <= "z" for c in value)
+
+
+def _steps(value: str) -> int:
+    """How often the characters change between small letters, capitals and digits."""
+    return len(_STEP.findall(value))
+
+
+def _specials(value: str) -> int:
+    return sum(not c.isalnum() and c not in "._-/:" for c in value)
+
+
+def _random(value: str) -> bool:
+    return _steps(value) * 3 >= len(value)

@@ -1,0 +1,273 @@
+"""Secrets that a fixed phrase announces: credentials in an address, `Authorization:`, a private key's first line.
+
+Each function is given a text and where its phrase stands in it, in any case, and looks no further than a bounded
+stretch around that.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+
+from palazzo.security.command_passwords import find_command_password
+from palazzo.security.named_secrets import find_value_of
+from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
+from palazzo.security.stated_passwords import is_strong
+from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
+
+Found = tuple[int, int, str]
+"""Where a secret begins, where it ends, and the rule that found it."""
+
+_CREDENTIALS = re.compile(r"://([^\s/@:\"'`<>?#]{0,100}):([^\s/@\"'`<>]{3,200})@(?=[\w.\[$-])")
+_DATABASE = re.compile(
+    r"(?:mongodb(?:\+srv)?|postgres(?:ql)?|mysql|mariadb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|s?ftp|smb|ldaps?|mqtts?|nats)\Z",
+    re.I,
+)
+_ODD_CREDENTIALS = re.compile(
+    r"://([^\s/@:\"'`<>?#]{0,100}):(?!\d{1,5}[/?])([^\s\"'`<>]{3,200})@(?=[\w.\[-]{1,200}(?:[:/?\s\"'`<>,;)]|$))"
+)
+_STAND_IN = re.compile(
+    r"[$<{%*\[(]|(?:password|passwd|pass|pwd|secret|token|xxx+|\.\.\.|port)\Z|\d{2,5}\Z", re.IGNORECASE
+)
+_AUTHORIZATION = re.compile(
+    r"auth(?:orization)?\\{0,16}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,16}[\"'`]?"
+    r"(?!basic|digest|negotiate|aws4)[A-Za-z][\w-]{2,24}[ :=]{1,3}(?:token=)?\\{0,4}[\"']?([\w.~+/=!:-]{12,4096})",
+    re.IGNORECASE | re.ASCII,
+)
+_BEARER = re.compile(r"bearer[ ]{1,3}([A-Za-z0-9._~+/-]{20,4096}=*)", re.IGNORECASE)
+_BASIC = re.compile(
+    r"auth(?:orization)?\\{0,16}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,16}[\"'`]?(?:basic[ ]{1,3})?"
+    r"([A-Za-z0-9+/]{8,1024}={0,2})",
+    re.IGNORECASE,
+)
+
+
+def _credentials(text: str, at: int) -> Found | None:
+    odd = _DATABASE.search(text, max(0, at - 20), at) is not None
+    found = (_ODD_CREDENTIALS if odd else _CREDENTIALS).match(text, at)
+    if not found:
+        token = _TOKEN_ALONE.match(text, at)
+        return (*token.span(1), "url-password") if token else _signed(text, at)
+    user, password = found.groups()
+    if (
+        _STAND_IN.match(password)
+        or is_stand_in(password)
+        or is_default_login(user, password, text[found.end() : found.end() + 60])
+    ):
+        return None
+    return (*found.span(2), "url-password")
+
+
+_TOKEN_ALONE = re.compile(
+    r"://((?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z0-9_-]{24,200})@(?=[\w.-]{3,100}\.[a-z])(?![\w.-]{0,60}ingest)"
+)
+
+
+def _signed(text: str, at: int) -> Found | None:
+    """The signature of an address that lets its holder in."""
+    if "ignature=" not in text[at : at + 1200]:
+        return None
+    found = _SIGNED.match(text, at)
+    return (*found.span(1), "signature") if found else None
+
+
+_SIGNED = re.compile(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]ignature=([\w%+/-]{27,1024}={0,2})")
+
+
+def _authorization(text: str, at: int) -> Found | None:
+    found = _AUTHORIZATION.match(text, at)
+    if found and any(map(str.isdigit, found[1])):
+        return (*found.span(1), "authorization")
+    basic = _BASIC.match(text, at)
+    if not basic or not _is_user_and_password(basic[1]) or is_public_example(basic[1] + "=" * (-len(basic[1]) % 4)):
+        return None
+    return (*basic.span(1), "authorization")
+
+
+def _is_user_and_password(body: str) -> bool:
+    try:
+        name, colon, word = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return False
+    return bool(name and colon and word) and (name + word).isprintable()
+
+
+def _bearer(text: str, at: int) -> Found | None:
+    found = _BEARER.match(text, at)
+    return (*found.span(1), "authorization") if found and any(map(str.isdigit, found[1])) else None
+
+
+def find_private_key(text: str, at: int) -> Found | None:
+    """Return the private key in whose first or last line `PRIVATE KEY` stands at `at`."""
+    begin = text.rfind("---- BEGIN", max(0, at - 50), at)
+    begin = max(begin, text.rfind("-----", max(0, at - 50), at))
+    if begin < 0:
+        return None
+    if text.startswith("-----END", begin):
+        tail = PRIVATE_KEY_TAIL.search(text, max(0, begin - _LONGEST_TAIL), at)
+        return (*tail.span(1), "private-key") if tail and KEY_MATERIAL.search(tail[1]) else None
+    found = PRIVATE_KEY.match(text, begin)
+    return (*found.span(), "private-key") if found and KEY_MATERIAL.search(found[1] or found[2]) else None
+
+
+_LONGEST_TAIL = 4096
+
+
+def _azure(text: str, at: int) -> Found | None:
+    found = AZURE_CLIENT_SECRET.match(text, max(0, at - 5)) if text.startswith("Q", at - 1) else None
+    return (*found.span(), "azure-client-secret") if found else None
+
+
+def _login(text: str, at: int) -> Found | None:
+    """`"AUTH" "user" "X"` of Redis, `NEO4J_AUTH=user/X`, `ldap_default_authtok = X`, `_auth=…` of npm."""
+    found = _AUTH.match(text, at)
+    if not found:
+        return None
+    group = found.lastgroup or ""
+    value = found[group]
+    if is_stand_in(value) or (group == "redis" and not text.startswith("AUTH", at)):
+        return None
+    if group == "master" and not _AUTH_BEFORE.search(text, max(0, at - 20), at + 4):
+        return None
+    if group == "pair" and not is_strong(value):
+        return None
+    return (*found.span(group), "password")
+
+
+_AUTH = re.compile(
+    r"auth(?:[ ](?:plain|login)[ ]{1,3}(?P<sasl>[A-Za-z0-9+/]{8,300}={0,2})(?![\w+/=])"
+    r"|[ ]{1,3}[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
+    r"|\w{0,10}\(?=?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?(?:Some\()?[\"'](?P<pair>[^\"'\n]{3,100})[\"']|\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
+    r"|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
+    re.IGNORECASE,
+)
+
+
+_AUTH_BEFORE = re.compile(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
+
+
+def _auth(text: str, at: int) -> Found | None:
+    return _authorization(text, at) or _login(text, at)
+
+
+def _kennwort(text: str, at: int) -> Found | None:
+    """A word for a password in another language that is written in Latin letters."""
+    found = _LATIN_WORD.match(text, at)
+    if not found:
+        return None
+    return find_value_of(text, at, found.end())
+
+
+_LATIN_WORD = re.compile(
+    r"kennwort\w{0,3}|wachtwoord\w{0,2}|contrase\wa|senha|clave(?:s|(?= (?:de|del|es|para)))",
+    re.IGNORECASE,
+)
+
+
+def _log_in(text: str, at: int) -> Found | None:
+    """A login in a sentence (`creds: admin / X`), in a call (`login("bot", "X")`) or of a protocol (`LOGIN bob X`)."""
+    found = _LOGIN_SAID.match(text, at) or _CALL_OF_TWO.match(text, at)
+    if not found and text.startswith("LOGIN ", at):
+        found = _LOGIN_OF_IMAP.match(text, at)
+    return _strong(found)
+
+
+def _connection(text: str, at: int) -> Found | None:
+    """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
+    return _strong(_CALL_OF_TWO.match(text, at) or _CONNECT.match(text, at))
+
+
+def _at_host(text: str, at: int) -> Found | None:
+    """`app:X@tcp(host)` of Go's drivers, `scott/X@//host` and `scott/X@host:1521` of Oracle's."""
+    if not text.startswith(("@tcp(", "@unix("), at):
+        before = text[max(0, at - 140) : at].lower()
+        if "/" not in before[-40:] or not any(program in before for program in _ORACLE):
+            return None
+    found = _USER_BEFORE.search(text, max(0, at - 100), at)
+    return (*found.span("value"), "url-password") if found and not is_stand_in(found["value"]) else None
+
+
+def _strong(found: re.Match[str] | None) -> Found | None:
+    if (
+        not found
+        or is_stand_in(found["value"])
+        or not (is_strong(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
+    ):
+        return None
+    value = found["value"]
+    if value.isidentifier() and sum(map(str.isdigit, value)) < 2:  # a function's name
+        return None
+    return (*found.span("value"), "password")
+
+
+_LOGIN_SAID = re.compile(
+    r"(?:login|cred(?:ential)?)s?\b[^\n:=(]{0,40}?(?::|=| is| are| with|with)[ ]{1,2}[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:|,][ ]?|[ ](?:and|und|et|y|e)[ ](?:password |pw )?)"
+    r"[\"'`]?(?P<value>[^\s\"'`,;]{6,60})",
+    re.IGNORECASE,
+)
+_LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
+_CALL_OF_TWO = re.compile(
+    r"\w{0,20}s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
+    re.IGNORECASE,
+)
+_CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
+_ORACLE = ("sqlplus", "sqlldr", "expdp", "impdp", "oracle", "rman ")
+_USER_BEFORE = re.compile(r"[\"'\s:@(]?[A-Za-z][\w.$-]{0,40}[:/](?P<value>[^\s\"'/@]{3,80})\Z")
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+
+
+def _identified(text: str, at: int) -> Found | None:
+    found = _IDENTIFIED.match(text, at)
+    return (*found.span(2), "password") if found and not is_stand_in(found[2]) else None
+
+
+_IDENTIFIED = re.compile(
+    r"identified (?:with \S{1,60} )?(?:by|as) (?:password )?(\\{0,2}[\"'`])?([^\s\"'`;\\]{3,200})", re.IGNORECASE
+)
+
+
+def _community(text: str, at: int) -> Found | None:
+    found = _COMMUNITY.match(text, at)
+    if not found or is_stand_in(found[1]):
+        return None
+    directive = text[max(0, at - 20) : at].lower().endswith(("ro", "rw", "snmp-server ", "snmp ", "trap", "ro6"))
+    return (*found.span(1), "password") if directive and found[1] not in ("string", "public") else None
+
+
+_COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
+
+
+PHRASES: tuple[tuple[bytes, Callable[[str, int], Found | None]], ...] = (
+    (b"://", _credentials),
+    (b"auth", _auth),
+    (b"bearer", _bearer),
+    (b"~", _azure),
+    (b" -", find_command_password),
+    (b"kennwort", _kennwort),
+    (b"wachtwoord", _kennwort),
+    (b"contrase", _kennwort),
+    (b"senha", _kennwort),
+    (b"login", _log_in),
+    (b"creds", _log_in),
+    (b"connect", _connection),
+    (b"@", _at_host),
+    (b"identified ", _identified),
+    (b"community", _community),
+)
+"""Each phrase in lower case, and who looks at it."""
+
+OTHER_SCRIPTS = (
+    *(
+        ("о", "парол"),
+        ("码", "密码"),
+        ("碼", "密碼"),
+        ("令", "口令"),
+        ("ド", "パスワード"),
+        ("밀", "비밀번호"),
+        ("호", "암호"),
+    ),
+    *(("ł", "hasł"), ("ö", "lösenord"), ("ş", "şifre"), ("ẩ", "mật khẩu")),
+)
+"""Words for a password that the text in ASCII does not show, each with a letter that is found faster."""

@@ -1,0 +1,372 @@
+"""Passwords that a line of configuration or a sentence states: `requirepass X`, "the admin password is X".
+
+Each function is given a text and where a word for a password begins and ends in it, and looks no further than a
+bounded stretch behind (or, where it says so, before) it. Owns the words for a password in other languages than English.
+"""
+
+from __future__ import annotations
+
+import re
+
+from palazzo.security.stand_ins import is_stand_in
+
+Found = tuple[int, int, str]
+
+_FIELD = re.compile(
+    r"[\w.-]{0,40}+(?:"
+    r"\\{0,4}[\"'][ ]{1,4}value=\\{0,4}[\"'](?P<attribute>[^\"'\n]{1,300})"
+    r"|\\{0,4}[\"']\s{0,4},\s{0,12}\\{0,4}[\"'][vV]alue\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'](?P<member>[^\"'\n\\]{1,300})"
+    r"|[\"']?\s{0,4}\n\s{0,16}[\"']?value[\"']?:\s{0,4}[\"']?(?P<line>[^\s\"'{]{1,300})"
+    r"|>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
+    r"|</(?:key|name)>\s{0,8}<(?:string|value)>(?P<element>[^<\n]{1,300})<"
+    r"|[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})"
+    r"|[\"']?\)?\)?\.(?:send_?keys|type|fill|set_?value)\([\"'](?P<typed>[^\"'\n]{3,100})[\"']"
+    r")",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\s\"'`<>»”’“]{6,80}")
+_CONNECTS = re.compile(
+    r"(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|è|era|sarà|jest|from|är|er|naar|becomes?|remains|changed|set)[ ]{1,3}"
+    r"(?:now |still |jetzt |again |currently |ahora |maintenant |just |: ?|= ?){0,2}|[:：=][ ]{0,3}|(?:[-–—]|→|->)[ ])"
+    r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?\Z"
+)
+"""What stands between a word for a password and the password, right before it."""
+_CROSSED = re.compile(r"[\n.;!?:=\"<>{}]")
+"""What ends a sentence, or what it says of something."""
+_SAID_BESIDE = re.compile(
+    r"(?:с|от|для|к|है)?[^\n.;!?:=：]{0,40}?[ ]{0,2}(?:[:：=]|は|が|是|为|為|는|은|이|가|—|-|это|теперь)[ ]{0,2}"
+    r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
+)
+_BEFORE = re.compile(
+    r"(?:[\"'`«“„‘](?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|\b(?:with|avec|mit|con|use|using|enter|try|put|type|set|took)[ ](?P<plain>[^\s\"'`,]{6,60}))"
+    r"[ ]{1,2}(?:as|for|is|comme|als|como|come|jako)(?:[ ](?:the|your|my|a|le|la|el|das|de|o|root|admin|db|\w{1,12})){0,3}[ ]?\Z",
+    re.IGNORECASE,
+)
+_NEXT_LINE = re.compile(
+    r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,64})[ ]{0,3}(?:\r?\n|\Z)"
+)
+_PROTOCOL_BEFORE = re.compile(r"USER |331 |---> ?$|\[P\.\]|C: ?$|>> ?$|RCPT|AUTH|ftp|pop3", re.IGNORECASE)
+_PROTOCOL = re.compile(r"PASS (?P<value>[!-~]{3,100})(?=\r?\n|\\r|\"|'|$)")
+_PGPASS_LINE = re.compile(
+    r"(?:^|\n)[^\s:#]{1,100}:(?:\d{1,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<value>[^\n]{3,100}?)(?=\n|\Z)"
+)
+_DIRECTIVE = re.compile(
+    r"(?:requirepass|masterauth|masterpass|rootpw|bindpw|olcrootpw|sentinel auth-pass \S{1,40}|storepass|keypass"
+    r"|change_password \S{1,60}|add_user \S{1,60}|reset-admin-password|passin pass:|passout pass:|pass pass:"
+    r"|key-password|rw(?:-|_)?password|psksecret|pre-shared-key(?: ascii-text| local| remote)?|wpa-psk ascii \d|wpa_passphrase \S{1,40}"
+    r"|enable (?:password|secret)(?: \d)?|username \S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?: \d)?|password [057]"
+    r"|passwd/\S{1,30} password|neighbor \S{1,60} password|DefaultPassword /d)"
+    r"[ ]{0,4}(?:--?(?:plaintext|iscrypted)[ ]{1,3})?[\"']?(?P<value>[^\s\"']{3,200})",
+    re.IGNORECASE,
+)
+STRONG_ENDS = ".,;:)]}»”’\"'`*"
+
+
+def find_stated_password(text: str, start: int, end: int) -> Found | None:
+    """Return the password that is stated behind the word for one from `start` to `end`."""
+    return (
+        _in_field(text, end)
+        or _by_protocol(text, start)
+        or find_directive(text, start)
+        or _in_sentence(text, start, end)
+    )
+
+
+def find_field(text: str, end: int, rule: str) -> Found | None:
+    """Return the value of a field whose name ends at `end`, where name and value are members of their own."""
+    return _in_field(text, end, rule)
+
+
+def _in_field(text: str, end: int, rule: str = "password") -> Found | None:
+    found = _FIELD.match(text, end)
+    if not found:
+        return None
+    group = found.lastgroup or ""
+    value = found[group]
+    if len(value) < 4 or is_stand_in(value) or (rule != "password" and not any(map(str.isdigit, value))):
+        return None
+    return (*found.span(group), rule)
+
+
+def _by_protocol(text: str, start: int) -> Found | None:
+    found = _PROTOCOL.match(text, start)
+    if not found or not _PROTOCOL_BEFORE.search(text, max(0, start - 120), start):
+        return None
+    return None if is_stand_in(found["value"]) else (*found.span("value"), "password")
+
+
+def find_directive(text: str, start: int) -> Found | None:
+    """Return the value of a line of settings that names what it sets before it, without a mark."""
+    if not _DIRECTIVE_GOES_ON.match(text, start):
+        return None
+    around = text[max(0, start - 60) : start + 24].lower()
+    if not any(word in around for word in _DIRECTIVE_WORDS):
+        return None
+    begin = max(0, start - 60)
+    for found in _DIRECTIVE.finditer(text, begin, start + 280):
+        if found.start() <= start + 1 < found.start("value") and not is_stand_in(found["value"]):
+            return (*found.span("value"), "password")
+    return None
+
+
+_DIRECTIVE_WORDS = (
+    *(
+        "requirepass",
+        "masterpass",
+        "rootpw",
+        "bindpw",
+        "auth-pass",
+        "storepass",
+        "keypass",
+        "change_password",
+        "add_user",
+    ),
+    *(
+        "reset-admin",
+        "pass pass:",
+        "passin",
+        "passout",
+        "key-password",
+        "rw_password",
+        "psksecret",
+        "pre-shared",
+        "wpa-psk",
+    ),
+    *(
+        "wpa_passphrase",
+        "enable ",
+        "username ",
+        "password 0",
+        "password 5",
+        "password 7",
+        "passwd/",
+        "neighbor ",
+        "defaultpassword",
+    ),
+)
+_DIRECTIVE_GOES_ON = re.compile(r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?[ :]", re.IGNORECASE)
+"""What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
+
+
+def find_key(text: str, at: int) -> Found | None:
+    """Return the key that a line of a router's or Windows' settings gives."""
+    found = _KEY.match(text, at)
+    if not found and text[at + 3 : at + 4] in ("", ":", "=", '"', "_", "s", "w", "'", ")", "]", ",", "."):
+        return None
+    if not found or not _KEY_BEFORE.search(text, max(0, at - 40), at) or is_stand_in(found["value"]):
+        if not text.startswith("-File", at + 3):
+            return None
+        lines = _PUTTY.search(text, at, at + 6000)
+        return (*lines.span("value"), "private-key") if lines else None
+    return (*found.span("value"), "password")
+
+
+_KEY = re.compile(r"key(?:[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
+_KEY_BEFORE = re.compile(
+    r"isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
+    re.IGNORECASE,
+)
+_PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}\r?\n){1,60})")
+
+
+def _in_sentence(text: str, start: int, end: int) -> Found | None:
+    if _TELLING.search(text, end, end + 200):
+        stated = _behind_connector(text, end) or _on_next_line(text, end)
+        if stated:
+            return stated
+    as_words = not _AS.isdisjoint(text[max(0, start - 40) : start].lower().split()[-4:])
+    found = _BEFORE.search(text, max(0, start - 110), start) if as_words else None
+    if found:
+        group = "quoted" if found["quoted"] else "plain"
+        if is_strong(found[group]) and not is_stand_in(found[group]):
+            return (*found.span(group), "password")
+    return None
+
+
+def find_listed(text: str, start: int) -> list[Found]:
+    """Return the passwords of a table whose heading has `passw` at `start`, and of the lists of `chpasswd`, `.pgpass`."""
+    before = text[max(0, start - 2) : start].lower()
+    if before == "pg":
+        return _matches(_PGPASS_LINE, text, start, start + 600)
+    if text[start + 4 : start + 5] not in ("w", "W", "p", "P"):
+        return []
+    if before == "ch":
+        return _matches(_PIPED_LOGIN, text, max(0, start - 120), start + 6) or _matches(
+            _LISTED_LOGIN, text, start + 6, start + 400
+        )
+    if inserted := _INSERT.search(text, max(0, start - 200), start):
+        return _inserted(text, start, text.count(",", inserted.end(), start))
+    line = text.rfind("\n", max(0, start - 200), start) + 1
+    stop = text.find("\n", start, start + 200)
+    if stop < 0 or "passw" in text[line:start].lower():
+        return []
+    heading = text[line:stop]
+    above = text[text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1 : max(0, line - 1)]
+    for mark in ("|", ",", "\t", ";"):
+        count = heading.count(mark)
+        if count > 1 and above.count(mark) != count and not _SENTENCE.search(heading):
+            return _column(text, stop, mark, count, heading.count(mark, 0, start - line))
+    return []
+
+
+_INSERT = re.compile(r"insert into [^\s(]{1,60} ?\((?=[^()]{0,200}\Z)", re.IGNORECASE)
+_ROW = re.compile(r"[^()]{0,200}\) values |,? ?\(([^()\n]{1,400})\)", re.IGNORECASE)
+
+
+def _inserted(text: str, at: int, number: int) -> list[Found]:
+    """The values of one column of an INSERT of SQL."""
+    cells: list[Found] = []
+    while (row := _ROW.match(text, at)) and len(cells) < _ROWS:
+        values = row[1].split(",") if row[1] else []
+        if len(values) > number and len(value := values[number].strip(" '\"")) >= 4 and not is_stand_in(value):
+            first = row.start(1) + len(",".join(values[:number])) + (number > 0) + values[number].index(value)
+            cells.append((first, first + len(value), "password"))
+        at = row.end()
+    return cells
+
+
+_SENTENCE = re.compile(r"[=({]|[a-z] [a-z]+ [a-z]+ [a-z]", re.IGNORECASE)
+_PIPED_LOGIN = re.compile(
+    r"(?:echo|printf)[^\n|]{0,12}[ ][\"']?[\w.-]{1,40}:(?P<value>[^\s\"'|\\]{3,100})[^\n|]{0,6}\|[ ](?:sudo )?ch"
+)
+_LISTED_LOGIN = re.compile(
+    r"(?:\n[ \t]{1,16}(?:-[ ])?|<<<[ ]?[\"']?)[a-z_][\w.-]{0,30}:(?![ ])(?P<value>[^\s\"']{4,100})"
+)
+_ROWS = 30
+
+
+def _matches(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[Found]:
+    return [
+        (*found.span("value"), "password")
+        for found in pattern.finditer(text, start, min(end, len(text)))
+        if not is_stand_in(found["value"])
+    ]
+
+
+def _column(text: str, at: int, mark: str, count: int, number: int) -> list[Found]:
+    """The cells below a heading, of the lines that have as many cells as it."""
+    cells: list[Found] = []
+    for _ in range(_ROWS):
+        stop = text.find("\n", at + 1, at + 400)
+        stop = len(text) if stop < 0 and len(text) - at < 400 else stop
+        line = text[at + 1 : stop] if stop > 0 else ""
+        if not line or line.count(mark) != count:
+            break
+        before = mark.join(line.split(mark)[:number])
+        cell = line.split(mark)[number]
+        value = cell.strip(" \t\r`*\"'")
+        if len(value) >= 4 and " " not in value and not is_stand_in(value):
+            first = at + 1 + len(before) + (number > 0) + cell.index(value)
+            cells.append((first, first + len(value), "password"))
+        at = stop
+    return cells
+
+
+def find_kubernetes_secret(text: str, at: int) -> list[Found]:
+    """Return the values of a Kubernetes secret whose kind stands at `at`, before or behind its data."""
+    if text[max(0, at - 6) : at].lower() != "kind: ":
+        return []
+    begin = max(text.rfind("\n---", max(0, at - 2000), at), at - 2000, 0)
+    end = text.find("\n---", at, at + 4000)
+    block = _SECRET_DATA.search(text, begin, end if end >= 0 else min(len(text), at + 4000))
+    if not block:
+        return []
+    return [
+        (*found.span("value"), "secret")
+        for found in _SECRET_ENTRY.finditer(text, block.start(1), block.end(1))
+        if not is_stand_in(found["value"]) and not _NO_SECRET_ENTRY.fullmatch(found["name"])
+    ]
+
+
+_SECRET_DATA = re.compile(r"(?:^|\n)[ ]{0,8}(?:data|stringData):((?:\n[ ]{1,16}[^\n]{1,4000}){1,60})")
+_SECRET_ENTRY = re.compile(r"\n[ ]{1,16}(?P<name>[\w.-]{1,80}):[ ]{1,4}[\"']?(?P<value>[^\s\"'|>]{4,4000})")
+_NO_SECRET_ENTRY = re.compile(r"user(?:name)?|host|port|name|type|namespace|ca\.crt|tls\.crt", re.IGNORECASE)
+
+
+def find_session_cookies(text: str, at: int) -> list[Found]:
+    """Return the sessions in the cookies behind the word at `at`."""
+    if not _COOKIE_HEAD.match(text, at):
+        return []
+    return [(*found.span("value"), "session") for found in _COOKIE.finditer(text, at, at + 600)]
+
+
+_COOKIE_HEAD = re.compile(r"cookies?[\"']?(?::|[ ]?=|\]|[ ]\()", re.IGNORECASE)
+_COOKIE = re.compile(
+    r"(?<![A-Za-z0-9])(?:[\w.-]{0,30}sess(?:ion)?(?:[_-]?(?:id|token|key|data))?|[\w.-]{0,20}sid|[\w.-]{0,30}(?:auth|token|jwt|sso|csrf\w{0,8}|remember\w{0,8}|xsrf\w{0,8}))"
+    r"[\"']?(?:=|[ ]?:[ ]?)[\"']?(?P<value>(?=[^\s\"';,]{0,200}\d)[\w%.+/:~-]{16,1000})",
+    re.IGNORECASE,
+)
+
+
+def _behind_connector(text: str, end: int) -> Found | None:
+    stop = text.find("\n", end, end + 170)
+    for word in _WORD.finditer(text, end, stop if stop >= 0 else min(len(text), end + 170)):
+        if not _TELLING.search(word[0]):
+            continue
+        begin = max(end, word.start() - 24)
+        connects = _CONNECTS.search(text, begin, word.start())
+        if connects and connects.start() - end <= _FARTHEST and not _CROSSED.search(text, end, connects.start()):
+            first, last = _trimmed(text, *word.span())
+            if is_strong(text[first:last]) and not is_stand_in(text[first:last]):
+                return first, last, "password"
+    return None
+
+
+_FARTHEST = 80
+
+
+def _on_next_line(text: str, end: int) -> Found | None:
+    found = _NEXT_LINE.match(text, end, min(len(text), end + 260))
+    if not found:
+        return None
+    value = found["value"]
+    is_secret = (is_strong(value) or _is_hexadecimal(value)) and not is_stand_in(value)
+    return (*found.span("value"), "password") if is_secret else None
+
+
+_TELLING = re.compile(r"[0-9!#$&*+@^~]")
+"""What each password of a sentence has."""
+_AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
+
+
+def find_in_other_script(text: str, end: int) -> Found | None:
+    """Return the password behind a word for one in a script other than Latin that ends at `end`."""
+    found = _SAID_BESIDE.match(text, end, end + 140)
+    if not found:
+        return None
+    first, last = _trimmed(text, *found.span("value"))
+    value = text[first:last]
+    return (first, last, "password") if is_strong(value) and not is_stand_in(value) else None
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while end > start and text[end - 1] in STRONG_ENDS:
+        end -= 1
+    return start, end
+
+
+_NO_PASSWORD = re.compile(
+    r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
+    r"|[A-Za-z][\w]*\(.*|#\d+|[A-Za-z]{2,10}-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
+    r"|\S+@\S+\.\w{2,6}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
+    re.IGNORECASE,
+)
+
+
+def is_strong(value: str) -> bool:
+    """Whether a word of a sentence looks like a password: no word, version, date, path or name of a file."""
+    if not 6 <= len(value) <= 80 or _NO_PASSWORD.fullmatch(value):
+        return False
+    letters = sum(map(str.isalpha, value))
+    digits = sum(map(str.isdigit, value))
+    special = len(value) - letters - digits
+    marks = sum(not letter.isalnum() and letter not in "-_./:'’,()[]{}<>\"`=" for letter in value)
+    if not letters:
+        return digits >= 4 and marks >= 1
+    if digits:
+        return letters >= 2 and (marks > 0 or special > 0 or len(value) >= 8)
+    return marks > 0 and value[-1] not in "?%" and not value.endswith("!") and letters >= 4
+
+
+def _is_hexadecimal(value: str) -> bool:
+    return len(value) in (32, 40, 64) and re.fullmatch(r"[0-9a-f]+", value) is not None

@@ -1,0 +1,304 @@
+"""A database's file read page by page, past what is damaged: what SQLite's own readers stop at.
+
+    root ──> interior pages ──> leaves ──> rows      a page that cannot be read is a `Gap`; its neighbours are read
+    all other pages ──> orphans                       leaves below a damaged interior page: nothing leads to them
+
+Of a page whose checksum is wrong those cells are read that can be. The format is SQLite's
+(https://sqlite.org/fileformat2.html, sections 1.5, 1.6 and 2). Nobody may write to the file meanwhile. Nothing here
+knows a table of ours.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from palazzo.store import checksums
+from palazzo.store.database import Value
+
+_HEADER = 100
+"""Bytes of the file's own header on its first page."""
+_INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE = 2, 5, 10, 13
+_INTERIOR = {_INTERIOR_INDEX, _INTERIOR_TABLE}
+_DEEPEST = 40
+"""Levels of a tree: SQLite makes at most 20."""
+_SMALLEST_ROW, _LARGEST_ROW = -(1 << 63), (1 << 63) - 1
+_MOST_COLUMNS = 2_000
+
+
+class UnreadablePage(Exception):
+    """A page, or a cell of one, is not what its place in the file calls for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table or an entry of an index, where it stands; `rowid` is 0 in an index."""
+
+    page: int
+    rowid: int
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A page of a tree that cannot be read, or a cell of it. Of a table, the rows in (low, high] stood there."""
+
+    page: int
+    low: int
+    high: int
+    is_interior: bool
+    """Whether other pages are below it: they may still be there, and nothing leads to them."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """How reading a table's or an index's tree went: what could not be read, and which pages belong to it."""
+
+    gaps: list[Gap] = field(default_factory=list)
+    pages: set[int] = field(default_factory=set)
+
+
+class PageFile:
+    """A database's file, open for reading; use `with`. Raises UnreadablePage where there is no first page."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        try:
+            head = self._file.read(_HEADER)
+            if len(head) < _HEADER or not head.startswith(b"SQLite format 3\x00"):
+                raise UnreadablePage("the file has no header")
+            (size,) = struct.unpack(">H", head[16:18])
+            self.page_size = 65_536 if size == 1 else size
+            self.has_checksums = head[20] == checksums.RESERVED
+            self.usable = self.page_size - head[20]
+            if self.page_size < 512 or self.page_size & (self.page_size - 1) or self.usable < 480:
+                raise UnreadablePage("the file's header is damaged")
+            self.count = path.stat().st_size // self.page_size
+            self._first_trunk = int.from_bytes(head[32:36])
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def read(self, page: int) -> bytes:
+        """Return a page. Raises UnreadablePage."""
+        if not 1 <= page <= self.count:
+            raise UnreadablePage(f"there is no page {page}")
+        try:
+            self._file.seek((page - 1) * self.page_size)
+            return self._file.read(self.page_size)
+        except OSError as error:  # a sector that the disk no longer gives
+            raise UnreadablePage(f"page {page}: {error.strerror}") from None
+
+    def rows(self, root: int, is_table: bool, tree: Tree) -> Iterator[Row]:
+        """Yield what can be read of the tree that begins at the page `root`; `tree` then says what could not."""
+        return self._walk(tree, root, is_table, _SMALLEST_ROW, _LARGEST_ROW, 0)
+
+    def orphans(self, known: set[int]) -> Iterator[tuple[bool, list[Row]]]:
+        """Yield the rows of each leaf to which no tree, and no free list, leads: (whether of a table, rows)."""
+        skipped = known | self.free_pages()
+        for page in range(2, self.count + 1):
+            if page in skipped:
+                continue
+            try:
+                body = self.read(page)
+            except UnreadablePage:
+                continue
+            if body[0] in (_LEAF_INDEX, _LEAF_TABLE):
+                leaf = Tree()
+                is_table = body[0] == _LEAF_TABLE
+                rows = list(self._cells(leaf, page, body, is_table, _SMALLEST_ROW, _LARGEST_ROW))
+                if rows and not leaf.gaps:
+                    yield is_table, rows
+
+    def free_pages(self) -> set[int]:
+        """Return the pages of the free list: what stands there was deleted."""
+        found: set[int] = set()
+        trunk = self._first_trunk
+        while trunk and trunk not in found:
+            found.add(trunk)
+            try:
+                body = self.read(trunk)
+            except UnreadablePage:
+                break
+            count = min(int.from_bytes(body[4:8]), self.usable // 4 - 2)
+            found.update(struct.unpack(f">{count}I", body[8 : 8 + 4 * count]))
+            trunk = int.from_bytes(body[:4])
+        return found
+
+    # --- pages -----------------------------------------------------------------------------------------------
+
+    def _walk(self, tree: Tree, page: int, is_table: bool, low: int, high: int, depth: int) -> Iterator[Row]:
+        try:
+            if page in tree.pages or depth > _DEEPEST:
+                raise UnreadablePage("a page stands twice in a tree")
+            body = self.read(page)
+            kinds = (_LEAF_TABLE, _INTERIOR_TABLE) if is_table else (_LEAF_INDEX, _INTERIOR_INDEX)
+            kind = body[_start(page)]
+            if kind not in kinds:
+                raise UnreadablePage("it is no page of a tree")
+        except UnreadablePage:
+            tree.gaps.append(Gap(page, low, high, is_interior=self._may_lead_on(page)))
+            return
+        tree.pages.add(page)
+        if kind in _INTERIOR:
+            yield from self._children(tree, page, body, is_table, low, high, depth)
+        else:
+            yield from self._cells(tree, page, body, is_table, low, high)
+
+    def _children(
+        self, tree: Tree, page: int, body: bytes, is_table: bool, low: int, high: int, depth: int
+    ) -> Iterator[Row]:
+        """Follow an interior page. In an index its own cells hold entries, too."""
+        for at in self._pointers(tree, page, body, low, high):
+            try:
+                child, key = int.from_bytes(body[at : at + 4]), high
+                if is_table:
+                    key, _ = _varint(body, at + 4)
+                    if not low <= key <= high:
+                        raise UnreadablePage("a key is out of order")
+            except (UnreadablePage, IndexError):
+                tree.gaps.append(Gap(page, low, high, is_interior=True))
+                continue
+            yield from self._walk(tree, child, is_table, low, key, depth + 1)
+            if is_table:
+                low = key
+            else:
+                yield from self._cell(tree, page, body, at + 4, is_table, low, high)
+        last = int.from_bytes(body[_start(page) + 8 : _start(page) + 12])
+        yield from self._walk(tree, last, is_table, low, high, depth + 1)
+
+    def _cells(self, tree: Tree, page: int, body: bytes, is_table: bool, low: int, high: int) -> Iterator[Row]:
+        for at in self._pointers(tree, page, body, low, high):
+            yield from self._cell(tree, page, body, at, is_table, low, high)
+
+    def _cell(self, tree: Tree, page: int, body: bytes, at: int, is_table: bool, low: int, high: int) -> Iterator[Row]:
+        try:
+            size, at = _varint(body, at)
+            rowid = 0
+            if is_table:
+                rowid, at = _varint(body, at)
+                if not low <= rowid <= high:
+                    raise UnreadablePage("a row is out of order")
+            values = decode_record(self._payload(tree, body, at, size, is_table))
+        except (UnreadablePage, IndexError, struct.error, UnicodeDecodeError):
+            tree.gaps.append(Gap(page, low, high, is_interior=False))
+        else:
+            yield Row(page, rowid, values)
+
+    def _pointers(self, tree: Tree, page: int, body: bytes, low: int, high: int) -> Iterator[int]:
+        start = _start(page)
+        count = int.from_bytes(body[start + 3 : start + 5])
+        first = start + (12 if body[start] in _INTERIOR else 8)
+        room = (self.usable - first) // 2
+        if count > room:
+            tree.gaps.append(Gap(page, low, high, is_interior=body[start] in _INTERIOR))
+            count = 0
+        for n in range(count):
+            at = int.from_bytes(body[first + 2 * n : first + 2 * n + 2])
+            if first + 2 * count <= at < self.usable:
+                yield at
+            else:
+                tree.gaps.append(Gap(page, low, high, is_interior=body[start] in _INTERIOR))
+
+    def _payload(self, tree: Tree, body: bytes, at: int, size: int, is_table: bool) -> bytes:
+        """The whole payload of a cell, with what stands on overflow pages (section 1.6)."""
+        if size > self.count * self.page_size:
+            raise UnreadablePage("a cell is larger than the file")
+        most = self.usable - 35 if is_table else (self.usable - 12) * 64 // 255 - 23
+        if size <= most:
+            if at + size > self.usable:
+                raise UnreadablePage("a cell reaches over its page")
+            return body[at : at + size]
+        least = (self.usable - 12) * 32 // 255 - 23
+        local = least + (size - least) % (self.usable - 4)
+        local = local if local <= most else least
+        if at + local + 4 > self.usable:
+            raise UnreadablePage("a cell reaches over its page")
+        parts, left = [body[at : at + local]], size - local
+        following = int.from_bytes(body[at + local : at + local + 4])
+        while left > 0:
+            more = self.read(following)
+            if following in tree.pages and left == size - local:
+                raise UnreadablePage("an overflow page is another cell's")
+            tree.pages.add(following)
+            parts.append(more[4 : 4 + min(left, self.usable - 4)])
+            left -= len(parts[-1])
+            following = int.from_bytes(more[:4])
+        return b"".join(parts)
+
+    def _may_lead_on(self, page: int) -> bool:
+        """Whether pages may be below one that cannot be read: not known of zeros, so yes unless it says otherwise."""
+        try:
+            return self.read(page)[_start(page)] not in (_LEAF_INDEX, _LEAF_TABLE)
+        except UnreadablePage:
+            return True
+
+
+def decode_record(payload: bytes) -> tuple[Value, ...]:
+    """Return the values of a record (section 2.1). Raises UnreadablePage for what is none."""
+    size, at = _varint(payload, 0)
+    if not at <= size <= len(payload):
+        raise UnreadablePage("a record's header is damaged")
+    values: list[Value] = []
+    body = size
+    while at < size:
+        kind, at = _varint(payload, at)
+        value, width = _value(payload, body, kind)
+        values.append(value)
+        body += width
+    if body != len(payload) or len(values) > _MOST_COLUMNS:
+        raise UnreadablePage("a record is not as long as its header says")
+    return tuple(values)
+
+
+_WIDTHS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+
+
+def _value(payload: bytes, at: int, kind: int) -> tuple[Value, int]:
+    if kind == 0:
+        return None, 0
+    if width := _WIDTHS.get(kind, 0):
+        return int.from_bytes(_slice(payload, at, width), signed=True), width
+    if kind == 7:
+        return struct.unpack(">d", _slice(payload, at, 8))[0], 8
+    if kind in (8, 9):
+        return kind - 8, 0
+    if kind < 12:
+        raise UnreadablePage("a value of no known type")
+    width = (kind - 12) // 2
+    piece = _slice(payload, at, width)
+    return (piece.decode("utf-8") if kind % 2 else piece), width
+
+
+def _slice(payload: bytes, at: int, width: int) -> bytes:
+    if at + width > len(payload):
+        raise UnreadablePage("a value reaches over its record")
+    return payload[at : at + width]
+
+
+def _varint(body: bytes, at: int) -> tuple[int, int]:
+    """Return a variable-length integer and where it ends."""
+    value = 0
+    for n in range(8):
+        byte = body[at + n]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + n + 1
+    value = value << 8 | body[at + 8]
+    return value - (1 << 64) if value >= 1 << 63 else value, at + 9
+
+
+def _start(page: int) -> int:
+    return _HEADER if page == 1 else 0

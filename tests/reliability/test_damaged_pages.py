@@ -1,0 +1,170 @@
+"""One damaged page of each kind: repair brings back what can be read, names what cannot, and backup works again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from benchmarks.damaged_pages import PAGE, Case, Truth, choose, damage_page, make_palace, opened, shown, try_case
+
+from palazzo.errors import PalazzoError
+from palazzo.operations import automatic_backup, damage, registry
+from palazzo.operations.context import Context
+
+NOTES = 200
+
+
+def run(context: Context, name: str, /, **given: Any) -> Any:
+    operation = registry.operation(name)
+    return operation.run(context, operation.request(**given))
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A palace whose tables of notes are larger than a page."""
+    path = tmp_path_factory.mktemp("sound") / "palace.db"
+    with opened(path) as context:
+        for n in range(NOTES):
+            run(context, "remember", text=f"Note {n}: the heron waits {n} minutes at pond {n * 7}.", wing="api")
+        run(context, "kg_add", subject="the heron", predicate="waits at", object="the pond", wing="api")
+        with context.writing().database.outside_transaction() as raw:
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return path
+
+
+def zeroed(sound: Path, directory: Path, kind: str) -> Path:
+    """A copy of which one page of that kind is zeros."""
+    path = directory / "palace.db"
+    shutil.copy(sound, path)
+    page = next(page for own, page, how in choose(sound, 1) if own == kind and how == "zeros")
+    damage_page(path, Case(kind, page, "zeros"), 1)
+    return path
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "keyword_data leaf",
+        "drawer leaf",
+        "sqlite_autoindex_item_1 leaf",
+        "item internal",
+        "link leaf",
+        "migration leaf",
+    ],
+)
+def test_a_page_of_what_can_be_made_again_costs_nothing(sound: Path, tmp_path: Path, kind: str) -> None:
+    path, truth = zeroed(sound, tmp_path, kind), Truth.of(sound)
+    with opened(path) as context:
+        result = run(context, "repair")
+        assert result.ok, [check for check in result.checks if not check.ok]
+        assert result.salvage.altered_items == ()
+        assert Path(result.salvage.kept).stat().st_size == sound.stat().st_size
+        assert run(context, "search", query="heron at pond 77").hits
+        run(context, "backup", target=tmp_path / "again.db")
+    assert shown(path, truth.items) == truth.items.keys()
+    assert Truth.of(path).records == truth.records
+
+
+def test_lost_items_are_named_by_repair_and_verify_and_backup_works_again(sound: Path, tmp_path: Path) -> None:
+    path, truth = zeroed(sound, tmp_path, "item leaf"), Truth.of(sound)
+    before = shown(path, truth.items)
+    assert 0 < len(before) < len(truth.items)
+    with opened(path) as context:
+        with pytest.raises(PalazzoError, match="export --salvage"):
+            run(context, "export", out=tmp_path / "plain.jsonl")
+        result = run(context, "repair")
+        assert result.ok
+        lost = truth.items.keys() - before
+        assert set(result.salvage.altered_items) == lost
+        (told,) = (check.detail for check in run(context, "verify").checks if check.name == "chain")
+        assert f"{len(lost):,} items cannot be read" in told
+        run(context, "backup", target=tmp_path / "again.db")
+    assert shown(path, truth.items) == before
+
+
+def test_a_salvage_is_an_export_that_can_be_imported_and_leaves_the_palace_alone(sound: Path, tmp_path: Path) -> None:
+    path, truth = zeroed(sound, tmp_path, "item leaf"), Truth.of(sound)
+    before, raw = shown(path, truth.items), path.read_bytes()
+    with opened(path) as context:
+        result = run(context, "export", out=tmp_path / "salvaged.jsonl", salvage=True)
+        assert registry.operation("export").failed(result)  # type: ignore[misc]
+    assert path.read_bytes() == raw
+    assert "salvage" in json.loads((tmp_path / "salvaged.jsonl").read_text().splitlines()[0])["written_by"]
+    fresh = tmp_path / "fresh" / "palace.db"
+    fresh.parent.mkdir()
+    with opened(fresh) as context:
+        run(context, "import", path=tmp_path / "salvaged.jsonl", trust="user")
+    assert shown(fresh, truth.items) == before
+
+
+def test_a_palace_whose_schema_cannot_be_read_is_refused_in_a_sentence(sound: Path, tmp_path: Path) -> None:
+    path = tmp_path / "palace.db"
+    raw = bytearray(sound.read_bytes())
+    raw[100:PAGE] = bytes(PAGE - 100)
+    path.write_bytes(raw)
+    with opened(path) as context, pytest.raises(PalazzoError, match="backup --list"):
+        run(context, "repair")
+    assert path.read_bytes() == raw
+
+
+def test_an_error_of_a_sound_palace_is_not_explained_by_damage(sound: Path, tmp_path: Path) -> None:
+    path = tmp_path / "palace.db"
+    shutil.copy(sound, path)
+    with opened(path) as context:
+        assert damage.explain(context, TypeError("a bug")) is None
+    damage_page(path, Case("", 5, "zeros"), 1)
+    with opened(path) as context:
+        assert "palazzo repair" in str(damage.explain(context, TypeError("a bug")))
+
+
+def test_automatic_backups_are_made_daily_and_kept_within_their_number(sound: Path, tmp_path: Path) -> None:
+    path = tmp_path / "palace.db"
+    shutil.copy(sound, path)
+    now = [1_800_000_000_000_000]
+    variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "PALAZZO_BACKUP_KEEP": "2"}
+    made = []
+    for day in range(4):
+        now[0] += automatic_backup.DAY
+        with Context(path, tmp_path, variables, clock=lambda: now[0]) as context:  # type: ignore[arg-type,return-value]
+            run(context, "remember", text=f"Day {day}.", wing="api")
+            if automatic_backup.is_due(context) or not made:
+                made.append(automatic_backup.make(context))
+    directory = automatic_backup.directory_of(path)
+    assert directory.stat().st_mode & 0o077 == 0
+    assert [one for one in made if one is not None and one.exists()] == made[-2:]
+    with Context(path, tmp_path, {**variables, "PALAZZO_BACKUP_KEEP": "0"}) as context:
+        assert not automatic_backup.is_due(context)
+
+
+@pytest.mark.slow
+def test_a_hundred_kinds_of_damage(tmp_path: Path) -> None:
+    sound = tmp_path / "sound" / "palace.db"
+    make_palace(sound)
+    truth, chosen = Truth.of(sound), choose(sound, 2)
+    cases = []
+    for n in range(100):
+        kind, page, how = chosen[n * len(chosen) // 100]
+        cases.append(try_case(sound, truth, tmp_path / str(n), Case(kind, page, how), 2))
+    readable = [one for one in cases if not one.kind.startswith("sqlite_schema")]
+    assert [one for one in cases if one.bugs or one.lost_items or not one.detected] == []
+    assert [one for one in readable if not one.backup or one.unnamed] == []
+
+
+def test_the_pages_of_a_sound_palace_are_read_as_sqlite_reads_them(sound: Path) -> None:
+    from palazzo.store.page_file import PageFile, Tree
+
+    with contextlib.closing(apsw.Connection(str(sound), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        roots = connection.execute(
+            "SELECT name, rootpage, sql FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
+        )
+        with PageFile(sound) as pages:
+            for name, root, sql in roots.fetchall():
+                tree = Tree()
+                rows = list(pages.rows(int(str(root)), "WITHOUT ROWID" not in str(sql), tree))
+                ((count,),) = connection.execute(f'SELECT count(*) FROM "{name}"').fetchall()
+                assert (len(rows), tree.gaps) == (count, [])
