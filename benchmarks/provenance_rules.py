@@ -30,8 +30,12 @@ DATA = Path(__file__).parent / "provenance"
 ROOT = "/home/dev/app"
 """Where the project of the sequences lies, as the header of their file says."""
 BEFORE = {
-    ("commands", "tuning"): "",
+    ("commands", "tuning"): "; before: 44 of 156, 99 of 110",
+    ("commands", "held out"): "; before: 33 of 138, 100 of 110",
+    ("sequences", "tuning"): "; before: 4 of 21, 22 of 26",
+    ("sequences", "held out"): "; before: 7 of 23, 17 of 18",
 }
+"""The figures of the code before the allow-list (commit 7060602), by the same halves."""
 
 
 def half_of(identity: str) -> str:

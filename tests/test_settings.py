@@ -104,6 +104,7 @@ def test_tables_and_dotted_keys_are_the_same(config: Path, project: Path) -> Non
         ("save_mode = 'ask'", "`save_mode` cannot be set here"),
         ("service = true", "`service` cannot be set here"),
         ("min_messages = 1", "`min_messages` cannot be set here"),
+        ("[trust]\nown = ['kubectl']", "`trust.own` cannot be set here"),
     ],
 )
 def test_a_project_cannot_loosen_or_redirect(config: Path, project: Path, text: str, said: str) -> None:
@@ -115,7 +116,14 @@ def test_a_project_cannot_loosen_or_redirect(config: Path, project: Path, text: 
 
 
 @pytest.mark.parametrize(
-    "text", ["redact: false", "auto_inject_trust: external", "palace: /tmp/x.db", "embedder: {kind: openai}"]
+    "text",
+    [
+        "redact: false",
+        "auto_inject_trust: external",
+        "palace: /tmp/x.db",
+        "embedder: {kind: openai}",
+        "trust: {own: [kubectl]}",
+    ],
 )
 def test_neither_can_front_matter_inside_a_project(config: Path, project: Path, text: str) -> None:
     found = settings(config, project, person=text)

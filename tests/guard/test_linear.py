@@ -17,7 +17,10 @@ from palazzo.guard.injected import said_spans
 from palazzo.guard.private import private_spans
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
+from palazzo.security import written_files
+from palazzo.security.command_trust import judge_command
 from palazzo.security.secrets import find_secrets
+from palazzo.security.shell_reader import LONGEST_COMMAND
 from palazzo.text.mentions import mentions
 
 pytestmark = pytest.mark.slow
@@ -83,6 +86,28 @@ UNITS = {
     "paths": "a/",
     "base64 of text in escaped lines": "aGVsbG8gd29ybGQgdGV4dCBvayBh" * 2 + "aGVsbG8gd29ybGQg" + "\\n",
 }
+SHELL_UNITS = {
+    "substitutions": "$(",
+    "backquotes": "`a ",
+    "quoted substitutions": '"$(a ',
+    "groups": "{ a; ",
+    "subshells": "(",
+    "here-documents": "a <<E\n$(",
+    "short here-documents": "a <<E\nE\n",
+    "arithmetic": "((",
+    "expansions": "${a",
+    "spread braces": "{a,b}",
+    "steps": "a;",
+    "git": "git clone -c a=b ",
+    "options": "git -a -b c=d ",
+    "copies": "cp a b\n",
+    "tee": "tee -a x ",
+    "loops": "for a in b; do ",
+    "substitution of sed": "sed s/a/",
+    "code": "python -c '(((",
+    "functions": "f() { f; }; ",
+    "assignments of variables": "a=$a$a;",
+}
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "find_secrets": find_secrets,
     "private_spans": private_spans,
@@ -111,3 +136,18 @@ def test_time_is_linear(name: str, unit: str) -> None:
         if seconds(function, small * 4) <= 10 * seconds(function, small) + 0.05:
             return
     pytest.fail(f"{name} takes more than linear time on {unit}")
+
+
+@pytest.mark.parametrize("unit", SHELL_UNITS)
+def test_time_of_a_command_is_linear(unit: str) -> None:
+    def judge(text: str) -> None:
+        judge_command(text)
+        written_files.names_mentioned(text)
+        written_files.names_in_program(text)
+        written_files.names_saved(text)
+
+    small = SHELL_UNITS[unit] * (LONGEST_COMMAND // 4 // len(SHELL_UNITS[unit]))
+    for _ in range(4):
+        if seconds(judge, small * 4) <= 10 * seconds(judge, small) + 0.05:
+            return
+    pytest.fail(f"judging takes more than linear time on {unit}")

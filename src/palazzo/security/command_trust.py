@@ -43,6 +43,7 @@ _OWN_LIST = "/dev/fd/62"
 MOST_STEPS = 2_000
 """Simple commands that are judged in one command line, each turn of its loops counted."""
 _MOST_TURNS = 8
+_LONGEST_VALUE = 8_192
 _MOST_NAMES = 64
 _OWN_DEVICES = re.compile(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?random|tty)|&\d+|\d+-?")
 
@@ -220,6 +221,11 @@ class Shell:
         return [one for text in texts for one in spread_braces(text)] if has_braces(word) else texts
 
     def _value(self, piece: Variable) -> list[str]:
+        """The texts of a variable; one that grows by itself is not followed."""
+        texts = self._stored(piece)
+        return texts if sum(map(len, texts)) <= _LONGEST_VALUE and len(texts) <= _MOST_NAMES else [UNKNOWN]
+
+    def _stored(self, piece: Variable) -> list[str]:
         name = piece.name
         if name.startswith(("#", "?")) or name in (
             "$",
@@ -283,7 +289,7 @@ class Shell:
             targets = self.written[before:] if before < len(self.written) else []
             self.effect.scripts.update(dict.fromkeys(targets[:8], self.fed_text))
         if outcome.is_local and self.effect.is_local:
-            self.own_written.update(plain for path in self.written if (plain := self.plain(path)))
+            self.own_written.update(place for path in self.written[before:] if (place := self.places[path]))
         return outcome.lists_own_files
 
     def _builtin(self, words: list[str]) -> None:
