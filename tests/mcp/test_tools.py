@@ -83,10 +83,10 @@ def test_recorded_words_cannot_leave_the_fence_nor_look_like_the_head_of_an_entr
     result = talk.call("search", query="quagga")
     shown = result["content"][0]["text"]
     assert is_fenced(shown)
-    assert "[/palazzo-memory>" in shown
+    assert "\n  [palazzo-memory>\n" in shown
     assert "\n  [00000000000000000000000000000000]" in shown
     assert "\n[00000000000000000000000000000000]" not in shown
-    tagless = text.replace("</palazzo", "[/palazzo").replace("&lt;/palazzo", "[/palazzo")
+    tagless = text.replace("</palazzo", "[palazzo").replace("&lt;/palazzo", "[palazzo")
     assert result["structuredContent"]["hits"][0]["text"] == tagless
 
 

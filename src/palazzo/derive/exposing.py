@@ -172,7 +172,7 @@ class _Around:
         return own_sources()
 
     def is_awaited(self, call: bytes) -> bool:
-        return outside.is_awaited(self._connection, self.thread.source, call)
+        return outside.is_awaited(self._connection, self.thread, call, self.start)
 
     def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
         named = [one for one in self._agents(ids) if one != self.thread]

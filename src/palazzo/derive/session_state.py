@@ -91,9 +91,10 @@ class SessionState:
     def looks_at_brought(self, names: frozenset[str], words: str, project: Project) -> bool:
         """Whether a call that mentions these names reads what others left.
 
-        Where a command changes its directory, names decide alone; else a name in another place is another file.
+        Where a command changes its directory, or nobody knows where it runs, names decide alone; else a name in another
+        place is another file.
         """
-        moves = _MOVES.search(words) is not None
+        moves = not project.directory or _MOVES.search(words) is not None
         hits = {name for name in names if self.is_brought(name)}
         seen: set[str] = set()
         for found in _PATHS.finditer(words):

@@ -51,4 +51,4 @@ def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
     return SyncKeyResult(str(target), shared.palace)
 
 
-OPERATION = Operation("sync_key", SyncKeyRequest, SyncKeyResult, sync_key, writes=True)
+OPERATION = Operation("sync_key", SyncKeyRequest, SyncKeyResult, sync_key, writes=True, steps=True)

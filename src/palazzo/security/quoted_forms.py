@@ -88,7 +88,8 @@ CODE = re.compile(
     r"|error(?:\[\w+\]|:)|panic:|goroutine \d|Caused by:|\w{1,80}(?:Error|Exception): |Process exited with code \d)"
 )
 MARKUP = re.compile(
-    r"^\s{0,40}<(?:!doctype|!--|\?xml|/?(?:html|head|body|p|div|span|h[1-6]|ul|ol|li|table|tr|td|a|br|img|script|style|meta|title|form)\b)",
+    r"^\s{0,40}<(?:!doctype|!--|\?xml|/?(?:html|head|body|p|div|span|h[1-6]|ul|ol|li|table|tr|td|a|br|img|script|style|meta|title|form)\b)"
+    r"(?=[^\n]{0,2000}(?:>|[\"'])\s*$)",  # a sentence that begins with a tag is a person's
     re.I,
 )
 

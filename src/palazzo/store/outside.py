@@ -192,10 +192,12 @@ def has_own_call(connection: Connection, item: int, start: int) -> bool:
     return next(iter(rows), None) is not None
 
 
-def is_awaited(connection: Connection, source: int, name: bytes) -> bool:
-    """Whether a call of that name's hash looked into a file from outside."""
+def is_awaited(connection: Connection, thread: Thread, name: bytes, before: int) -> bool:
+    """Whether a call of that name's hash, before that ordinal of a thread, looked into a file from outside."""
     rows = connection.execute(
-        "SELECT 1 FROM outside WHERE name = ? AND name <> x'' AND kind = 'awaited' AND source = ?", (name, source)
+        "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.name = ? AND o.name <> x''"
+        " AND o.kind = 'awaited' AND o.source = ? AND i.thread = ? AND i.ordinal < ?",
+        (name, thread.source, thread.name, before),
     )
     return next(iter(rows), None) is not None
 
