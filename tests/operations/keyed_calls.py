@@ -22,7 +22,6 @@ CALLS: Mapping[str, Callable[[Ids], Fields]] = {
     "undo": lambda ids: {},
     "cleanup": lambda ids: {},
     "dedup": lambda ids: {"wing": "twice"},
-    "sync_devices": lambda ids: {},
     "sync_private": lambda ids: {"wings": ("other",)},
     "sync_remove": lambda ids: {"remote": "default"},
     "sync_sources": lambda ids: {"path": Path(ids["project"]), "apply": True},

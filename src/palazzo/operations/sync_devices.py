@@ -154,4 +154,4 @@ def _decide(connection: Connection, row: DeviceRow, may: Right, now: Micros) -> 
         store.read_anew(connection, row.uid)
 
 
-OPERATION = Operation("sync_devices", SyncDevicesRequest, SyncDevicesResult, sync_devices, writes=True)
+OPERATION = Operation("sync_devices", SyncDevicesRequest, SyncDevicesResult, sync_devices, writes=True, steps=True)

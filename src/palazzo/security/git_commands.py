@@ -10,6 +10,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from palazzo.security.git_options import (
+    ALL,
+    CLONE_WITH_VALUE,
+    MESSAGE,
+    PRINTS_COMMITS,
+    PRINTS_LOCAL,
+    TREE,
+    TREE_WITH_VALUE,
+    WITH_VALUE,
+)
 from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN
 
 OWN_REVISION = "\ue001"
@@ -46,101 +56,6 @@ _SAFE_CONFIG = re.compile(
     r"|core\.(?:quotepath|autocrlf|eol|filemode|ignorecase|longpaths|precomposeunicode)=|core\.(?:pager|editor)=(?:cat|true)?$"
     r"|(?:diff\.(?!external|.*\.(?:command|textconv))[\w.-]+|protocol\.file\.allow|pager\.\w+)=",
     re.IGNORECASE,
-)
-_WITH_VALUE = frozenset(
-    """
-    -n -L -S -G -U -e --author --since --until --after --before --grep --format --pretty --max-count --date
-    --diff-filter
-    --word-diff-regex --committer --skip --sort --points-at --unified --inter-hunk-context --anchored --contains
-    --merged
-    --no-merged --no-contains --max-depth -O -o --output --output-directory --start-number --subject-prefix
-    --reroll-count
-    """.split()  # noqa: SIM905 - a table
-)
-"""Options of commands that print commits whose value is a word of its own, and no revision."""
-_TREE_WITH_VALUE = frozenset(
-    [
-        "-m",
-        "-X",
-        "-F",
-        "-b",
-        "-B",
-        "-c",
-        "-C",
-        "--strategy",
-        "--strategy-option",
-        "--onto",
-        "--message",
-        "--file",
-        "--cleanup",
-        "--orphan",
-        "--conflict",
-        "--source",
-        "--directory",
-        "--exclude",
-        "--pathspec-from-file",
-    ]
-)
-"""The same of commands that change the working tree."""
-_CLONE_WITH_VALUE = frozenset(
-    [
-        "-b",
-        "--branch",
-        "-o",
-        "--origin",
-        "-c",
-        "--config",
-        "--depth",
-        "-j",
-        "--jobs",
-        "--filter",
-        "--reference",
-        "-u",
-        "--upload-pack",
-        "--shallow-since",
-        "--separate-git-dir",
-        "--template",
-        "--reference-if-able",
-        "--server-option",
-        "--shallow-exclude",
-        "--bundle-uri",
-    ]
-)
-_PRINTS_LOCAL = frozenset(
-    """
-    status reflog add mv rm commit stash bisect rev-list rev-parse merge-base cherry name-rev describe var version
-    count-objects fsck gc prune init config check-ignore check-attr check-ref-format ls-files hash-object write-tree
-    update-index symbolic-ref column mailmap check-mailmap diff-files maintenance sparse-checkout clean rerere push
-    send-pack update-ref merge-tree merge-file rm stripspace interpret-trailers lfs-status
-    """.split()  # noqa: SIM905 - a table
-)
-"""Commands that print what is known here: states, names, hashes; whatever revisions they are given."""
-_PRINTS_COMMITS = frozenset(
-    """
-    log show diff blame annotate shortlog whatchanged diff-tree diff-index format-patch cat-file ls-tree grep archive
-    range-diff show-branch cherry-pick revert merge rebase checkout switch restore reset branch tag worktree am apply
-    """.split()  # noqa: SIM905 - a table
-)
-_TREE = frozenset({"merge", "rebase", "cherry-pick", "checkout", "switch", "reset", "am", "apply", "restore", "pull"})
-_ALL = frozenset({"--all", "--remotes", "-a", "-r", "-av", "-avv", "-va", "-rv", "-vr", "-ra", "-vva"})
-_MESSAGE = frozenset(
-    {
-        "-m",
-        "--message",
-        "-am",
-        "-F",
-        "--file",
-        "-sm",
-        "-asm",
-        "--trailer",
-        "-C",
-        "-c",
-        "--author",
-        "--date",
-        "-qm",
-        "-aqm",
-        "-qam",
-    }
 )
 
 
@@ -227,10 +142,10 @@ class _Judged:
 
     def _with_value(self) -> frozenset[str]:
         if self._command in ("clone", "fetch", "pull", "submodule"):
-            return _CLONE_WITH_VALUE
-        if self._command in _TREE or self._command == "worktree":
-            return _TREE_WITH_VALUE
-        return _WITH_VALUE | _MESSAGE if self._command in ("commit", "tag", "stash", "notes") else _WITH_VALUE
+            return CLONE_WITH_VALUE
+        if self._command in TREE or self._command == "worktree":
+            return TREE_WITH_VALUE
+        return WITH_VALUE | MESSAGE if self._command in ("commit", "tag", "stash", "notes") else WITH_VALUE
 
     def effect(self) -> GitEffect:
         """Return what the command does."""
@@ -248,7 +163,7 @@ class _Judged:
             "config",
         ):
             return getattr(self, f"_{command.replace('-', '_')}")()  # type: ignore[no-any-return]
-        if command in _TREE:
+        if command in TREE:
             effect = self._changes_tree()
             effect.changes_tree = not effect.restored
             return effect
@@ -263,7 +178,7 @@ class _Judged:
             )
         if command == "commit" and any(word in ("-F", "--file", "-t") for word in self._arguments):
             return GitEffect(all(self._is_path(word) for word in self._values(("-F", "--file", "-t"))))
-        if command in _PRINTS_LOCAL:
+        if command in PRINTS_LOCAL:
             return GitEffect(True)
         if command == "show-ref":
             return GitEffect(bool({"--heads", "--tags", "--branches", "-q", "--verify"} & set(self._options)))
@@ -271,7 +186,7 @@ class _Judged:
             return GitEffect(
                 bool(self._plain) and all(word.startswith(("refs/heads", "refs/tags")) for word in self._plain)
             )
-        if command in _PRINTS_COMMITS:
+        if command in PRINTS_COMMITS:
             return GitEffect(self._commits_are_own())
         return GitEffect(False)
 
@@ -394,7 +309,7 @@ class _Judged:
         )
         if is_making or any(word.startswith("--set-upstream-to") for word in self._options):
             return GitEffect(True)
-        if _ALL & set(self._options) or "--remotes" in self._options:
+        if ALL & set(self._options) or "--remotes" in self._options:
             return GitEffect(False)
         return self._names(
             is_listing=bool({"-l", "--list", "--contains", "--merged", "--no-merged"} & set(self._options))
