@@ -19,6 +19,7 @@ from palazzo.archive.reading import join_spans
 from palazzo.errors import NotFound, UsageError
 from palazzo.model import Micros, Place, Trust
 from palazzo.scope.rooms import slug
+from palazzo.security.display_names import shown_name
 from palazzo.store import diaries, drawers, items, places
 from palazzo.store.database import Connection
 from palazzo.text.names import fold, near, tidy
@@ -163,12 +164,12 @@ def find_agent(connection: Connection, name: str) -> Agent:
     if not there:
         raise NotFound(f"'{wanted}' keeps no diary, and nobody else does yet: 'palazzo diary write' begins one.")
     meant = near_agents(connection, wanted)
-    told = f"Near it: {', '.join(meant)}." if meant else f"There are: {_listed(there)}."
+    told = f"Near it: {', '.join(map(shown_name, meant))}." if meant else f"There are: {_listed(there)}."
     raise NotFound(f"'{wanted}' keeps no diary. {told}")
 
 
 def _listed(names: list[str]) -> str:
-    return f"{', '.join(names[:_MOST_NAMED])}{' and more' if len(names) > _MOST_NAMED else ''}"
+    return f"{', '.join(map(shown_name, names[:_MOST_NAMED]))}{' and more' if len(names) > _MOST_NAMED else ''}"
 
 
 def entries(

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
+_QUOTED_NAME = re.compile(r'"[^"<>\n\[\]]{1,80}"')
 OPEN, CLOSE = "<palazzo-memory>", "</palazzo-memory>"
 _WORD = re.compile(r"zq\d{4}")
 _NAMES = (
@@ -103,8 +104,11 @@ def _text_escapes(text: str) -> Iterator[tuple[str, str]]:
 
 
 def is_fenced(text: str) -> bool:
-    """Whether recorded words in a text that is read as it is stand in a fence, or in JSON."""
-    return not _WORD.search(text) or _parsed(text) is not None or (OPEN in text and CLOSE in text)
+    """Whether recorded words in a text that is read as it is stand in a fence, in JSON, or in a quoted name.
+
+    A refusal names what is near what was asked for, as data: on one line, short, and without quotation marks in it.
+    """
+    return not _WORD.search(_QUOTED_NAME.sub("", text)) or _parsed(text) is not None or (OPEN in text and CLOSE in text)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -6,6 +6,7 @@ from palazzo.errors import NotFound, UsageError
 from palazzo.graph.beliefs import Beliefs, Match
 from palazzo.graph.changing import Change
 from palazzo.graph.conflicting import find_conflicts
+from palazzo.security.display_names import shown_name
 from palazzo.store import entities
 from palazzo.text.names import fold
 
@@ -90,7 +91,7 @@ def known(beliefs: Beliefs, name: str) -> Match:
     """Return the entity that `name` means; NotFound with the names that are near."""
     found = beliefs.find(name)
     if found is None:
-        near = ", ".join(beliefs.near(name))
+        near = ", ".join(map(shown_name, beliefs.near(name)))
         raise NotFound(
             f"Nothing is known about '{name}'. " + (f"Near it: {near}." if near else "'palazzo kg add' adds a fact.")
         )

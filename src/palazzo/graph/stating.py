@@ -14,6 +14,7 @@ from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.changing import Change
 from palazzo.graph.conflicting import contradict, find_conflicts
 from palazzo.model import Micros
+from palazzo.security.display_names import quoted_name
 from palazzo.store import facts, places, predicates
 from palazzo.store.database import Connection
 from palazzo.store.facts import Provenance, Version
@@ -22,6 +23,8 @@ from palazzo.text.times import to_iso
 
 SURE = 1.0
 """Confidence of what is stated without one."""
+_LONGEST_SHOWN = 200
+"""Characters of a fact that a refusal shows."""
 _MOST_NEAR = 5
 
 
@@ -275,4 +278,5 @@ def _meant(beliefs: Beliefs, name: str) -> set[int]:
 
 def _told(beliefs: Beliefs, version: Version) -> str:
     said = Triple(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object), version.wing)
-    return f"'{said}'{f' (ended {to_iso(version.valid_to)})' if version.valid_to is not None else ''}"
+    end = "" if version.valid_to is None else f" (ended {to_iso(version.valid_to)})"
+    return f"{quoted_name(str(said), _LONGEST_SHOWN)}{end}"

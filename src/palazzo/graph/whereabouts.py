@@ -13,6 +13,7 @@ from typing import NamedTuple
 from palazzo.errors import NoSuchPlace, UsageError
 from palazzo.model import Place
 from palazzo.scope.rooms import slug
+from palazzo.security.display_names import shown_place
 from palazzo.store import places
 from palazzo.store.database import Connection
 from palazzo.store.places import RoomRow
@@ -140,7 +141,7 @@ def _near(name: str, names: Iterable[str]) -> list[str]:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _LISTED
-    return f"{', '.join(names[:_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
+    return f"{', '.join(map(shown_place, names[:_LISTED]))}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _no_room(connection: Connection, said: str) -> NoSuchPlace:

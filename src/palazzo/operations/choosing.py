@@ -61,6 +61,7 @@ def of_tag(connection: Connection, tag: str) -> list[str]:
 
 def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
     """Return the row ids of tags; NotFound for one that nothing has, naming some that are in use."""
+    from palazzo.security.display_names import shown_name
     from palazzo.store import tags
 
     plain = [name.strip().lower() for name in names]
@@ -68,7 +69,7 @@ def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
     for name in plain:
         if name not in known:
             used = [tag for tag, _ in tags.live_tags(connection)][:12]
-            there = f"There are: {', '.join(used)}." if used else "Nothing has a tag yet."
+            there = f"There are: {', '.join(map(shown_name, used))}." if used else "Nothing has a tag yet."
             raise NotFound(f"Nothing has the tag '{name}'. {there}")
     return tuple(known[name] for name in plain)
 

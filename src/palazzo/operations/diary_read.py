@@ -10,6 +10,7 @@ from palazzo.errors import UsageError
 from palazzo.operations import past
 from palazzo.operations.diaries import EntryView
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.security.display_names import shown_name
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -72,7 +73,7 @@ def diary_read(context: Context, request: DiaryReadRequest) -> DiaryReadResult:
 
 
 def _nobody(name: str, near: tuple[str, ...]) -> str:
-    told = f" Near it: {', '.join(near)}." if near else ""
+    told = f" Near it: {', '.join(map(shown_name, near))}." if near else ""
     return f"{name} has not written in a diary yet.{told}"
 
 
