@@ -25,9 +25,9 @@ def shown_title(connection: Connection, source: int, title: str) -> str:
 
 def shown_titles(connection: Connection, titles: Mapping[int, str]) -> dict[int, str]:
     """Return the titles to show for sessions, by their sources' rows."""
-    distrusted = outside.sources_that_met(connection, titles)
+    distrusted_sources = outside.sources_that_met(connection, titles)
     return {
-        source: _own_title(connection, source) if source in distrusted or is_of_host(title) else title
+        source: _own_title(connection, source) if source in distrusted_sources or is_of_host(title) else title
         for source, title in titles.items()
     }
 
@@ -43,13 +43,13 @@ def stored_title(connection: Connection, source: int, title: str) -> str:
     return _own_title(connection, source) if is_of_host(title) else title
 
 
-def with_shown_titles(connection: Connection, found: Mapping[int, Source]) -> dict[int, Source]:
+def with_shown_titles(connection: Connection, sources_by_row: Mapping[int, Source]) -> dict[int, Source]:
     """Return sources, by their rows, with the titles that are shown of them."""
-    titles = {row: source.title for row, source in found.items() if source.session_id and source.title}
+    titles = {row: source.title for row, source in sources_by_row.items() if source.session_id and source.title}
     if not titles:
-        return {**found}
-    shown = shown_titles(connection, titles)
-    return {row: replace(source, title=shown.get(row, source.title)) for row, source in found.items()}
+        return {**sources_by_row}
+    titles_to_show = shown_titles(connection, titles)
+    return {row: replace(source, title=titles_to_show.get(row, source.title)) for row, source in sources_by_row.items()}
 
 
 def _own_title(connection: Connection, source: int) -> str:

@@ -84,7 +84,7 @@ DELEGATES: Mapping[str, str] = {
 """The tool by which each host gives work to a sub-agent."""
 
 
-def called(host: str, used: Used) -> tuple[str, Row]:
+def call_of(host: str, used: Used) -> tuple[str, Row]:
     """Return the name and the arguments by which a host calls the tool."""
     if used.tool == "mcp":
         server, tool, query = used.given.split(" ", 2)

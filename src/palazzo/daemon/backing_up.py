@@ -32,9 +32,9 @@ class BackingUp:
             if self._thread.stop.wait(_QUIET):
                 return
         with (
-            self._pool.lease() as opened,
+            self._pool.lease() as palace,
             Context(
-                self._palace, self._palace.parent, self._variables, opened=opened, on_progress=self._thread.heed
+                self._palace, self._palace.parent, self._variables, opened=palace, on_progress=self._thread.heed
             ) as context,
         ):
             if not automatic_backup.is_due(context):

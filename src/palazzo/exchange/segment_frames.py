@@ -47,7 +47,7 @@ def signed_card(content: bytes, signer: Signer) -> bytes:
     return _CARD_FRAME + len(body).to_bytes(_SIZE, "little") + body
 
 
-def read_card(frames: bytes, what: str) -> Card | None:
+def read_card(frames: bytes, subject: str) -> Card | None:
     """Return the card at the end of a segment, if there is one; SegmentRefused where its key did not sign it."""
     size = len(_PROOF_FRAME) + MAC_BYTES
     whole = frames[:-size] if frames[-size:].startswith(_PROOF_FRAME) else frames
@@ -59,15 +59,15 @@ def read_card(frames: bytes, what: str) -> Card | None:
         return None
     card, signature = whole[start : start + length - SIGNATURE_BYTES], whole[-_SIZE - SIGNATURE_BYTES : -_SIZE]
     try:
-        loaded = Card.load(card)
+        decoded_card = Card.load(card)
     except ValueError:
         raise SegmentRefused(
-            f"{what} does not say who wrote it in a way that this Palazzo reads; nothing of it was taken in. "
+            f"{subject} does not say who wrote it in a way that this Palazzo reads; nothing of it was taken in. "
             "Update Palazzo here."
         ) from None
-    if not is_signed(loaded.public, signature, b"segment", content + card):
+    if not is_signed(decoded_card.public, signature, b"segment", content + card):
         raise SegmentRefused(
-            f"{what} is not signed by the key that it names, so somebody changed it; nothing of it was taken in. "
+            f"{subject} is not signed by the key that it names, so somebody changed it; nothing of it was taken in. "
             f"Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on that device."
         )
-    return loaded
+    return decoded_card

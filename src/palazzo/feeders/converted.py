@@ -140,7 +140,7 @@ def convert(path: PurePath, raw: bytes) -> Converted:
         raise Unconvertible(reason)
     from importlib.metadata import version  # here, since who converts nothing need not wait for it
 
-    text, title = _converted(suffix, raw)
+    text, title = _convert_within_limits(suffix, raw)
     if not text:
         reason = "no words in it (pictures of pages, perhaps)" if suffix == ".pdf" else "no words in it"
         raise Unconvertible(reason, is_costly=True)
@@ -149,7 +149,7 @@ def convert(path: PurePath, raw: bytes) -> Converted:
     return Converted(text, title, f"markitdown {version('markitdown')}")
 
 
-def _converted(suffix: str, raw: bytes) -> tuple[str, str]:
+def _convert_within_limits(suffix: str, raw: bytes) -> tuple[str, str]:
     """Return Markdown and title, within what the file and the run may take. Raises Unconvertible."""
     run = _run.get() or _Run()
     if run.failed_seconds >= FAILED_SECONDS:

@@ -62,13 +62,17 @@ class HastyProtocol(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _close_longest_waiting(self) -> None:
-        waiting = [
-            one
-            for one in self.connections
-            if isinstance(one, HastyProtocol) and not one._is_answering and not one.transport.is_closing()
+        idle_connections = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, HastyProtocol)
+            and not connection._is_answering
+            and not connection.transport.is_closing()
         ]
-        for one in sorted(waiting, key=lambda one: one._waits_since)[: max(0, len(waiting) - self.most_waiting)]:
-            one.timeout_keep_alive_handler()
+        for connection in sorted(idle_connections, key=lambda connection: connection._waits_since)[
+            : max(0, len(idle_connections) - self.most_waiting)
+        ]:
+            connection.timeout_keep_alive_handler()
 
     def _wait(self) -> None:
         self._waiting = self.loop.call_later(self.longest_head, self.timeout_keep_alive_handler)

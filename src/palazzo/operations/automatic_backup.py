@@ -29,10 +29,10 @@ def is_due(context: Context) -> bool:
     palace = context.palace_path
     if not context.settings.number("backup.keep") or not context.has_palace:
         return False
-    made = [one.at for one in backups.known(palace) if one.file.parent == directory_of(palace)]
-    if not made:
+    backup_times = [backup.at for backup in backups.known(palace) if backup.file.parent == directory_of(palace)]
+    if not backup_times:
         return not is_empty(context)
-    return context.machine_now - max(made) >= DAY and _written_at(palace) > max(made)
+    return context.machine_now - max(backup_times) >= DAY and _written_at(palace) > max(backup_times)
 
 
 def is_empty(context: Context) -> bool:
@@ -65,19 +65,19 @@ def make(context: Context) -> Path | None:
     if not has_room(palace):
         return None
     target = directory_of(palace)
-    written = backup(context, BackupRequest(target, keep=context.settings.number("backup.keep"))).file
+    backup_file = backup(context, BackupRequest(target, keep=context.settings.number("backup.keep"))).file
     with context.reading().database.snapshot() as connection:
         device = device_of(connection)
-    kept = backups.in_directory(target, device)
+    files = backups.in_directory(target, device)
     bound = context.settings.number("backup.most_mb") * _MB
     removed = []
-    while len(kept) > 1 and sum(one.stat().st_size for one in kept) > bound:
-        removed.append(kept.pop(0))
+    while len(files) > 1 and sum(file.stat().st_size for file in files) > bound:
+        removed.append(files.pop(0))
         backups.take_away(removed[-1])
     if removed:
         with backups.alone(palace):
             backups.forget(palace, removed)
-    return None if written is None else Path(written)
+    return None if backup_file is None else Path(backup_file)
 
 
 def _written_at(palace: Path) -> int:

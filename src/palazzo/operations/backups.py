@@ -103,7 +103,7 @@ def known(palace: Path) -> list[Backup]:
 
 def newest(palace: Path) -> Backup | None:
     """Return the backup that was made last; what restores and repairs have kept is none."""
-    return next((one for one in known(palace) if not is_replaced_palace(palace, one)), None)
+    return next((backup for backup in known(palace) if not is_replaced_palace(palace, backup)), None)
 
 
 def is_replaced_palace(palace: Path, backup: Backup) -> bool:
@@ -178,7 +178,7 @@ def _unlink(files: Iterable[Path]) -> None:
 def _write(palace: Path, kept: list[Backup]) -> None:
     record = _record(palace)
     new = record.with_name(f"{record.name}.new")
-    lines = "".join(json.dumps({"at": one.at, "file": str(one.file)}) + "\n" for one in kept[-_MOST:])
+    lines = "".join(json.dumps({"at": backup.at, "file": str(backup.file)}) + "\n" for backup in kept[-_MOST:])
     try:
         new.write_text(lines, "utf-8")
         new.chmod(0o600)

@@ -256,7 +256,7 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
         done.left,
         backups.cleared,
         backups.away,
-        tuple(map(str, known_exports.known(context.palace_path))),
+        tuple(map(str, known_exports.read_exports(context.palace_path))),
     )
     if request.certificate is not None:
         _write(request.certificate, [asdict(proof) for proof in certificates])
@@ -284,12 +284,12 @@ def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
         config=paths.config_directory(context.variables),
         temporary=Path(tempfile.gettempdir()),
     )
-    beside = [
+    settings_files = [
         traces.Trace(file.parent, glob.escape(file.name + backups.SETTINGS), is_expendable=False)
-        for file in erased_backups.known(context)
+        for file in erased_backups.find_backups(context)
     ]
-    traced = traces.clear(where, known, beside)
-    return proofs, replace(traced, left=(*traced.left, *fetched)), erased_backups.clear(context)
+    traces_left = traces.clear_traces(where, known, settings_files)
+    return proofs, replace(traces_left, left=(*traces_left.left, *fetched)), erased_backups.clear(context)
 
 
 def _write(target: Path, proofs: Sequence[object]) -> None:

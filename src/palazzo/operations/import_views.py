@@ -27,7 +27,7 @@ class KindCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
+class InjectableKind:
     """How many records of a kind hooks may inject at that trust, and the first lines of the first ones."""
 
     what: str
@@ -48,11 +48,11 @@ def speakers(summary: ImportSummary | None) -> tuple[Speaker, ...]:
 def kinds(summary: ImportSummary | None) -> tuple[KindCount, ...]:
     """Return how much there is, by kind and trust."""
     counts = [] if summary is None else sorted(summary.kinds.items())
-    return tuple(KindCount(what, trust, count) for (what, trust), count in counts)
+    return tuple(KindCount(kind, trust, count) for (kind, trust), count in counts)
 
 
-def unasked(summary: ImportSummary | None) -> tuple[Unasked, ...]:
+def injectable_kinds(summary: ImportSummary | None) -> tuple[InjectableKind, ...]:
     """Return what hooks may inject of it."""
-    counts = [] if summary is None else sorted(summary.unasked.items())
+    counts = [] if summary is None else sorted(summary.injectable.items())
     lines = {} if summary is None else summary.lines
-    return tuple(Unasked(what, count, tuple(lines.get(what, ()))) for what, count in counts)
+    return tuple(InjectableKind(kind, count, tuple(lines.get(kind, ()))) for kind, count in counts)

@@ -66,12 +66,12 @@ def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
     """
     from palazzo.operations.tainting import whom_to_believe
 
-    whom = whom_to_believe(context, *_wings_named(request.facts))
+    belief = whom_to_believe(context, *_wings_named(request.facts))
     stated: list[Statement] = []
     failed: list[LineError] = []
     for number, line in _lines(request.facts):
         try:
-            stated.append(_statement(context, line, whom))
+            stated.append(_statement(context, line, belief))
         except UsageError as error:
             failed.append(LineError(number, str(error)))
     counts, ids, conflicts = _add(context, stated)

@@ -89,9 +89,11 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
         replaced = _held_here(context)
         erased = _erase_again(context, staged, palace) if replaced is not None else 0
         parted = _part(context, staged, palace) if replaced is not None else False
-        revoked = _carry_tokens(context, palace, staged, request.keep_tokens)
+        revoked_count = _carry_tokens(context, palace, staged, request.keep_tokens)
         restored = _held(staged)
-        result = RestoreResult(str(file), restored, replaced, None, erased, parted, None, revoked, request.dry_run)
+        result = RestoreResult(
+            str(file), restored, replaced, None, erased, parted, None, revoked_count, request.dry_run
+        )
         if request.dry_run:
             return result
         context.close()
@@ -113,9 +115,9 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
 
 def _latest(palace: Path) -> Path:
     """Return the newest backup that can be seen. Raises UsageError."""
-    for one in backups.known(palace):
-        if one.is_there and not backups.is_replaced_palace(palace, one):
-            return one.file
+    for backup in backups.known(palace):
+        if backup.is_there and not backups.is_replaced_palace(palace, backup):
+            return backup.file
     raise UsageError(f"No backup of {palace} is known that can be seen now. 'palazzo backup --list' lists all.")
 
 
@@ -219,9 +221,9 @@ def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: boo
     from palazzo.store.database import Database
 
     with contextlib.closing(Database(older)) as database, database.transaction() as connection:
-        known = _stored_tokens(newer)
-        tokens.replace(connection, known)
-        return 0 if keeps_unknown else tokens.revoke_all_but(connection, known, context.now)
+        newer_tokens = _stored_tokens(newer)
+        tokens.replace(connection, newer_tokens)
+        return 0 if keeps_unknown else tokens.revoke_all_but(connection, newer_tokens, context.now)
 
 
 def _stored_tokens(palace: Path) -> list[StoredToken]:

@@ -189,5 +189,5 @@ def is_fetching_task(name: str) -> bool:
 
 
 def _task_words(name: str) -> list[str]:
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name[:400])
-    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
+    spaced_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name[:400])
+    return [word for word in re.split(r"[^a-z0-9]+", spaced_name.lower()) if word]

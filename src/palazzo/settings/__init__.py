@@ -80,9 +80,9 @@ def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) ->
     problems: list[str] = []
     by_file: list[str] = []
     for source in sources:
-        found = [*source.problems, *filter(None, (_apply(values, source, said) for said in source.said))]
-        problems += found
-        by_file += _in_one_line(found)
+        source_problems = [*source.problems, *filter(None, (_apply(values, source, entry) for entry in source.said))]
+        problems += source_problems
+        by_file += _in_one_line(source_problems)
     return Settings(values, tuple(problems), tuple(by_file))
 
 

@@ -32,7 +32,7 @@ MarkKind = Literal[
     "met", "quoted", "snippet", "tainted", "fetched", "awaited", "gave", "reported", "works", "made", "local", "own"
 ]
 _SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
-_MET = "kind IN ('met', 'quoted')"
+_UNTRUSTED_MARKS = "kind IN ('met', 'quoted')"
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
 
 
@@ -70,14 +70,14 @@ class Beginnings(NamedTuple):
 
 def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, Beginnings]:
     """Return by item where parts begin that are believed otherwise than the row says."""
-    found: dict[int, Beginnings] = {}
+    beginnings_by_item: dict[int, Beginnings] = {}
     for mark in of_items(connection, rows):
-        known = found.get(mark.item, Beginnings())
+        item_beginnings = beginnings_by_item.get(mark.item, Beginnings())
         if mark.kind in ("met", "tainted"):
-            found[mark.item] = known._replace(outside=known.outside | {mark.start})
+            beginnings_by_item[mark.item] = item_beginnings._replace(outside=item_beginnings.outside | {mark.start})
         elif mark.kind == "local":
-            found[mark.item] = known._replace(local=known.local | {mark.start})
-    return found
+            beginnings_by_item[mark.item] = item_beginnings._replace(local=item_beginnings.local | {mark.start})
+    return beginnings_by_item
 
 
 def replace(connection: Connection, source: int, there: Collection[Mark], wanted: Collection[Mark]) -> None:
@@ -95,7 +95,7 @@ def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high
     """Whether words from outside came into a thread, in [low, high) of its ordinals."""
     rows = connection.execute(
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
-        f" AND o.{_MET} AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
+        f" AND o.{_UNTRUSTED_MARKS} AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
         (thread.source, thread.name, low, high),
     )
     return next(iter(rows), None) is not None
@@ -115,7 +115,7 @@ def sources_that_met(connection: Connection, sources: Iterable[int]) -> set[int]
     """Return those of the sources into which words from outside came."""
     rows = connection.execute(
         "SELECT value FROM json_each(?) AS asked WHERE EXISTS (SELECT 1 FROM outside WHERE source = asked.value"
-        f" AND {_MET})",
+        f" AND {_UNTRUSTED_MARKS})",
         (json.dumps([*sources]),),
     )
     return {int(row) for (row,) in rows}
@@ -125,7 +125,7 @@ def first_met(connection: Connection, thread: Thread) -> int | None:
     """Return the ordinal at which words from outside first came into a thread."""
     rows = connection.execute(
         "SELECT min(i.ordinal) FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
-        f" AND o.{_MET} AND i.thread = ?",
+        f" AND o.{_UNTRUSTED_MARKS} AND i.thread = ?",
         thread,
     )
     (first,) = next(iter(rows))
@@ -136,7 +136,7 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
     """Whether words from outside are among the rows before `ordinal` that a source repeats from others."""
     rows = connection.execute(
         "SELECT 1 FROM repetition r CROSS JOIN outside o ON o.item = r.item WHERE r.source = ? AND r.ordinal < ?"
-        f" AND o.{_MET} LIMIT 1",
+        f" AND o.{_UNTRUSTED_MARKS} LIMIT 1",
         (source, ordinal),
     )
     return next(iter(rows), None) is not None
@@ -144,7 +144,7 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
 
 def met_in(connection: Connection, threads: Iterable[Thread], since: int, until: int = _AFTER_ALL) -> bool:
     """Whether words from outside came into one of the threads in [since, until] of their time."""
-    return any(_is_marked(connection, _MET, thread, since, until) for thread in threads)
+    return any(_is_marked(connection, _UNTRUSTED_MARKS, thread, since, until) for thread in threads)
 
 
 def has_given(connection: Connection, thread: Thread, since: Micros, until: Micros) -> bool:
@@ -192,12 +192,12 @@ def has_own_call(connection: Connection, item: int, start: int) -> bool:
     return next(iter(rows), None) is not None
 
 
-def is_awaited(connection: Connection, thread: Thread, name: bytes, before: int) -> bool:
+def is_awaited(connection: Connection, thread: Thread, name: bytes, ordinal: int) -> bool:
     """Whether a call of that name's hash, before that ordinal of a thread, looked into a file from outside."""
     rows = connection.execute(
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.name = ? AND o.name <> x''"
         " AND o.kind = 'awaited' AND o.source = ? AND i.thread = ? AND i.ordinal < ?",
-        (name, thread.source, thread.name, before),
+        (name, thread.source, thread.name, ordinal),
     )
     return next(iter(rows), None) is not None
 

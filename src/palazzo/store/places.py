@@ -243,13 +243,13 @@ def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
         " WHERE EXISTS (SELECT 1 FROM brought)",
         (IMPORT_OF_EXPORT,),
     )
-    left: dict[bool, set[int]] = {True: set(), False: set()}
+    rooms: dict[bool, set[int]] = {True: set(), False: set()}
     wings: dict[bool, set[int]] = {True: set(), False: set()}
     for wing, room, count, count_brought in rows:
         is_left = 0 < count == count_brought
-        left[is_left].add(int(room))
+        rooms[is_left].add(int(room))
         wings[is_left].add(int(wing))
-    return wings[True] - wings[False], left[True]
+    return wings[True] - wings[False], rooms[True]
 
 
 def wings(connection: Connection) -> dict[int, str]:

@@ -24,7 +24,7 @@ PREFIX = "palazzo_"
 """How every token begins, so that those who look for leaked secrets know it (`security/token_forms`)."""
 _BYTES = 32
 
-_STORED = "uid, name, scope, hash, created_at, revoked_at"
+_STORED_COLUMNS = "uid, name, scope, hash, created_at, revoked_at"
 StoredToken = tuple[bytes, str, str, bytes, int, int | None]
 """The columns of `_STORED`."""
 _SELECT = "SELECT uid, name, scope, created_at, revoked_at FROM token"
@@ -73,21 +73,21 @@ def revoke(connection: Connection, uid: str, at: Micros) -> None:
 
 def stored_rows(connection: Connection) -> list[StoredToken]:
     """Return all tokens as they are stored, to be carried into another palace by `replace`."""
-    return [tuple(row) for row in connection.execute(f"SELECT {_STORED} FROM token ORDER BY id")]
+    return [tuple(row) for row in connection.execute(f"SELECT {_STORED_COLUMNS} FROM token ORDER BY id")]
 
 
 def replace(connection: Connection, rows: list[StoredToken]) -> None:
     """Put these tokens, as another palace stores them, in the place of those that have their ids or their secrets."""
     for uid, _, _, secret_hash, _, _ in rows:
         connection.execute("DELETE FROM token WHERE uid = ? OR hash = ?", (uid, secret_hash))
-    connection.executemany(f"INSERT INTO token({_STORED}) VALUES(?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany(f"INSERT INTO token({_STORED_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", rows)
 
 
-def revoke_all_but(connection: Connection, known: list[StoredToken], at: Micros) -> int:
+def revoke_all_but(connection: Connection, kept_tokens: list[StoredToken], at: Micros) -> int:
     """Revoke the good tokens that are not among these; return how many."""
-    known_uids = {row[0] for row in known}
-    unknown = [token for token in tokens(connection) if bytes.fromhex(token.uid) not in known_uids]
-    good = [token for token in unknown if token.revoked_at is None]
+    known_uids = {row[0] for row in kept_tokens}
+    other_tokens = [token for token in tokens(connection) if bytes.fromhex(token.uid) not in known_uids]
+    good = [token for token in other_tokens if token.revoked_at is None]
     for token in good:
         revoke(connection, token.uid, at)
     return len(good)

@@ -66,7 +66,7 @@ def people(page: Page) -> Iterator[Mention]:
         start = match.start()
         if page.is_code(start) or _is_quoted(page.text, match):
             continue
-        preceding, following_text = page.text[max(0, start - 30) : start], page.text[match.end(1) : match.end(1) + 40]
+        text_before, following_text = page.text[max(0, start - 30) : start], page.text[match.end(1) : match.end(1) + 40]
         whole = Mention(match[0], "person", start, match.end())
         if first in known.GIVEN_NAMES:
             yield whole if rest and not _is_word(rest.strip()) else found(match, "person", 1)
@@ -81,7 +81,9 @@ def people(page: Page) -> Iterator[Mention]:
             elif (
                 _AFTER_PERSON.match(following_text) and not re.match(r" (?:has been|will look|and I)", following_text)
             ) or (
-                re.search(r"(?:the new (?:guy|girl|colleague), |\b(?:bed|thanks|hey|hi|ask|tell|ping),? )$", preceding)
+                re.search(
+                    r"(?:the new (?:guy|girl|colleague), |\b(?:bed|thanks|hey|hi|ask|tell|ping),? )$", text_before
+                )
                 and re.match(r"[.,!?:)]|$", following_text)
             ):
                 yield found(match, "person", 1)

@@ -66,17 +66,17 @@ def packages(page: Page) -> Iterator[Mention]:
             yield found(match, "package", group)
     for match in _WORD.finditer(page.rest):
         name = match[0]
-        preceding, following_text = (
+        text_before, following_text = (
             page.text[max(0, match.start() - 24) : match.start()],
             page.text[match.end() : match.end() + 40],
         )
         if name in known.PACKAGES or (
-            name.lower() in known.PACKAGES and name[1:].islower() and "_" not in name and preceding
+            name.lower() in known.PACKAGES and name[1:].islower() and "_" not in name and text_before
         ):
             if not following_text.startswith(("(", "/", "::")):
                 yield found(match, "package")
         elif name in known.AMBIGUOUS and (
-            _PACKAGE_CUE_BEFORE.search(preceding) or _PACKAGE_CUE_AFTER.match(following_text)
+            _PACKAGE_CUE_BEFORE.search(text_before) or _PACKAGE_CUE_AFTER.match(following_text)
         ):
             yield found(match, "package")
 
@@ -110,7 +110,7 @@ def products(page: Page) -> Iterator[Mention]:
     yield from (found(match, "product") for match in _PHRASE.finditer(page.rest))
     for match in _WORD.finditer(page.rest):
         name = match[0]
-        preceding, following_text = (
+        text_before, following_text = (
             page.text[max(0, match.start() - 30) : match.start()],
             page.text[match.end() : match.end() + 40],
         )
@@ -120,7 +120,7 @@ def products(page: Page) -> Iterator[Mention]:
         elif "-" in name and name.split("-")[0] in known.PRODUCTS and not page.is_code(match.start()):
             first = name.split("-")[0]
             yield Mention(first, "product", match.start(), match.start() + len(first))
-        elif name in known.CUED_PRODUCTS and _is_cued(name, preceding, following_text):
+        elif name in known.CUED_PRODUCTS and _is_cued(name, text_before, following_text):
             yield found(match, "product")
 
 
