@@ -141,7 +141,7 @@ def _stand_in(link_hash: bytes) -> bytes:
 
 
 def is_lost(link: Link) -> bool:
-    """Whether a page that was damaged held a link, and nothing tells any more what it was."""
+    """Whether a link was lost on a damaged page and cannot be computed again."""
     return link.absent == links.LOST_BODY and link.digest == BLIND
 
 

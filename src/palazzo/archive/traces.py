@@ -56,9 +56,9 @@ def traces(where: Places) -> Iterator[Trace]:
 
 
 def clear_traces(places: Places, finder: Finder, extra_traces: Iterable[Trace] = ()) -> Traced:
-    """Remove what holds any of the `known` words and is expendable; return what held some.
+    """Remove expendable files that hold words of the `finder`; return all files that held some.
 
-    `also` are files that lie elsewhere.
+    `extra_traces` are files in other places.
     """
     removed: list[str] = []
     left: list[str] = []

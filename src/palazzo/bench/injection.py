@@ -158,7 +158,7 @@ def _git(palace: Served, project: Path, *arguments: str, author: str = "") -> No
 
 
 def _happen(palace: Served, session: Session, step: Step) -> None:
-    """Let a step happen in the project, and its host write it down."""
+    """Carry out a step in the project, and let its host record it."""
     if isinstance(step, FilesStep):
         _write_files(session.project, step.files)
         if step.author:
@@ -194,7 +194,7 @@ def _write(session: Session, agent: Agent, step: Wrote) -> None:
 
 
 def _type(palace: Served, session: Session, step: CommandStep) -> None:
-    """Run a command of Palazzo's in the agent's shell, and let its host write down what it printed."""
+    """Run a command of Palazzo in the agent's shell, and let its host record the output."""
     ran = palace.run(session.host, session.project, session.session, *step.arguments)
     session.add(Used("shell", shlex.join(("palazzo", *step.arguments)), ran.stdout + ran.stderr, ran.returncode != 0))
 
@@ -228,7 +228,7 @@ def _asked(here: Served, host: str, case: Case, project: Path, session: Session)
 
 
 def unasked_by_tools(agent: Agent, case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the answer of each tool that tells something which its caller did not name."""
+    """Yield the answer of each tool that returns content which its caller did not name."""
     yield "wake_up", agent.use("wake_up")
     yield "proactive_context", agent.use("proactive_context", context=f"{case.later.works} {case.later.asks}")
 

@@ -71,7 +71,7 @@ def import_(screen: Screen, result: ImportResult) -> None:
 
 
 def _speakers(screen: Screen, result: ImportResult) -> None:
-    """Show who says what of it, and what hooks may inject."""
+    """Show the speakers of the import, and the records that hooks may inject."""
     if result.speakers:
         names = ", ".join(f"{speaker.name} ({speaker.count:,})" for speaker in result.speakers)
         screen.say(("said by  ", "dim"), names)

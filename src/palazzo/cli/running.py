@@ -68,7 +68,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
 
 
 def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
-    """Ask a person at a terminal whether to begin a new palace where one is gone; raise `error` unless they say so."""
+    """Ask a person at a terminal whether to create a new palace in place of a missing one; raise `error` if not."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise error
     from palazzo.cli.asking import Declined, confirm
@@ -84,7 +84,7 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
 
 
 def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
-    """A damaged page may hold anything where a text or a number should be: what comes of that is no bug."""
+    """Return the error that explains a damaged palace; None if it is sound. An error from damage is no bug."""
     from palazzo.operations import damage
 
     with Context(palace=common.palace) as context:

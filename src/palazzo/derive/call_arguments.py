@@ -1,4 +1,4 @@
-"""The arguments of a tool's call, out of the text as readers of histories render it. Pure.
+"""The arguments of a tool's call, parsed from the text that readers of histories make of it. Pure.
 
 Rendered text can be read in more than one way where an argument has several lines. What may be a part of a command then
 counts as one: a line too many makes a command less trusted, never more.
@@ -25,7 +25,7 @@ _LONGEST = 262_144
 
 
 def arguments_of(tool: str, words: str) -> dict[str, object]:
-    """Return the arguments of a call of `tool`, rendered as `words`: of a shell its command and its directory."""
+    """Return the arguments of a call of `tool`, rendered as `words`; for a shell, its command and its directory."""
     words = words[:_LONGEST]
     return _shell_arguments(words) if is_shell(tool) else _fields(words)
 
@@ -62,7 +62,7 @@ def _shell_arguments(words: str) -> dict[str, object]:
 
 
 def _fields(words: str) -> dict[str, object]:
-    """Every value that stands behind a key at the beginning of a line, as a list."""
+    """Return the values of each key at the beginning of a line, as a list."""
     arguments: dict[str, object] = {}
     fields = list(_FIELD.finditer(words))
     for n, field in enumerate(fields):

@@ -112,7 +112,7 @@ def belief(item: CutItem, part: Part) -> Belief:
 
 
 QUOTED_ROLE = "quoted"
-"""Who speaks in a drawer of what a person quotes: not the person."""
+"""The role of a drawer of quoted text: its words are not the person's."""
 _QUOTED_BELIEF = Belief("external", "tool", is_quoted=True)
 
 
@@ -281,7 +281,7 @@ def _said(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
 def _with_quotations(
     start: int, end: int, person_belief: Belief, quotations: Sequence[Quotation]
 ) -> Iterator[tuple[int, int, Belief]]:
-    """Yield a stretch in pieces: what the person says, and what the person quotes."""
+    """Yield a stretch in pieces: the person's own words, and quoted words."""
     at = start
     for quotation in quotations:
         low, high = max(at, quotation.start), min(end, quotation.end)

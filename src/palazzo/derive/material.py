@@ -38,7 +38,7 @@ def load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], Ac
 
 
 def add_marks(cut_items: Sequence[CutItem], beginnings: Mapping[int, Beginnings]) -> list[CutItem]:
-    """Return the items with where what is from outside begins in them, and where what is local after all does."""
+    """Return the items with the starts of their untrusted parts, and of the parts that are local after all."""
     return [
         replace(item, outside=beginnings[item.row].outside, local=beginnings[item.row].local)
         if item.row in beginnings
@@ -114,7 +114,7 @@ def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
 
 
 def rows_before(connection: Connection, thread: Thread, ordinal: int) -> Iterator[int]:
-    """Yield the row ids of what was said in a thread before the ordinal, the last first."""
+    """Yield the row ids of a thread's messages before the ordinal, the last first."""
     rows = connection.execute(
         "SELECT id FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message' AND standing = 'said'"
         " ORDER BY ordinal DESC, recorded_at DESC, uid DESC",

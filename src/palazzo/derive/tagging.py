@@ -10,7 +10,7 @@ import re
 ERROR = "error"
 """The tag of a tool's output that reports an error."""
 QUOTED_TAG = "said:quoted"
-"""The tag of what a person quotes, pastes or fences: somebody else's words in the person's message."""
+"""The tag of text that a person quotes, pastes or fences: somebody else's words in the person's message."""
 _BRANCH, _TYPE = "branch:", "type:"
 _SUFFIX = re.compile(r"[^./\\]\.([A-Za-z0-9]{1,10})\Z")
 

@@ -181,7 +181,7 @@ def _variants(connection: Connection) -> Finding:
 
 
 def _provenance(connection: Connection) -> Finding:
-    """Name what was refused of remotes, and words that nobody who may has erased. Nothing here is damaged by it."""
+    """Report segments that were refused, and words that were lost without a known erasure. Neither is damage."""
     problems = [f"remote '{refusal.remote}': {refusal.reason}" for refusal in sync_devices.refusals(connection)]
     unproven = [uid.hex() for uid in sync_devices.unproven(connection)]
     if unproven:

@@ -1,6 +1,6 @@
-"""What an import brings, before anything of it is written: who speaks, at which trust, and what hooks would inject.
+"""A summary of an import before it is written: its speakers, their trust, and the records that hooks may inject.
 
-Both kinds of import feed it: records of an export, and what the reader of another memory's store yields.
+Both kinds of import use it: records of an export, and records that the reader of another memory's store yields.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Brings = TypeVar("Brings", Record, Brought)
 
 @dataclass(slots=True)
 class ImportSummary:
-    """Counts by speaker, by kind and trust, and of what would be injected unasked; with its first lines."""
+    """Counts by speaker, by kind and trust, and of injectable records; with the first lines of these."""
 
     speakers: Counter[str] = field(default_factory=Counter)
     kinds: Counter[tuple[str, Trust]] = field(default_factory=Counter)

@@ -28,12 +28,12 @@ from palazzo.store.sync_devices import DeviceRow
 _FORMAT, _VERSION = "palazzo key", 1
 _LARGEST = 64 * 1024
 _MOST_DEVICES = 20
-"""Devices that a key file names: with more than some 4,000 bytes an older Palazzo cannot read it."""
+"""How many devices a key file names: an older Palazzo cannot read one of more than some 4,000 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What devices of one palace have in common: its id (hex), and the key of its marks and tombstones.
+    """The secrets that a palace's devices share: its id (hex), and the key of its marks and tombstones.
 
     A key file also holds an invitation for the device that joins, and the devices that it is to trust. `devices` is
     None in a file of an older Palazzo.

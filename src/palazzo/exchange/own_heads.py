@@ -1,4 +1,4 @@
-"""The head of this device on a remote: the one that this palace put there, or one that somebody put in its place."""
+"""The head of this device on a remote: the one that this palace wrote, or one that somebody put in its place."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from palazzo.store.database import Database
 from palazzo.store.syncing import RemoteRow, Seen
 
 PENDING = b""
-"""Stands in `sync_seen` for the device whose head is about to be seen: this one."""
+"""The key in `sync_seen` of this device's next head, while a push makes it visible."""
 
 
 def own_head(database: Database, remote: RemoteRow, device: bytes, remote_state: There, address: str) -> Head | None:
-    """This device's head on a remote, which this palace put there; None where it never put one."""
+    """Return the head of this device that this palace wrote to a remote; None if it never wrote one."""
     with database.snapshot() as connection:
         seen_heads = syncing.seen(connection, remote.row)
     head = remote_state.heads.get(device.hex())
     last_own, pending = seen_heads.get(device), seen_heads.get(PENDING)
-    if head is not None and pending is not None and _is(head, pending):  # killed after others could see it
+    if head is not None and pending is not None and _is(head, pending):  # the push was killed after it was visible
         with database.transaction() as connection:
             syncing.note_seen(connection, remote.row, device, pending)
         return head
     if head is not None and last_own is not None and _is(head, last_own):
         return head
     expected = None if last_own is None else Head(device.hex(), last_own.epoch, last_own.n, last_own.hash, last_own.at)
-    if device.hex() not in remote_state.damaged:  # a damaged one is written anew
+    if device.hex() not in remote_state.damaged:  # a damaged head is written again
         refuse_other(address, device.hex(), head, expected)
     return expected
 
@@ -35,7 +35,7 @@ def own_head(database: Database, remote: RemoteRow, device: bytes, remote_state:
 def forged_head(
     database: Database, remote: RemoteRow, transport: Remote, device: bytes, remote_state: There, cipher: Sealing | None
 ) -> Head | None:
-    """Return the head that somebody without this device's key put in place of its own, if anybody did."""
+    """Return the head with which somebody without this device's key replaced its own; None if nobody did."""
     with database.snapshot() as connection:
         seen_heads = syncing.seen(connection, remote.row)
     head, last_own, pending = remote_state.heads.get(device.hex()), seen_heads.get(device), seen_heads.get(PENDING)
@@ -60,7 +60,7 @@ def is_forged(database: Database, transport: Remote, device: bytes, head: Head, 
 
 
 def last_head(database: Database, remote: RemoteRow, device: bytes) -> Head | None:
-    """Return the head that this palace put on a remote last, as far as it knows."""
+    """Return the last head that this palace recorded for a remote."""
     with database.snapshot() as connection:
         last_own = syncing.seen(connection, remote.row).get(device)
     return None if last_own is None else Head(device.hex(), last_own.epoch, last_own.n, last_own.hash, last_own.at)

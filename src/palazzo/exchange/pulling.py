@@ -71,13 +71,13 @@ class Pulled:
         self.variants |= report.variants
 
     def refuse(self, device: str, reason: str) -> None:
-        """Note why nothing, or not all, of a device was taken in."""
+        """Record why a device's segments, or some of its records, were refused."""
         self.behind[device] = self.refusals[device] = reason
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A segment that was read: its records, the lines that they stood in, and what of it its device may write."""
+    """A segment that was read: its records, their lines, and the records that its device may write."""
 
     opened: Opened
     records: tuple[Record, ...]
@@ -130,7 +130,7 @@ def pull(
         for segment in stream:
             progress("segments", outcome.segments, total)
             merger.take(segment)
-        heads = _take_admitted(heads, register, outcome)  # others may have said meanwhile that these may write
+        heads = _take_admitted(heads, register, outcome)  # other devices may have given these the right to write
     merger.finish()
     if merger.has_unlinked:
         with database.transaction() as connection:
@@ -154,12 +154,12 @@ def _heed_heads(
     key: bytes,
     register: DeviceRegister,
 ) -> None:
-    """Learn first what devices that may do everything say of the others: nothing of a removed one is to come in."""
+    """Read the cards of fully trusted devices first, so that nothing of a removed device is accepted."""
     for head in heads:
         uid = bytes.fromhex(head.device)
         if last_read.get(head.device) == head.name or register.may(uid) != FULL or not register.rows[uid].public_key:
             continue
-        with contextlib.suppress(SegmentUnreadable):  # it is told where its segments are read in order
+        with contextlib.suppress(SegmentUnreadable):  # the reading in order reports it
             content = transport.read(head.device, head.name)
             segment = segments.read(content, head.name, head.device, palace, cipher, key)
             if register.is_proven(segment):
@@ -171,11 +171,11 @@ _REPLACED_HEAD = (
     "taken in, and the next push tells all anew. Look who can write to the remote."
 )
 _MOST_REFUSALS = 20
-"""Refusals that are remembered of one remote: whoever can write to it can add devices without end."""
+"""How many refusals of one remote are stored: whoever can write to it can add any number of devices."""
 
 
 def _take_admitted(heads: Iterable[Head], register: DeviceRegister, outcome: Pulled) -> list[Head]:
-    """Return the devices that were refused and may write by now, and forget that they were refused."""
+    """Return refused devices that may write now, and delete their refusals."""
     admitted_heads = [
         head
         for head in heads
@@ -192,7 +192,7 @@ def _take_admitted(heads: Iterable[Head], register: DeviceRegister, outcome: Pul
 def _note_withheld(
     connection: Connection, remote: RemoteRow, remote_state: There, register: DeviceRegister, outcome: Pulled
 ) -> None:
-    """Name the devices that others have read further than the remote goes now, and who removed this device."""
+    """Report devices that others have read further than the remote now reaches, and who removed this device."""
     seen_heads = syncing.seen(connection, remote.row)
     for uid, claim in sync_devices.claims(connection, remote.row).items():
         head = remote_state.heads.get(uid.hex())
@@ -358,7 +358,7 @@ class _Taking:
         return report.missing.total()
 
     def _refuse(self, device: str, may: Right, refused_counts: Counter[str]) -> None:
-        """Name what a device told that it may not."""
+        """Report the records that a device had no right to write."""
         kinds = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in sorted(refused_counts.items()) if n)
         if kinds:
             device_name = self._register.describe(bytes.fromhex(device))

@@ -73,7 +73,7 @@ class _Bookkeeping:
 
 
 _TELL_THEIR_OWN = ("change", "erase")
-"""Devices that others take the chain of a device from. What came from one that may do less is told by this one."""
+"""The rights of devices whose own chains others accept. This device pushes the records of devices with fewer rights."""
 
 
 def push(
@@ -171,7 +171,7 @@ def _signer(database: Database, remote: RemoteRow, device: bytes, device_name: s
 
 
 def _hash_decisions(connection: Connection, device: bytes) -> tuple[bytes, bytes] | None:
-    """By what the person's decisions about devices are known in `sync_sent`, and their hash; None without any."""
+    """Return the key in `sync_sent` of the user's decisions about devices, and their hash; None without decisions."""
     decisions = device_register.local_decisions(connection, device)
     if not decisions:
         return None
@@ -188,7 +188,7 @@ def _segments(
     signer: Signer | None,
     is_decided: bool,
 ) -> Iterator[Segment]:
-    """Each batch is a segment: what it holds belongs together. What was decided about devices needs one, too."""
+    """Yield a segment for each batch, so that its records stay together; one also for new decisions about devices."""
     is_empty = True
     for lines in batches:
         for segment in segments.write(lines, series, clock, sealing, key, signer):
@@ -198,7 +198,7 @@ def _segments(
             done.epoch = segment.header.epoch
             is_empty = False
             yield segment
-    if is_empty and (series.last is None or is_decided):  # an epoch of no records needs a segment that says so
+    if is_empty and (series.last is None or is_decided):  # an epoch without records needs a segment, too
         for segment in segments.write((), series, clock, sealing, key, signer, at_least_one=True):
             done.epoch = segment.header.epoch
             yield segment

@@ -1,8 +1,8 @@
-"""What stands behind the compressed lines of a segment: the signed card of its device, and the proof of the palace.
+"""The frames after the compressed lines of a segment: the signed card of its device, and the palace's proof.
 
     lines (zstd) | card, signature, their size | keyed hash of all before
 
-Both are skippable frames of zstd, which a Palazzo that does not know them passes over.
+Both are skippable frames of zstd: an older Palazzo ignores them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from palazzo.exchange.device_cards import LARGEST_CARD, Card, Signer
 from palazzo.security.device_keys import SIGNATURE_BYTES, is_signed
 
 _PROOF_FRAME = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
-"""The header of a skippable frame of zstd, which holds the proof: a Palazzo that knows no proofs reads the rest."""
+"""The header of a skippable frame of zstd, which holds the proof: an older Palazzo reads the rest."""
 
 
 def proof_frame(frames: bytes, key: bytes) -> bytes:
-    """Return the frame that proves that somebody with the palace's key wrote these."""
+    """Return the frame that proves that somebody with the palace's key wrote these frames."""
     return _PROOF_FRAME + _proof(frames, key).mac
 
 
@@ -28,7 +28,7 @@ def _proof(frames: bytes, key: bytes) -> Proof:
 
 
 def has_proof(frames: bytes, key: bytes) -> bool:
-    """Whether the last frame proves that somebody with the palace's key wrote those before it."""
+    """Whether the last frame proves that somebody with the palace's key wrote the frames before it."""
     size = len(_PROOF_FRAME) + MAC_BYTES
     content, frame = frames[:-size], frames[-size:]
     return frame.startswith(_PROOF_FRAME) and _proof(content, key).proves(frame.removeprefix(_PROOF_FRAME))
@@ -40,7 +40,7 @@ _SIZE = 4
 
 
 def signed_card(content: bytes, signer: Signer) -> bytes:
-    """Return the frame that says who wrote `content`, signed."""
+    """Return the signed frame that names the writer of `content`."""
     card = signer.card.dump()
     body = card + signer.key.sign(b"segment", content + card)
     body += len(body).to_bytes(_SIZE, "little")
@@ -48,7 +48,7 @@ def signed_card(content: bytes, signer: Signer) -> bytes:
 
 
 def read_card(frames: bytes, subject: str) -> Card | None:
-    """Return the card at the end of a segment, if there is one; SegmentRefused where its key did not sign it."""
+    """Return the card at the end of a segment, if there is one. Raises SegmentRefused if its key did not sign it."""
     size = len(_PROOF_FRAME) + MAC_BYTES
     whole = frames[:-size] if frames[-size:].startswith(_PROOF_FRAME) else frames
     length = int.from_bytes(whole[-_SIZE:], "little")

@@ -107,7 +107,7 @@ class Segment:
 class Opened:
     """A segment that was read: lines without their newline.
 
-    `card` is what its device says of itself, proven by the signature of the key in it; None where nobody signed.
+    `card` is the device's card, proven by the signature of the key in it; None if the segment is not signed.
     """
 
     header: Header
@@ -120,7 +120,7 @@ class Judge(Protocol):
     """Decides whether segments come from a device that may write."""
 
     def is_proven(self, segment: Opened) -> bool:
-        """Whether a segment is its device's; False where only a later one can show that. Raises SegmentRefused."""
+        """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
         ...
 
 

@@ -166,7 +166,7 @@ async def _of_nothing(error: PalaceMissing, asked: Asked) -> Any:
 
 
 def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None, host: str = "") -> Surroundings:
-    """Return the surroundings of a call, with the client's host, and the session that the call names if it does."""
+    """Return the surroundings of a call, with the client's host, and the call's session if it names one."""
     turn = (meta or {}).get(_TURN)
     session = turn.get("session_id") if isinstance(turn, Mapping) else None
     call_variables = {HOST: host, SESSION: session if isinstance(session, str) else ""}

@@ -39,7 +39,7 @@ LINGER = 1.0
 """Seconds for which the rest of a refused body is read and thrown away, so that its sender gets to read why."""
 _LINGER_BYTES = 32_000_000
 MOST_LINGERING = 16
-"""Refused bodies that are thrown away at once; who sends more of them is cut off."""
+"""How many refused bodies are skipped at the same time. Further senders are disconnected."""
 
 _INVALID_REQUEST = -32600
 
@@ -48,7 +48,7 @@ class Tokens(Protocol):
     """Knows who may come in."""
 
     async def grant_of(self, secret: str) -> Grant | None:
-        """Return what the bearer of this secret may do; None for nothing. PalazzoError: not known."""
+        """Return the grant of a secret's bearer; None without one. Raises PalazzoError if it cannot be read."""
         ...
 
 
@@ -98,7 +98,7 @@ class Guard:
                 await self._refuse(refused, scope, body, send)
                 return
             except _Gone:
-                return  # what there is of it is not passed on: half a body may look like a whole one
+                return  # an incomplete body is not passed on: it may look like a complete one
             answer = _Answer(send)
             async with self._while_good(secret, answer):
                 try:

@@ -40,7 +40,7 @@ class PalaceTokens:
         )
 
     async def grant_of(self, secret: str) -> Grant | None:
-        """Return what the bearer of this secret may do; None for a secret of no good token."""
+        """Return the grant of a secret's bearer; None if no valid token has this secret."""
         return await anyio.to_thread.run_sync(self._read_grant, secret)
 
     def _read_grant(self, secret: str) -> Grant | None:

@@ -69,7 +69,7 @@ def named(directory: Path, device: str, at: Micros) -> Path:
 
 
 def kept_name(palace: Path, at: Micros, why: Literal["before-restore", "damaged"] = "before-restore") -> Path:
-    """Return the name for what a restore or a repair replaces."""
+    """Return the file name for a palace that a restore or a repair replaces."""
     stem = f"{palace.name}.{why}-{_moment(at)}"
     names = (stem, *(f"{stem}-{n}" for n in range(2, 1000)))
     return next(palace.with_name(name) for name in names if not palace.with_name(name).exists())
@@ -102,12 +102,12 @@ def known(palace: Path) -> list[Backup]:
 
 
 def newest(palace: Path) -> Backup | None:
-    """Return the backup that was made last; what restores and repairs have kept is none."""
+    """Return the newest backup; a palace that a restore or a repair replaced does not count."""
     return next((backup for backup in known(palace) if not is_replaced_palace(palace, backup)), None)
 
 
 def is_replaced_palace(palace: Path, backup: Backup) -> bool:
-    """Whether a file is what a restore or a repair has replaced, and no backup."""
+    """Whether a file is a palace that a restore or a repair replaced, not a backup."""
     return backup.file.name.startswith((f"{palace.name}.before-restore-", f"{palace.name}.damaged-"))
 
 

@@ -101,7 +101,7 @@ def checkpoint(context: Context, request: CheckpointRequest) -> CheckpointResult
 
 
 def _wings_named(document: str) -> tuple[str, ...]:
-    """The wings that the parts of a document name; what is wrong with it is said when it is saved."""
+    """Return the wings that the parts of a document name; `save` reports errors in the document."""
     from palazzo.operations import checkpoint_document
 
     document_parts = checkpoint_document.parts(document)

@@ -121,7 +121,7 @@ class Context:
         return palace
 
     def check_palace_path(self) -> None:
-        """Raise where the path holds something that is no file, or a palace that was there before is gone."""
+        """Raise if the path is not a file, or if the palace that was there no longer exists."""
         from palazzo.security import known_palaces
         from palazzo.store import opening
 

@@ -128,7 +128,7 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
 
 
 def _check_certificate(target: Path | None) -> None:
-    """Refuse a place for the certificate before anything is done: nothing is overwritten, and no link is followed."""
+    """Refuse an unsuitable path for the certificate first: no file is overwritten, and no link is followed."""
     if target is None:
         return
     if os.path.lexists(target):
@@ -138,7 +138,7 @@ def _check_certificate(target: Path | None) -> None:
 
 
 def _make_certificate(target: Path) -> None:
-    """Make the certificate's file, its owner's alone, while nothing is erased yet. Raises UsageError."""
+    """Create the certificate's file, readable only by its owner, before anything is erased. Raises UsageError."""
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:

@@ -44,7 +44,7 @@ def clear(context: Context) -> Reached:
 
 
 def find_backups(context: Context) -> list[Path]:
-    """Return the backups that are known, and those of this device beside the palace or made by the service."""
+    """Return all known backups, and this device's backups beside the palace or by the service."""
     from palazzo.store import backup as copying
 
     palace = context.palace_path

@@ -92,7 +92,7 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
     began = time.monotonic()
     out = _out(context, request)
     if out != STDIN:
-        known_exports.remember(context.palace_path, out)  # before it is there: what a kill leaves of it is known
+        known_exports.remember(context.palace_path, out)  # first, so that a partial file after a kill is known
     if request.salvage:
         return _salvage(context, request, out, began)
     try:
@@ -106,7 +106,7 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
 
 
 def _salvage(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
-    """Export a palace that is put together of what can be read of a damaged one."""
+    """Export the salvage of a damaged palace."""
     from palazzo.store.database import Database
     from palazzo.store.listing import Listing
 

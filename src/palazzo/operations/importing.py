@@ -380,7 +380,7 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
 
 
 def _default_trust(context: Context, path: Path) -> Trust:
-    """Whose a store is that nobody said: the person's, where its program keeps it in their home (`~/.mempalace`)."""
+    """Return the owner of a store if --from says none: the user, if its program keeps it at home (`~/.mempalace`)."""
     home = Path(context.variables.get("HOME") or Path.home())
     is_own = any(place.parent == home and place.name.startswith(".") for place in (path, *path.parents))
     return "user" if is_own else "external"
@@ -423,7 +423,7 @@ def _embedded(context: Context) -> str:
 
 
 def _asks(request: ImportRequest) -> bool:
-    """A person at a terminal is shown what would come, and whose it is taken for, unless they said whose it is."""
+    """Show a person at a terminal what would be imported, and at which trust, unless they stated the trust."""
     return request.trust is None and sys.stdin is not None and sys.stdin.isatty()
 
 

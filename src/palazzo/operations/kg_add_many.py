@@ -111,7 +111,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _wings_named(text: str) -> tuple[str, ...]:
-    """The wings that the lines name; what is wrong with a line is said when it is stated."""
+    """Return the wings that the lines name; errors in a line are reported when it is stated."""
     wings = []
     for _, line in _lines(text):
         try:

@@ -87,9 +87,9 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
 
 
 def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
-    """Record which items lost their words to something that a remote told, and link what no chain tells of.
+    """Record items whose words a remote's records removed, and link items that are in no chain.
 
-    The words are gone, and no rule brings them back: what is recorded is that nobody is known to have erased them.
+    The words are lost and cannot be restored. The record says that no known erasure removed them.
     """
     from palazzo.exchange.merging_items import link_unlinked
     from palazzo.store import items, sync_devices, tombstones, unfinished
@@ -106,7 +106,7 @@ def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
 
 
 def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
-    """Put the palace together again; make everything anew that is derived."""
+    """Replace the palace by its salvage, and build all derived data again."""
     if request.dry_run:
         with damage.open_salvage(context) as (_, view):
             return RepairResult(("file", "fts"), True, view.is_whole, (), salvage=view)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 LATEST = Path("latest")
-"""Stands for the newest backup that is known."""
+"""Stands for the newest known backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,14 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
                 backups.forget(palace, [kept])
         if replaced is not None and kept.exists():  # what was erased while the copy was made ready
             erased += _erase_again(context, palace, kept)
-            _carry_tokens(context, kept, palace, keeps_unknown=True)  # what was revoked while the copy was made ready
+            _carry_tokens(context, kept, palace, keeps_unknown=True)  # tokens may have been revoked meanwhile
     written = _write_beside(context, file)
     _make_vectors(context)
     return replace(result, kept=str(kept) if kept.exists() else None, erased=erased, settings=written)
 
 
 def _latest(palace: Path) -> Path:
-    """Return the newest backup that can be seen. Raises UsageError."""
+    """Return the newest backup that exists. Raises UsageError."""
     for backup in backups.known(palace):
         if backup.is_there and not backups.is_replaced_palace(palace, backup):
             return backup.file
@@ -215,7 +215,7 @@ def _erase_again(context: Context, staged: Path, palace: Path) -> int:
 def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: bool) -> int:
     """Let `older` have the tokens of `newer` as they stand there; return how many of its others were revoked.
 
-    Who was shut out since the backup was made stays so, and who was let in stays let in.
+    Tokens that were revoked since the backup stay revoked, and new ones stay valid.
     """
     from palazzo.store import tokens
     from palazzo.store.database import Database
@@ -227,7 +227,7 @@ def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: boo
 
 
 def _stored_tokens(palace: Path) -> list[StoredToken]:
-    """The tokens of a palace, as far as they can be read: of none that is missing, older or damaged there."""
+    """Return the tokens of a palace; none if their table is missing, older or damaged."""
     from palazzo.store import tokens
     from palazzo.store.database import Database, DatabaseError
 
@@ -255,7 +255,7 @@ def _part(context: Context, staged: Path, palace: Path) -> bool:
         with older.transaction() as connection:
             syncing.keep_private(connection, private, context.now)
             is_same = joining.device_id(connection) == device
-            if joining.palace_id(connection) == palace_id:  # a device that was removed since stays removed
+            if joining.palace_id(connection) == palace_id:  # devices that were removed later stay removed
                 for row in devices.values():
                     sync_devices.keep(connection, row if row.uid == device else replace(row, private_key=None))
                     if row.may == "nothing":

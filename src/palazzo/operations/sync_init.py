@@ -192,7 +192,7 @@ def _begin(
     key = None if seal == "no" else given or Key.new()
     if key is not None and request.save_key is not None:  # what is sealed there opens with nothing else
         sealing.save(key, request.save_key.absolute())
-    if key is not None:  # whoever has what opens the remote is invited by that
+    if key is not None:  # the key or passphrase of a sealed remote is an invitation
         with database.transaction() as connection:
             shared = joining.invitation(connection, context.writing().clock())
     about = meeting.about(shared, key, passphrase if seal == "passphrase" else None)
@@ -277,7 +277,7 @@ def _join(
 
 
 def _introduce(database: Database, shared: Shared, transport: Remote) -> None:
-    """Let this device show the invitation of the key file, and trust the devices that are named there."""
+    """Store the key file's invitation for this device, and trust the devices that the file names."""
     from palazzo.exchange import device_register, joining
 
     names = {bytes.fromhex(uid): head.called for uid, head in transport.look().heads.items()}
@@ -358,7 +358,7 @@ def _save_key(
 
 
 def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key | None) -> None:
-    """Take what stands there as this device's, unless another wrote it, and let the next push tell all anew."""
+    """Accept the remote's head as this device's, unless it is forged, and push everything again the next time."""
     from palazzo.exchange import joining, own_heads
     from palazzo.store import sync_devices, syncing
 

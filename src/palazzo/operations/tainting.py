@@ -41,9 +41,9 @@ def speaks(context: Context) -> Trust:
 
 
 def whom_to_believe(context: Context, *wings: str | None) -> Believed:
-    """Return whom to believe for what this caller writes to wings, and what untrusted it has met if that is less.
+    """Return the trust of this caller's writing to wings, with the untrusted items that lowered it.
 
-    Where that is less because the caller's session is not known, a notice says so.
+    If it is lower because the caller's session is unknown, a notice says so.
     """
     if speaks(context) == "user":
         return PERSON
@@ -54,13 +54,13 @@ def whom_to_believe(context: Context, *wings: str | None) -> Believed:
 
 
 def an_agents(context: Context, *wings: str | None) -> Believed:
-    """Return whom to believe for what is an agent's whoever types it: an entry of its diary."""
+    """Return the trust of a diary entry, which is an agent's even if a person types it."""
     belief = whom_to_believe(context, *wings)
     return AGENT if belief == PERSON else belief
 
 
 def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
-    """Raise for a caller whose session has met untrusted content: what it does shows at once in what is believed."""
+    """Raise if the caller's session has met untrusted content: its act would change what is believed at once."""
     if speaks(context) == "user":
         return
     verdict = _judge(context, wings)
@@ -70,7 +70,7 @@ def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
 
 
 class _Verdict(NamedTuple):
-    """Whom to believe, and why not the agent if its session is not known; the reason ends a sentence."""
+    """The trust, and the reason if the agent's session is unknown, as the end of a sentence."""
 
     belief: Believed
     reason: str = ""
@@ -194,7 +194,7 @@ def _unread(context: Context, reach: CallerReach, archived_files: Collection[Pat
 
 
 def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
-    """The histories of hosts that may be archived: of others nobody said that they may be."""
+    """Return the histories that may be archived: those that the user mines, and those of hosts with hooks."""
     from palazzo.operations.watched import histories_here
     from palazzo.store import hook_sessions
 

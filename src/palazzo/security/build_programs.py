@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def judge_tool_run(shell: Shell, arguments: Sequence[str]) -> Outcome:
-    """A compiler, test runner or linter: it prints what it finds in the project, unless it is led elsewhere."""
+    """Judge a compiler, test runner or linter: local unless its arguments lead out of the project."""
     previous_word = ""
     for word in arguments:
         if names_foreign_address(word):
@@ -41,12 +41,12 @@ def judge_tool_run(shell: Shell, arguments: Sequence[str]) -> Outcome:
 
 
 def compile_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge a compiler: what it compiles must be in the project's files."""
+    """Judge a compiler: it must compile the project's files, not its input."""
     return FOREIGN if "-" in arguments else judge_tool_run(shell, arguments)
 
 
 def run_own_program(shell: Shell, program: str, arguments: list[str]) -> Outcome:
-    """A script or a binary of the project: known by its name to build or to test, or asked for its help alone."""
+    """Judge a script or a binary of the project: local if its name says that it builds or tests, or for its help."""
     shell.effect.runs.add(last_component(program))
     if not shell.is_own(program):
         return FOREIGN
@@ -111,7 +111,7 @@ def _is_built(shell: Shell, program: str) -> bool:
 
 
 def run_tasks(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """make, just, rake and their like: their targets say what they do."""
+    """Judge make, just, rake and similar programs by the names of their targets."""
     shell.effect.runs.add(known.FILES_OF_RUNNERS.get(name, ""))
     if any(
         word in ("-n", "--dry-run", "--just-print", "--list", "-l", "-T", "--summary", "--help", "-q")
@@ -132,7 +132,7 @@ def run_tasks(shell: Shell, name: str, arguments: list[str], has_input: bool, in
 
 
 def run_managed(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """A package manager or a build system: which of its commands are local is in `package_managers`."""
+    """Judge a package manager or a build system by the rules in `package_managers`."""
     shell.effect.runs.add(known.FILES_OF_RUNNERS.get(name, ""))
     verdict = MANAGERS[name](arguments)
     if verdict.runs:
@@ -146,7 +146,7 @@ def run_managed(shell: Shell, name: str, arguments: list[str], has_input: bool, 
 def run_package_tool(
     shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
 ) -> Outcome:
-    """npx and its like: a known tool that is installed."""
+    """Judge npx and similar programs: local for a known tool that is installed."""
     plain = [word for word in arguments if not word.startswith("-")]
     if any(word in ("-y", "--yes", "-p", "--package", "-c", "--call", "--from", "--with") for word in arguments):
         first = next((n for n, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
@@ -161,7 +161,7 @@ def run_package_tool(
 
 
 def run_debugged(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """gdb, lldb, valgrind, strace: what they run must be what the project built."""
+    """Judge gdb, lldb, valgrind, strace: they must run a program that the project built."""
     if "--args" in arguments:
         arguments = arguments[arguments.index("--args") + 1 :]
     elif "--" in arguments:

@@ -1,4 +1,4 @@
-"""Clients of servers and databases: local where they ask this machine's own. Pure."""
+"""Clients of servers and databases: local if they ask this machine's own servers. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CLIENT_DENIED = re.compile(
 
 
 def judge_client(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """curl and its like: local where every address is this machine's own server, or a file of the project."""
+    """Judge curl and similar programs: local if every address is this machine's own server, or a project file."""
     plain: list[str] = []
     skip = ""
     is_resolved_here = False
@@ -106,7 +106,7 @@ def _is_own_address(shell: Shell, word: str, name: str) -> bool:
 
 
 def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge sqlite3: a database in memory, or the shape of one."""
+    """Judge sqlite3: local for a database in memory, or for the schema of one in the project."""
     plain = plain_words(arguments, frozenset(("-cmd", "-separator", "-init", "-newline", "-nullvalue")))
     is_memory = plain[:1] == [":memory:"] and not re.search(
         r"readfile|\.import|\.read|attach|load_extension|\.shell|\.system|\.open|fsdir",
@@ -120,7 +120,7 @@ def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: boo
 
 
 def openssl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge openssl: what it computes, or this machine's own server."""
+    """Judge openssl: local if it computes, or asks this machine's own server."""
     if arguments[:1] and arguments[0] in (
         "rand",
         "version",
@@ -150,7 +150,7 @@ _SCHEMA = re.compile(
 
 
 def ask_database(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """psql: the shape of the own database alone; its rows may be anybody's."""
+    """Judge psql: local only for the schema of a local database; its rows may be anybody's."""
     hosts = values_behind(arguments, ("-h", "--host"))
     queries = values_behind(arguments, ("-c", "--command"))
     is_here = all(host in ("localhost", "127.0.0.1") for host in hosts) and not any("://" in word for word in arguments)

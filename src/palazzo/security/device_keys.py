@@ -1,4 +1,4 @@
-"""Signing keys of devices (Ed25519, RFC 8032): what proves which device wrote something.
+"""Signing keys of devices (Ed25519, RFC 8032). A signature proves which device wrote a segment.
 
 A device's private key is in its palace's file alone. Others know the public key, which people compare as words.
 `cryptography` is imported when a key is used, never at start-up: it takes some 30 ms.
@@ -20,7 +20,7 @@ WORD_COUNT = 8
 
 @dataclass(frozen=True, slots=True)
 class DeviceKey:
-    """A signing key. `private` is shown to nobody."""
+    """A signing key. `private` is never shown."""
 
     private: bytes = field(repr=False)
     public: bytes
@@ -40,7 +40,7 @@ class DeviceKey:
         return cls(private, Ed25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw())
 
     def sign(self, purpose: bytes, message: bytes) -> bytes:
-        """Return the signature of a message; `purpose` keeps signatures of one kind from passing for another's."""
+        """Return the signature of a message; `purpose` keeps a signature from counting for another kind of message."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self.private).sign(_frame(purpose, message))
@@ -65,7 +65,7 @@ def _frame(purpose: bytes, message: bytes) -> bytes:
 
 
 def fingerprint(public: bytes) -> str:
-    """Return the words by which people compare a public key; '' where there is none yet."""
+    """Return the words by which people compare a public key; '' for an empty key."""
     if not public:
         return ""
     return " ".join(WORDS[byte] for byte in blake2b(public, digest_size=WORD_COUNT, person=b"palazzo words").digest())

@@ -1,4 +1,4 @@
-"""Programs that print, search, copy and pack files: local where each file is the project's own. Pure."""
+"""Programs that print, search, copy and pack files: local if each file is the project's own. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def judge_reader(shell: Shell, arguments: Sequence[str]) -> Outcome:
-    """A program that prints the files that it is given."""
+    """Judge a program that prints the files in its arguments."""
     return Outcome(all(_is_own_argument(shell, word) for word in arguments))
 
 
@@ -40,7 +40,7 @@ _LIST_OWN = frozenset({"-l", "--files", "--files-with-matches", "-rl", "-rln", "
 
 
 def search_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """A program that is given a pattern, then files; without files it searches its input, or all that is there."""
+    """Judge a program that takes a pattern, then files; without files it searches its input, or the directory."""
     options = [word for word in arguments if word.startswith("-")]
     plain = plain_words(arguments, _SEARCH_VALUES)
     has_pattern = any(word in ("-e", "--regexp", "-f", "--file") or word.startswith("--regexp=") for word in options)
@@ -63,7 +63,7 @@ def search_files(shell: Shell, name: str, arguments: list[str], has_input: bool,
 
 
 def is_own_only(option: str) -> bool:
-    """Whether an option that leaves directories out leaves those of dependencies in."""
+    """Whether an option that excludes directories leaves the dependencies' directories in."""
     return re.search(r"node_modules|venv|vendor|site-packages|target|\{", option) is None
 
 
@@ -78,7 +78,7 @@ _SEARCH_VALUES = frozenset(
 
 
 def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge find: where it begins, and what it runs."""
+    """Judge find by its start directories, and by the programs that it runs."""
     starts: list[str] = []
     for word in arguments:
         if word.startswith(("-", "(", "!", ")")):
@@ -104,7 +104,7 @@ def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, i
 
 
 def fd_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge fd: where it searches, and what it runs."""
+    """Judge fd by its search directories, and by the programs that it runs."""
     for n, word in enumerate(arguments):
         if word in ("-x", "-X", "--exec", "--exec-batch"):
             run = [run_word.replace("{}", OWN_FILE) for run_word in arguments[n + 1 :]]
@@ -129,7 +129,7 @@ def list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, i
 
 
 def run_text_script(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """sed, awk, jq and their like: a program first, then files."""
+    """Judge sed, awk, jq and similar programs: they take a program, then files."""
     with_value = {
         "sed": frozenset(("-e", "-f", "--expression", "--file", "-l")),
         "jq": frozenset(("-f", "--from-file", "--indent", "--tab")),
@@ -159,7 +159,7 @@ def run_text_script(shell: Shell, name: str, arguments: list[str], has_input: bo
 
 
 def _without_named_values(arguments: Sequence[str]) -> list[str]:
-    """Leave out jq's `--arg name value`, `--argjson` and `--slurpfile`, the last with its file kept."""
+    """Remove jq's `--arg name value`, `--argjson` and `--slurpfile`, but keep the file of the last."""
     rest: list[str] = []
     skip = 0
     for word in arguments:
@@ -198,7 +198,7 @@ def change_directory(
 
 
 def judge_archive(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """tar, zip and their like: what is packed must be the project's own, what is listed or unpacked was packed here."""
+    """Judge tar, zip and similar programs: packed files and archives must be the project's own."""
     plain = plain_words(arguments, frozenset(("-f", "-C", "--exclude", "--file", "-x", "--directory")))
     flags = arguments[0] if arguments else ""
     named_archives = values_behind(arguments, ("-f", "--file"))
@@ -232,13 +232,13 @@ def synchronise_files(
 
 
 def tee_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Note what tee writes; it prints its input."""
+    """Note the files that tee writes; it prints its input."""
     shell.written += [word for word in arguments if not word.startswith("-")]
     return PURE_OUTCOME
 
 
 def apply_patch(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge patch: what it applies must be the project's own."""
+    """Judge patch: the patch must be the project's own."""
     outcome = judge_reader(shell, plain_words(arguments, frozenset()) + values_behind(arguments, ("-i",)))
     shell.effect.pulls |= not outcome.is_local
     shell.effect.git.append(GitEffect(True, changes_tree=True))

@@ -83,7 +83,7 @@ class GitEffect:
 
 
 def judge_git(words: Sequence[str], is_own_path: Callable[[str], bool], own: frozenset[str] = frozenset()) -> GitEffect:
-    """Judge `git` followed by `words`; `is_own_path` says it of a path, `own` names own remotes."""
+    """Judge `git` followed by `words`; `is_own_path` judges a path, `own` names the user's own remotes."""
     words, is_here = _without_globals(list(words), is_own_path)
     if not is_here or not words:
         return GitEffect(is_here and not words)
@@ -148,7 +148,7 @@ class _GitCommand:
         return WITH_VALUE | MESSAGE if self._command in ("commit", "tag", "stash", "notes") else WITH_VALUE
 
     def effect(self) -> GitEffect:
-        """Return what the command does."""
+        """Return the effect of the command."""
         command = self._command
         if command in (
             "fetch",
@@ -212,7 +212,7 @@ class _GitCommand:
             if ":/" in word[:2] or "^{/" in word:
                 return False  # a search in all references
             if word.startswith("^"):
-                return True  # what is left out
+                return True  # an excluded revision
             revision, colon, path = word.partition(":")
             if colon and revision:
                 return self._is_own_revision(revision) and self._is_path(path or ".")
@@ -321,7 +321,7 @@ class _GitCommand:
         return self._names(is_listing=bool({"-l", "--list", "-d", "--contains", "--merged"} & set(self._options)))
 
     def _names(self, is_listing: bool) -> GitEffect:
-        """A reference that is made: at an own commit it is own, at another's it names that."""
+        """Judge a new reference: it is own at an own commit, and foreign at a foreign one."""
         if is_listing or not self._plain:
             return GitEffect(True)
         name, *at = self._plain
@@ -330,7 +330,7 @@ class _GitCommand:
         return GitEffect(True, foreign_names={name, last_component(name)})
 
     def _config(self) -> GitEffect:
-        """Reading is local; a setting that runs something leaves git others'. An alias is no command that is known."""
+        """Judge `git config`: reading is local; a setting that runs a program makes git foreign; so does an alias."""
         setting_words = " ".join(self._plain).lower()
         if len(self._plain) > 1 and re.search(
             r"pager|command|external|textconv|editor|fsmonitor|hookspath|filter\.|proxy", setting_words
@@ -386,5 +386,5 @@ class _GitCommand:
 
 
 def last_component(path: str) -> str:
-    """Return the last name of a path."""
+    """Return the last component of a path."""
     return re.split(r"[\\/]", path.rstrip("\\/"))[-1]

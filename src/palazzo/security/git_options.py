@@ -36,7 +36,7 @@ TREE_WITH_VALUE = frozenset(
         "--pathspec-from-file",
     ]
 )
-"""The same of commands that change the working tree."""
+"""Options of commands that change the working tree, whose value is a word of its own, and no revision."""
 CLONE_WITH_VALUE = frozenset(
     [
         "-b",
@@ -69,7 +69,7 @@ PRINTS_LOCAL = frozenset(
     send-pack update-ref merge-tree merge-file rm stripspace interpret-trailers lfs-status
     """.split()
 )
-"""Commands that print what is known here: states, names, hashes; whatever revisions they are given."""
+"""Commands that print only local states, names and hashes, for any revision."""
 PRINTS_COMMITS = frozenset(
     """
     log show diff blame annotate shortlog whatchanged diff-tree diff-index format-patch cat-file ls-tree grep archive

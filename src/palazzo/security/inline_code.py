@@ -1,6 +1,6 @@
 """Whether a program given on the command line reads nothing but the project's own files. Pure.
 
-Each language has a list of what is known to be harmless; what is not on it may ask anything. Nothing is run.
+Each language has a list of harmless names; code with any other name counts as foreign. Nothing is run.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def is_own_python(code: str, is_own: IsOwn) -> bool:
         return False
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of code that is read, not run
+            warnings.simplefilter("ignore")  # the code is parsed, not run
             tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
@@ -184,7 +184,7 @@ def _is_network_import(node: ast.AST) -> bool:
 
 
 def _asks_own_server(node: ast.AST) -> bool:
-    """Whether a call that may ask a server asks this machine's own."""
+    """Whether a call that may ask a server asks one on this machine."""
     if not isinstance(node, ast.Call):
         return True
     name = (
@@ -297,12 +297,12 @@ def is_own_javascript(code: str, is_own: IsOwn) -> bool:
 
 
 def is_own_awk(code: str) -> bool:
-    """Whether an awk program reads nothing but its input."""
+    """Whether an awk program reads only its input."""
     return len(code) <= LONGEST_PROGRAM and not _AWK_DENIED.search(code)
 
 
 def is_own_sed(code: str) -> bool:
-    """Whether a sed script reads nothing but its input, and runs nothing."""
+    """Whether a sed script reads only its input, and runs no program."""
     if len(code) > LONGEST_PROGRAM:
         return False
     flags = [substitution["flags"] for substitution in _SED_SUBSTITUTE.finditer(code)]
@@ -314,7 +314,7 @@ def is_own_sed(code: str) -> bool:
 
 
 def is_own_perl(code: str) -> bool:
-    """Whether a line of Perl or Ruby reads nothing but its input."""
+    """Whether a line of Perl or Ruby reads only its input."""
     if len(code) > LONGEST_PROGRAM or "`" in code or "<<" in code:
         return False
     flags = [substitution["flags"] for substitution in _SED_SUBSTITUTE.finditer(code)]
@@ -331,7 +331,7 @@ def is_own_perl(code: str) -> bool:
 
 
 def is_own_powershell(code: str, is_own: IsOwn, judge: Callable[[str], bool]) -> bool:
-    """Whether PowerShell code prints the project's own files; `judge` says it of an address."""
+    """Whether PowerShell code prints the project's own files; `judge` decides about an address."""
     if len(code) > LONGEST_PROGRAM or re.search(
         r"[`&]|\$\(|::|\biex\b|invoke-(?:expression|command)|new-object|start-process|\$env:", code, re.IGNORECASE
     ):

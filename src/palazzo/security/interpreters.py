@@ -1,4 +1,4 @@
-"""Interpreters and shells: local where their code is, or where a script's name says that it builds. Pure."""
+"""Interpreters and shells: local if their code is, or if a script's name says that it builds. Pure."""
 
 from __future__ import annotations
 
@@ -192,11 +192,11 @@ def perl_program(shell: Shell, name: str, arguments: list[str], has_input: bool,
 
 
 def run_shell(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge a shell by the script that it is given."""
+    """Judge a shell by its script."""
     while arguments and re.fullmatch(
         r"[-+](?!\w*[cs])\w+|--(?:norc|noprofile|login|posix)|pipefail|errexit", arguments[0]
     ):
-        if arguments[0] in ("-n", "-nv"):  # it is parsed alone
+        if arguments[0] in ("-n", "-nv"):  # the shell only parses the script
             return Outcome(all(shell.is_own(word) for word in arguments[1:]))
         arguments = arguments[1:]
     if arguments and re.fullmatch(r"-\w*c\w*", arguments[0]) and len(arguments) > 1:
@@ -220,7 +220,7 @@ def run_text(shell: Shell, text: str | None, variables: dict[str, list[str]]) ->
 
 
 def eval_text(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge what eval runs."""
+    """Judge the text that eval runs."""
     return run_text(shell, " ".join(arguments), {})
 
 
@@ -248,5 +248,5 @@ def _judges_part(shell: Shell, part: str) -> bool:
 
 
 def cmd_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge cmd.exe: its language is not read."""
+    """Judge cmd.exe: always foreign, because its language is not parsed."""
     return FOREIGN

@@ -1,4 +1,4 @@
-"""Which addresses are this machine's own. Pure.
+"""Which addresses belong to this machine. Pure.
 
 An address is read as the programs that ask it do: what stands before `@` is a user, what stands behind `#` or `?`
 is not asked, a host may be one number. Whatever is not certain is not loopback.
@@ -35,23 +35,23 @@ _DATA_PORTS = frozenset(
         *("15672", "16686", "1025", "1080", "1143", "1433", "1521", "27017", "28015", "33060", "50070"),
     )
 )
-"""Ports at which by custom no server of one's own answers, but a database, a log store, a mailbox, a cluster."""
+"""Ports at which usually a database, a log store, a mailbox or a cluster answers, not a server of the project."""
 _IGNORED_SIGNS = str.maketrans({"\t": None, "\n": None, "\r": None})
 
 
 def is_own_server(address: str) -> bool:
-    """Whether an address, with or without a scheme, is a server of this machine that hands out no stored data."""
+    """Whether an address, with or without a scheme, is a server of this machine that serves no stored data."""
     host, port = _host_and_port(address)
     return is_loopback(host) and port not in _DATA_PORTS
 
 
 def host_of(address: str) -> str:
-    """Return the host that an address names; '' where that is not certain."""
+    """Return the host in an address; '' if it is not certain."""
     return _host_and_port(address)[0]
 
 
 def port_of(address: str) -> str:
-    """Return the port that an address names; '' where it names none."""
+    """Return the port in an address; '' if it has none."""
     return _host_and_port(address)[1]
 
 

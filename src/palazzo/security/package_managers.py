@@ -11,7 +11,7 @@ from palazzo.security.known_programs import TESTS_AND_LINTERS, is_build_task, is
 
 
 class ManagerVerdict(NamedTuple):
-    """What a command of a manager is: local, or another program with its arguments that it `runs`."""
+    """The judgement of a manager's command: local, foreign, or as the program that it `runs`."""
 
     is_local: bool
     pulls: bool = False
@@ -37,7 +37,7 @@ def _plain(arguments: Sequence[str], with_value: Sequence[str] = ()) -> list[str
 def _by_command(
     *commands: str, values: Sequence[str] = (), options: Sequence[str] = ()
 ) -> Callable[[list[str]], ManagerVerdict]:
-    """Return a rule: local where the first plain word is one of the commands, or an option is one of `options`."""
+    """Return a rule: local if the first plain word is one of the commands, or an option is one of `options`."""
 
     def rule(arguments: list[str]) -> ManagerVerdict:
         plain = _plain(arguments, values)
@@ -80,7 +80,7 @@ _NODE_QUIET = frozenset(
 
 
 def _node(arguments: list[str]) -> ManagerVerdict:
-    """npm, pnpm, yarn and bun: scripts whose names say that they build or test, and tools that are installed."""
+    """Judge npm, pnpm, yarn and bun: local for scripts whose names say that they build or test, and for known tools."""
     if "--dry-run" in arguments and "pack" in arguments:
         return _LOCAL
     rest = list(arguments)
@@ -139,7 +139,7 @@ def _node(arguments: list[str]) -> ManagerVerdict:
 
 
 def _npm(arguments: list[str]) -> ManagerVerdict:
-    """npm runs a script by `run` alone."""
+    """Judge npm: it runs scripts only by `run`."""
     verdict = _node(arguments)
     command = next(iter(_plain(arguments, _NODE_VALUES)), "")
     if "--dry-run" in arguments and command == "publish":
@@ -321,7 +321,7 @@ def _pip(arguments: list[str]) -> ManagerVerdict:
 
 
 def _monorepo(arguments: list[str]) -> ManagerVerdict:
-    """turbo, nx and lerna: tasks by name."""
+    """Judge turbo, nx and lerna by the names of their tasks."""
     plain = _plain(arguments, ("--filter", "-p", "--projects", "-t", "--target", "--targets", "--scope", "-c"))
     targets = [value for option, value in itertools.pairwise(arguments) if option in ("-t", "--target", "--targets")]
     targets += [word.partition("=")[2] for word in arguments if word.startswith(("--target", "-t="))]
@@ -423,4 +423,4 @@ MANAGERS: dict[str, Callable[[list[str]], ManagerVerdict]] = {
     "sphinx-build": lambda _: _LOCAL,
     "jekyll": _by_command("build", "doctor"),
 }
-"""By name: whether a command of a manager is local."""
+"""The rule for each manager's commands, by its name."""

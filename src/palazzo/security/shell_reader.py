@@ -1,6 +1,6 @@
 """The words of a command line of a shell, read character by character. Pure.
 
-`shell_words` reads commands with it; a substitution within a word is read by that reader where it stands.
+`shell_words` reads commands with it, and also the substitutions within words.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from palazzo.security.shell_syntax import (
 )
 
 LONGEST_COMMAND = 65_536
-"""Characters of a command that are parsed; agents write whole files by here-documents, so it is generous."""
+"""Characters of a command that are parsed. The limit is generous: agents write whole files by here-documents."""
 DEEPEST = 24
-"""Substitutions and groups within one another."""
+"""The greatest depth of substitutions and groups within one another."""
 _COPY = 6
-"""What a text counts as that is copied to be read, so that time stays linear: backquotes, here-documents."""
+"""The depth that a copied text (backquotes, here-documents) adds, so that time stays linear."""
 OPERATORS = re.compile(r"&&|\|\||;;&?|;&|\|&|[;&|\n()]")
 REDIRECTION = re.compile(r"(\d{0,4}|\{\w{1,40}\})(<<<|<<-?|<>|>>|>\||<&|>&|&>>|&>|<(?!\()|>(?!\())")
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})(\[[^\]\s$`'\"]{0,100}\])?\+?=")
@@ -39,7 +39,7 @@ CLOSERS = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", ")
 
 
 class WordReader:
-    """A position in a command line, and the here-documents whose bodies follow at the next line."""
+    """A position in a command line, and the here-documents whose bodies follow in the next line."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         self.text, self.at, self._depth = text, 0, depth
@@ -72,7 +72,7 @@ class WordReader:
             into[at] = Redirection("<<", pieces)
 
     def _document(self, body: str) -> Word:
-        """A here-document whose name is not quoted: variables and substitutions count, quotes do not."""
+        """Return the words of a here-document with an unquoted name: with variables and substitutions, no quotes."""
         if re.search(r"(?<!\\)(?:\$\(|`)", body):
             return type(self)('"' + body.replace('"', '\\"') + '"', self._depth + _COPY).read_quoted()
         return (Text(_IN_DOCUMENT.sub(lambda found: found[0][-1] if found[0][0] == "\\" else found[0], body), True),)
@@ -212,7 +212,7 @@ class WordReader:
     # --- positions -----------------------------------------------------------------------------------------------
 
     def _peek(self) -> str:
-        """The plain word at the position, where it may be a reserved one."""
+        """Return the plain word at the position, which may be a reserved word."""
         self._skip_blanks()
         match = _RESERVED_WORD.match(self.text, self.at)
         return match[0] if match else ""

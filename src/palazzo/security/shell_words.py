@@ -31,7 +31,7 @@ from palazzo.security.shell_syntax import (
 
 
 def parse_command(text: str) -> Script:
-    """Return what a shell would run; ShellSyntaxError where that is not certain."""
+    """Return the script that a shell would run. Raises ShellSyntaxError if it is not certain."""
     if len(text) > LONGEST_COMMAND or "\0" in text:
         raise ShellSyntaxError("too long")
     reader = _Reader(text.replace("\r\n", "\n"))
@@ -199,7 +199,7 @@ class _Reader(WordReader):
         return Group("function", ((Step("", (body,)),),), name, (), [])
 
     def _condition(self, depth: int) -> Simple:
-        """`[[ … ]]`: its words are looked at for substitutions alone."""
+        """Read `[[ … ]]`: only the substitutions in its words count."""
         words: list[Word] = [(Text("[[", True),)]
         while True:
             self._skip_blanks()

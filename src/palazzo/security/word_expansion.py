@@ -1,4 +1,4 @@
-"""What the words of a command become, and what a local substitution prints. Pure."""
+"""The expansion of a command's words, and the output of local substitutions. Pure."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def is_own_socket(path: str) -> bool:
-    """Whether bash would connect to this machine's own server."""
+    """Whether bash would connect to a server on this machine."""
     parts = path.split("/")
     return path.startswith("/dev/tcp/") and len(parts) == 5 and is_own_server(f"{parts[3]}:{parts[4]}")
 
 
 def has_braces(word: Word) -> bool:
-    """Whether braces of a word may be spread."""
+    """Whether the braces of a word may be expanded."""
     return any(isinstance(piece, Text) and not piece.is_quoted and "{" in piece.text for piece in word)
 
 
 def spread_braces(text: str) -> list[str]:
-    """Return the texts that braces with commas make of one."""
+    """Return the texts to which braces with commas expand."""
     texts = [text]
     for _ in range(4):
         spread = []
@@ -60,7 +60,7 @@ def _first_words(script: Script, shell: Shell) -> list[str]:
 
 
 def printed_by(shell: Shell, script: Script) -> str:
-    """What stands for the output of a local substitution."""
+    """Return the text that stands for the output of a local substitution."""
     words = _first_words(script, shell)
     match words:
         case ["pwd", *_]:
@@ -96,7 +96,7 @@ def printed_by(shell: Shell, script: Script) -> str:
 
 
 def is_dangerous(name: str, value: str) -> bool:
-    """Whether a variable of that value may lead a program elsewhere."""
+    """Whether a variable with this value may make a program read foreign content."""
     if not value or name.lower() == "no_proxy":
         return False
     if re.fullmatch(r"(?:\w*_)?(?:PAGER|EDITOR|BROWSER)|VISUAL", name):

@@ -1,4 +1,4 @@
-"""Programs that run another one: judged by what they run. Pure."""
+"""Programs that run another one, and are judged by it. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WRAPPER_VALUES = frozenset(
 
 
 def run_wrapped(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """A program that runs another one."""
+    """Judge a program that runs another one."""
     rest = list(arguments)
     if name == "command" and rest[:1] in (["-v"], ["-V"]):
         return PURE_OUTCOME
@@ -68,7 +68,7 @@ def run_wrapped(shell: Shell, name: str, arguments: list[str], has_input: bool, 
 def run_in_environment(
     shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
 ) -> Outcome:
-    """uv run, poetry run, bundle exec: a program in the project's own environment."""
+    """Judge uv run, poetry run, bundle exec: they run a program in the project's own environment."""
     verb = known.ENVIRONMENT_RUNNERS[name]
     plain = [word for word in arguments if not word.startswith("-")]
     if plain[:1] != [verb]:
@@ -105,7 +105,7 @@ def run_in_environment(
 
 
 def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge xargs by what it runs on each name."""
+    """Judge xargs by the program that it runs on each name."""
     rest = list(arguments)
     place = ""
     while rest and rest[0].startswith("-"):
@@ -130,7 +130,7 @@ def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, in
 
 
 def run_parallel(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge parallel by what it runs on each value."""
+    """Judge parallel by the program that it runs on each value."""
     at = next((n for n, word in enumerate(arguments) if word in (":::", "::::")), len(arguments))
     command = [
         word
@@ -156,7 +156,7 @@ def run_parallel(shell: Shell, name: str, arguments: list[str], has_input: bool,
 
 
 def run_measured(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """hyperfine: each plain argument is a command line."""
+    """Judge hyperfine: each plain argument is a command line."""
     plain = plain_words(
         arguments,
         frozenset(

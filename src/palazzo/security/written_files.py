@@ -1,4 +1,4 @@
-"""Which files a command or a tool says that it wrote, and which names a call mentions. Pure.
+"""The files that a command or a tool says it wrote, and the names that a call mentions. Pure.
 
 Names are last components of paths, as the directory of a shell is not always known. A name too many costs that words of
 a file of that name are not injected in that session; a name that is missed would be believed.
@@ -33,18 +33,18 @@ def names_in_program(command: str) -> frozenset[str]:
 
 
 def names_in(command: str) -> frozenset[str]:
-    """Return every name that may be a file's in a command that cannot be parsed."""
+    """Return every possible file name in a command that cannot be parsed."""
     words = _ADDRESS_WITHIN.sub(lambda found: found[0].rpartition("/")[2], command[:LONGEST])
     return _limit_names(word for word in _SEPARATOR.split(words) if "." in word or "_" in word or "-" in word)
 
 
 def names_saved(result: str) -> frozenset[str]:
-    """Return the names of the files in which what a tool printed says that it was put."""
+    """Return the names of the files in which a tool's output says that it was saved."""
     return _limit_names(_last(match[1].rstrip(".,)")) for match in _SAVE_REPORT.finditer(result[:LONGEST]))
 
 
 def names_mentioned(words: str) -> frozenset[str]:
-    """Return every component of the paths that stand in these words, and whatever else could be one."""
+    """Return every word that may be a component of a path."""
     names = _SEPARATOR.split(words[:LONGEST])
     revisions = (part for name in names if ".." in name or "~" in name or "^" in name for part in _RANGE.split(name))
     return frozenset((*names, *revisions)) - NO_NAMES

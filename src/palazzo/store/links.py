@@ -54,7 +54,7 @@ def devices(connection: Connection) -> list[int]:
 
 
 def note_lost(connection: Connection, uid: bytes) -> None:
-    """Let the links of an item say that its body was lost to damage."""
+    """Mark the links of an item: its body was lost to damage."""
     connection.execute("UPDATE link SET absent = ? WHERE item_uid = ? AND absent IS NULL", (LOST_BODY, uid))
 
 

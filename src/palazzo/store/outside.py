@@ -62,14 +62,14 @@ def of_items(connection: Connection, rows: Iterable[int]) -> set[Mark]:
 
 
 class Beginnings(NamedTuple):
-    """Where in an item parts begin that are believed as little as words from outside, and those that are local."""
+    """The starts of an item's parts that count as untrusted, and of those that are local after all."""
 
     outside: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
 
 
 def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, Beginnings]:
-    """Return by item where parts begin that are believed otherwise than the row says."""
+    """Return by item the starts of parts whose trust differs from the row's."""
     beginnings_by_item: dict[int, Beginnings] = {}
     for mark in of_items(connection, rows):
         item_beginnings = beginnings_by_item.get(mark.item, Beginnings())
@@ -112,7 +112,7 @@ def has_snippet(connection: Connection, thread: Thread, high: int) -> bool:
 
 
 def sources_that_met(connection: Connection, sources: Iterable[int]) -> set[int]:
-    """Return those of the sources into which words from outside came."""
+    """Return the sources that hold untrusted content."""
     rows = connection.execute(
         "SELECT value FROM json_each(?) AS asked WHERE EXISTS (SELECT 1 FROM outside WHERE source = asked.value"
         f" AND {_UNTRUSTED_MARKS})",
@@ -122,7 +122,7 @@ def sources_that_met(connection: Connection, sources: Iterable[int]) -> set[int]
 
 
 def first_met(connection: Connection, thread: Thread) -> int | None:
-    """Return the ordinal at which words from outside first came into a thread."""
+    """Return the ordinal of the first untrusted content in a thread."""
     rows = connection.execute(
         "SELECT min(i.ordinal) FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
         f" AND o.{_UNTRUSTED_MARKS} AND i.thread = ?",
@@ -162,7 +162,7 @@ def _is_marked(connection: Connection, kinds: str, thread: Thread, since: int, u
 
 
 class Trace(NamedTuple):
-    """A key that a call left behind, and when."""
+    """A key of a file, a reference or the working tree that a call changed, and the time."""
 
     thread: Thread
     ordinal: int
@@ -173,7 +173,7 @@ class Trace(NamedTuple):
 
 
 def traces(connection: Connection, sources: Sequence[int]) -> list[Trace]:
-    """Return what calls left behind while these sources were written, others' words and local ones."""
+    """Return the foreign and the own keys that calls of these sources left."""
     rows = connection.execute(
         "SELECT i.source, i.thread, i.ordinal, i.created_at, o.start, o.kind, o.name"
         " FROM outside o CROSS JOIN item i ON i.id = o.item"
@@ -187,13 +187,13 @@ def traces(connection: Connection, sources: Sequence[int]) -> list[Trace]:
 
 
 def has_own_call(connection: Connection, item: int, start: int) -> bool:
-    """Whether a call was judged local because a person allowed it then."""
+    """Whether a call was judged local because of the user's allow-list at that time."""
     rows = connection.execute("SELECT 1 FROM outside WHERE item = ? AND start = ? AND kind = 'own'", (item, start))
     return next(iter(rows), None) is not None
 
 
 def is_awaited(connection: Connection, thread: Thread, name: bytes, ordinal: int) -> bool:
-    """Whether a call of that name's hash, before that ordinal of a thread, looked into a file from outside."""
+    """Whether a call with this hash, before that ordinal, has output that is not known to be local."""
     rows = connection.execute(
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.name = ? AND o.name <> x''"
         " AND o.kind = 'awaited' AND o.source = ? AND i.thread = ? AND i.ordinal < ?",

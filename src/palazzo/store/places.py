@@ -234,7 +234,7 @@ def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
 
 
 def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
-    """Return the wings and rooms (row ids) that hold nothing but what undone imports brought: lists leave them out."""
+    """Return the wings and rooms (row ids) that hold only items of undone imports: lists leave them out."""
     rows = connection.execute(
         "WITH brought(item) AS (SELECT ref FROM group_member WHERE kind = 'note' AND grp IN (SELECT u.undoes"
         " FROM change_group u JOIN change_group g ON g.id = u.undoes WHERE g.verb IN ('import', ?)))"
