@@ -52,7 +52,7 @@ class SyncDevice:
     heard_at: Micros | None
     is_this: bool
     refused: str | None
-    """Why nothing, or not all, of it was taken in at the last pull."""
+    """Why the last pull refused its segments, or some of its records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,9 @@ class SyncDevicesResult:
 def sync_devices(context: Context, request: SyncDevicesRequest) -> SyncDevicesResult:
     """List the devices that write to this palace, let one write, or take nothing from it any more.
 
-    A device that joins with the key file, or with what opens a sealed remote, is trusted. Any other waits: compare the
-    words that this command shows here and there, then trust it. Of a device that is forgotten nothing is taken in from
-    then on, on any device, and key files that were saved before no longer introduce anybody. What it has written before
-    stays.
+    A device that joins with the key file, or with the key or passphrase of a sealed remote, is trusted. Any other
+    waits: compare the words that this command shows on both devices, then trust it. All devices refuse what a forgotten
+    device writes from then on, and earlier key files no longer introduce anybody. What it has written before stays.
     """
     if request.action == "list":
         if request.device is not None or request.may is not None:

@@ -39,7 +39,7 @@ class DeviceStatus:
 
 @dataclass(frozen=True, slots=True)
 class RefusalView:
-    """Why nothing, or not all, of a device was taken in from a remote at the last pull."""
+    """The reason why the last pull from a remote refused a device's segments, or some of its records."""
 
     remote: str
     device: str
