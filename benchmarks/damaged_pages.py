@@ -49,7 +49,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = 4096
 USED = PAGE - 8
 """Bytes of a page that are not its checksum."""
-SOUGHT = "reciprocal rank fusion"
+QUERY = "reciprocal rank fusion"
 FACTS = 150
 NOTES = 60
 
@@ -89,24 +89,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="only kinds whose name holds this")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--keep", type=Path, help="make the palace here once, and use it again")
-    given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="palazzo-damaged-") as made:
-        scratch = Path(made)
-        sound = (given.keep or scratch) / "sound" / "palace.db"
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="palazzo-damaged-") as directory:
+        scratch = Path(directory)
+        sound = (options.keep or scratch) / "sound" / "palace.db"
         if not sound.exists():
             make_palace(sound)
-        chosen = [one for one in choose(sound, given.seed) if given.only in one[0]]
-        if given.cases and len(chosen) > given.cases:
-            chosen = [chosen[n * len(chosen) // given.cases] for n in range(given.cases)]
+        case_starts = [case_start for case_start in choose(sound, options.seed) if options.only in case_start[0]]
+        if options.cases and len(case_starts) > options.cases:
+            case_starts = [case_starts[n * len(case_starts) // options.cases] for n in range(options.cases)]
         truth = Truth.of(sound)
         print(f"{sound.stat().st_size:,} bytes, {len(truth.items):,} items, {sum(truth.records.values()):,} records")
         cases = []
-        for n, (kind, page, damage) in enumerate(chosen):
-            case = try_case(sound, truth, scratch / f"case-{n}", Case(kind, page, damage), given.seed)
+        for n, (kind, page, damage) in enumerate(case_starts):
+            case = try_case(sound, truth, scratch / f"case-{n}", Case(kind, page, damage), options.seed)
             cases.append(case)
             print(line(case), flush=True)
-    if given.json:
-        given.json.write_text(json.dumps([asdict(case) for case in cases], indent=1))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(case) for case in cases], indent=1))
     summarize(cases, len(truth.items))
     return 0
 
@@ -117,10 +117,10 @@ def surroundings(directory: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def opened(palace: Path, notices: list[str] | None = None) -> Iterator[Context]:
+def open_context(palace: Path, notices: list[str] | None = None) -> Iterator[Context]:
     """A context on a palace, of a person in its directory."""
-    heard = [] if notices is None else notices
-    with Context(palace, palace.parent, surroundings(palace.parent), on_notice=heard.append) as context:
+    notice_list = [] if notices is None else notices
+    with Context(palace, palace.parent, surroundings(palace.parent), on_notice=notice_list.append) as context:
         yield context
 
 
@@ -137,7 +137,7 @@ def make_palace(path: Path) -> None:
     """Make a palace with some of everything that a palace can hold."""
     path.parent.mkdir(parents=True)
     chance = random.Random(7)
-    with opened(path) as context:
+    with open_context(path) as context:
         places = (ROOT / "docs", *(ROOT / "tests" / "fixtures" / host for host in ("claude-code", "codex", "pi")))
         for place in places:
             carry_out(context, "mine", paths=(place,), mode="auto", min_messages=0, wait=False)
@@ -145,8 +145,8 @@ def make_palace(path: Path) -> None:
         for n in range(NOTES):
             words = " ".join(chance.choices(["retry", "queue", "ledger", "token", "cache", "index", "branch"], k=12))
             room = ("auth", "build", "storage")[n % 3]
-            told = carry_out(context, "remember", text=f"Note {n}: {words}.", wing="api", room=room, kind="decision")
-            notes.append(told)
+            note = carry_out(context, "remember", text=f"Note {n}: {words}.", wing="api", room=room, kind="decision")
+            notes.append(note)
         for n in range(FACTS):
             subject, thing = f"service-{n}", f"port-{8000 + n}"
             carry_out(context, "kg_add", subject=subject, predicate="listens on", object=thing, wing="api")
@@ -160,7 +160,7 @@ def make_palace(path: Path) -> None:
                 carry_out(context, "todo_done", ids=(todo.todo.id,))
             carry_out(context, "remind", text=f"Rotate key {n}.", at="in 2 days", wing="api")
             carry_out(context, "diary_write", agent="ada", text=f"Day {n}: the queue was read twice.", topic="queue")
-        drawers = [one.drawers[0] for one in notes if one.drawers]
+        drawers = [note_result.drawers[0] for note_result in notes if note_result.drawers]
         carry_out(context, "tag", action="add", tag="kept", ids=tuple(drawers[:20]))
         carry_out(context, "forget", ids=tuple(drawers[20:26]))
         carry_out(context, "undo")
@@ -169,7 +169,7 @@ def make_palace(path: Path) -> None:
         carry_out(context, "tunnel_add", source="api/auth", target="api/storage", label="shares tokens")
         carry_out(context, "token_add", name="laptop")
         carry_out(context, "erase", match="Note 59", dry_run=False)
-        carry_out(context, "search", query=SOUGHT, as_of="2026-01-01")
+        carry_out(context, "search", query=QUERY, as_of="2026-01-01")
         palace = context.writing()
         palace.follow_claims()
         palace.follow_digests()
@@ -193,16 +193,16 @@ def choose(sound: Path, seed: int) -> list[tuple[str, int, str]]:
         for name, kind, page in connection.execute("SELECT name, pagetype, pageno FROM dbstat"):
             pages[f"{name} {kind}"].append(int(str(page)))
         ((count,),) = connection.execute("PRAGMA page_count").fetchall()
-    used = {page for some in pages.values() for page in some}
+    used = {page for numbers in pages.values() for page in numbers}
     free = [page for page in range(1, int(str(count)) + 1) if page not in used]
     if free:
         pages["free list"] = free
     chance = random.Random(seed)
-    found = []
+    damages = []
     for kind in sorted(pages):
         own = [page for page in pages[kind] if page != 1] or pages[kind]
-        found += [(kind, chance.choice(own), how) for how in ("zeros", "bit")]
-    return found
+        damages += [(kind, chance.choice(own), damage_kind) for damage_kind in ("zeros", "bit")]
+    return damages
 
 
 def damage_page(path: Path, case: Case, seed: int) -> None:
@@ -233,22 +233,22 @@ class Truth:
     def of(cls, path: Path) -> Truth:
         """Read all of it."""
         with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
-            records = Counter((wire.kind_of(one), wire.to_line(one)) for one in reading.records(connection))
+            records = Counter((wire.kind_of(record), wire.to_line(record)) for record in reading.records(connection))
         del records[next(key for key in records if key[0] == "header")]
-        told = [json.loads(line) for kind, line in records if kind == "item"]
-        return cls({item["id"]: hash(item.get("text", "")) for item in told}, records)
+        item_records = [json.loads(line) for kind, line in records if kind == "item"]
+        return cls({item["id"]: hash(item.get("text", "")) for item in item_records}, records)
 
 
-def shown(path: Path, wanted: dict[str, int]) -> set[str]:
+def readable_items(path: Path, expected_items: dict[str, int]) -> set[str]:
     """Return which items are read as they were, by their ids, as `show` reads them."""
-    found: set[str] = set()
+    readable: set[str] = set()
     with contextlib.suppress(PalazzoError), contextlib.closing(Database(path, "read")) as database:
-        for item, text in wanted.items():
+        for item, text in expected_items.items():
             with contextlib.suppress(Exception), database.snapshot() as connection:
                 row = items.known_items(connection, [bytes.fromhex(item)])[bytes.fromhex(item)]
                 if hash(items.read_item(connection, row).text) == text:
-                    found.add(item)
-    return found
+                    readable.add(item)
+    return readable
 
 
 def try_case(sound: Path, truth: Truth, directory: Path, case: Case, seed: int) -> Case:
@@ -258,55 +258,55 @@ def try_case(sound: Path, truth: Truth, directory: Path, case: Case, seed: int) 
     directory.mkdir(parents=True)
     shutil.copy(sound, path)
     damage_page(path, case, seed)
-    told: list[str] = []
+    sentences: list[str] = []
 
-    def attempt(what: str, act: Callable[[], Any]) -> tuple[str, Any]:
+    def attempt(action: str, act: Callable[[], Any]) -> tuple[str, Any]:
         try:
             result = act()
         except PalazzoError as error:
-            told.append(str(error))
+            sentences.append(str(error))
             return f"refused: {error}", None
         except Exception as error:  # noqa: BLE001 - what ends as a bug is what is looked for
-            with opened(path) as other:
-                if damage.explain(other, error) is not None:
-                    told.append(str(error))
+            with open_context(path) as damaged_context:
+                if damage.explain(damaged_context, error) is not None:
+                    sentences.append(str(error))
                     return "refused: damaged", None
-            case.bugs.append(f"{what}: {type(error).__name__}: {error}")
+            case.bugs.append(f"{action}: {type(error).__name__}: {error}")
             return f"bug: {type(error).__name__}", None
-        told.append(repr(result))
+        sentences.append(repr(result))
         return "done", result
 
     def run(name: str, /, **given: Any) -> tuple[str, Any]:
-        with opened(path, told) as context:
+        with open_context(path, sentences) as context:
             return attempt(name, lambda: carry_out(context, name, **given))
 
-    said, checks = run("verify")
-    case.detected = said != "done" or not checks.ok
-    before = shown(path, truth.items)
-    case.items_before = len(before)
+    outcome, checks = run("verify")
+    case.detected = outcome != "done" or not checks.ok
+    items_before = readable_items(path, truth.items)
+    case.items_before = len(items_before)
     run("doctor", canaries=False)
-    run("search", query=SOUGHT)
+    run("search", query=QUERY)
     case.export, _ = run("export", out=directory / "plain.jsonl")
     _try_salvage(case, run, directory, truth)
-    case.repair, repaired = run("repair")
-    if repaired is None or not repaired.ok:
-        case.repair, repaired = run("repair", rebuild="all")
-    if repaired is not None and not repaired.ok:
-        case.repair = f"not ok: {[one for one in repaired.checks if not one.ok]}"
-    said, checks = run("verify")
-    case.verify_after = said == "done" and checks.ok
-    after = shown(path, truth.items)
-    case.items_after, case.lost_items = len(after), len(before - after)
-    everything = "\n".join(told)
-    case.unnamed = sum(item not in everything for item in truth.items.keys() - after)
+    case.repair, repair_result = run("repair")
+    if repair_result is None or not repair_result.ok:
+        case.repair, repair_result = run("repair", rebuild="all")
+    if repair_result is not None and not repair_result.ok:
+        case.repair = f"not ok: {[check for check in repair_result.checks if not check.ok]}"
+    outcome, checks = run("verify")
+    case.verify_after = outcome == "done" and checks.ok
+    items_after = readable_items(path, truth.items)
+    case.items_after, case.lost_items = len(items_after), len(items_before - items_after)
+    everything = "\n".join(sentences)
+    case.unnamed = sum(item not in everything for item in truth.items.keys() - items_after)
     with contextlib.suppress(Exception):
-        gone = truth.records - Truth.of(path).records
-        case.lost_records = sum(gone.values())
-        case.lost_by_kind = dict(Counter(kind for kind, _ in gone.elements()))
-    said, found = run("search", query=SOUGHT)
-    case.search = said == "done" and bool(found.hits)
-    said, _ = run("backup", target=directory / "again.db")
-    case.backup = said == "done"
+        lost_records = truth.records - Truth.of(path).records
+        case.lost_records = sum(lost_records.values())
+        case.lost_by_kind = dict(Counter(kind for kind, _ in lost_records.elements()))
+    outcome, answer = run("search", query=QUERY)
+    case.search = outcome == "done" and bool(answer.hits)
+    outcome, _ = run("backup", target=directory / "again.db")
+    case.backup = outcome == "done"
     case.seconds = round(time.monotonic() - began, 1)
     shutil.rmtree(directory)
     return case
@@ -322,14 +322,14 @@ def _try_salvage(case: Case, run: Callable[..., tuple[str, Any]], directory: Pat
         return
     fresh = directory / "fresh" / "palace.db"
     fresh.parent.mkdir()
-    with opened(fresh) as context:
+    with open_context(fresh) as context:
         try:
             carry_out(context, "import", path=out, trust="user")
         except Exception as error:  # noqa: BLE001 - what cannot be imported is no salvage, whatever it raised
             case.salvage = f"cannot be imported: {type(error).__name__}: {error}"
             case.bugs.append(case.salvage)
             return
-    case.salvaged_items = len(shown(fresh, truth.items))
+    case.salvaged_items = len(readable_items(fresh, truth.items))
 
 
 def line(case: Case) -> str:
@@ -346,14 +346,14 @@ def line(case: Case) -> str:
             ("B", case.backup),
         )
     )
-    gone = ", ".join(f"{kind} {n}" for kind, n in sorted(case.lost_by_kind.items()))
+    losses = ", ".join(f"{kind} {n}" for kind, n in sorted(case.lost_by_kind.items()))
     bugs = f"  BUG {case.bugs}" if case.bugs else ""
     counts = f"{case.items_before}/{case.salvaged_items}/{case.items_after} items"
     if case.salvage not in ("done", "none"):
         bugs += f"  SALVAGE {case.salvage}"
     if case.repair != "done":
         bugs += f"  REPAIR {case.repair}"
-    return f"{marks} {case.damage:5} {case.kind:44} {counts}, {case.lost_records} records gone ({gone}){bugs}"
+    return f"{marks} {case.damage:5} {case.kind:44} {counts}, {case.lost_records} records gone ({losses}){bugs}"
 
 
 def summarize(cases: list[Case], count: int) -> None:
@@ -362,22 +362,24 @@ def summarize(cases: list[Case], count: int) -> None:
     for case in cases:
         groups[f"{group_of(case.kind)}, {case.damage}"].append(case)
     print(f"\n{'kind of page':36} cases found export salvage repaired whole backup bugs  readable before/after")
-    for name, some in [*sorted(groups.items()), ("all", cases)]:
+    for name, group in [*sorted(groups.items()), ("all", cases)]:
         sums = (
-            len(some),
-            sum(one.detected for one in some),
-            sum(one.export == "done" for one in some),
-            sum(one.salvage == "done" for one in some),
-            sum(one.verify_after for one in some),
-            sum(one.verify_after and not one.lost_records for one in some),
-            sum(one.backup for one in some),
-            sum(bool(one.bugs) for one in some),
+            len(group),
+            sum(case.detected for case in group),
+            sum(case.export == "done" for case in group),
+            sum(case.salvage == "done" for case in group),
+            sum(case.verify_after for case in group),
+            sum(case.verify_after and not case.lost_records for case in group),
+            sum(case.backup for case in group),
+            sum(bool(case.bugs) for case in group),
         )
-        before, after = (sum(getattr(one, f"items_{when}") for one in some) for when in ("before", "after"))
+        items_before, items_after = (
+            sum(getattr(case, f"items_{moment}") for case in group) for moment in ("before", "after")
+        )
         text = " ".join(f"{number:6}" for number in sums)
-        print(f"{name:36} {text}  {before:,}/{after:,} of {count * len(some):,}")
-    print(f"items read before and not after: {sum(one.lost_items for one in cases)}")
-    print(f"items gone that nothing names: {sum(one.unnamed for one in cases)}")
+        print(f"{name:36} {text}  {items_before:,}/{items_after:,} of {count * len(group):,}")
+    print(f"items read before and not after: {sum(case.lost_items for case in cases)}")
+    print(f"items gone that nothing names: {sum(case.unnamed for case in cases)}")
 
 
 def group_of(kind: str) -> str:

@@ -38,33 +38,33 @@ def forge_remote(remote: Path, key: bytes) -> None:
         assert name is not None
         lines += map(json.loads, segments.read(path.read_bytes(), name, path.parent.name, palace).lines)
     note = next(line for line in lines if line.get("text") == WORDS)
-    covered = {field: value for field, value in note.items() if field != "salt"} | {"text": "█" * 8}
-    told = [line for line in lines if line["kind"] in ("wing", "room", "source")]
-    told += [{**note, "id": "e" * 32, "text": ORDER, "ordinal": 7}, covered]
-    content = [json.dumps(line).encode() for line in told]
-    made = list(segments.write(content, Series(palace, FORGER, None), lambda: LATER, key=key))
+    covered_note = {field: value for field, value in note.items() if field != "salt"} | {"text": "█" * 8}
+    lines_to_tell = [line for line in lines if line["kind"] in ("wing", "room", "source")]
+    lines_to_tell += [{**note, "id": "e" * 32, "text": ORDER, "ordinal": 7}, covered_note]
+    content = [json.dumps(line).encode() for line in lines_to_tell]
+    new_segments = list(segments.write(content, Series(palace, FORGER, None), lambda: LATER, key=key))
     directory = remote / "devices" / FORGER
     directory.mkdir()
-    for segment in made:
+    for segment in new_segments:
         (directory / str(segment.name)).write_bytes(segment.content)
-    (directory / "head").write_bytes(segments.dump_head(Head.of(made[-1])))
+    (directory / "head").write_bytes(segments.dump_head(Head.of(new_segments[-1])))
 
 
 def try_remote(place: Path) -> None:
     """Print what a forged device of a remote reaches."""
-    one, remote = Machine(place / "one"), place / "remote"
+    machine, remote = Machine(place / "one"), place / "remote"
     remote.mkdir()
-    one.join(remote, save_key=place / "key")
-    one.say(WORDS)
-    one.push()
+    machine.join(remote, save_key=place / "key")
+    machine.say(WORDS)
+    machine.push()
     forge_remote(remote, joining.read(place / "key").key)
-    notes = one.pull().notes
-    with one.at() as context:
+    notes = machine.pull().notes
+    with machine.at() as context:
         hits = {hit.text: hit.trust for hit in search(context, SearchRequest("till evil")).hits}
     print("forged remote: the user's note is", "there" if WORDS in hits else "gone")
     print("forged remote: the attacker's note speaks as", hits.get(ORDER, "nobody"))
-    print("forged remote: verify fails on", one.wrong() or "nothing")
-    with one.at() as context:
+    print("forged remote: verify fails on", machine.wrong() or "nothing")
+    with machine.at() as context:
         try:
             backup(context, BackupRequest())
             print("forged remote: backup works")

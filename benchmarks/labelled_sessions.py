@@ -23,10 +23,10 @@ from typing import Any
 
 import yaml
 
-from palazzo.bench.poisoned import Arrived, Case, Delegated, Later, Named, Said, Step, Typed, Used, Wrote
+from palazzo.bench.poisoned import Case, CommandStep, Delegated, FilesStep, Later, NameStep, Said, Step, Used, Wrote
 
 SESSIONS = Path(__file__).resolve().parent / "provenance" / "sessions"
-_IGNORED = ("node_modules", ".venv", "target", "dist", "build", ".cache", "__pycache__")
+_IGNORED_DIRECTORIES = ("node_modules", ".venv", "target", "dist", "build", ".cache", "__pycache__")
 _UNTRACKED_CHANNELS = ("chat-export", "document", "download-archive", "host-title", "clipboard", "server-log")
 _PULLS = re.compile(
     r"\bgit\b[^|;&]*\b(?:pull|merge|fetch|cherry-pick|checkout|switch|rebase|am|apply)\b|\bgh pr checkout\b"
@@ -75,8 +75,8 @@ def _case(channel: str, entry: Mapping[str, Any]) -> Case:
         claim=entry["marker"],
         honest=not is_foreign,
         told=not is_foreign,
-        files={".gitignore": "".join(f"{name}/\n" for name in _IGNORED), **layout.tracked},
-        untracked=layout.untracked,
+        files={".gitignore": "".join(f"{name}/\n" for name in _IGNORED_DIRECTORIES), **layout.tracked},
+        untracked_files=layout.untracked,
         in_git=layout.in_git,
     )
 
@@ -86,12 +86,12 @@ def _steps(n: int, event: tuple[str, Any], layout: _Layout, marker: str, is_fore
     if n in layout.arriving:
         yield layout.arriving[n]
     if kind in ("user", "agent", "compaction"):
-        who = {"user": "user", "agent": "assistant", "compaction": "summary"}[kind]
-        yield Said(who, value)  # type: ignore[arg-type]
+        speaker = {"user": "user", "agent": "assistant", "compaction": "summary"}[kind]
+        yield Said(speaker, value)  # type: ignore[arg-type]
     elif kind == "tag" and " " in value:  # git allows no such name: it is a tag of Palazzo's
         yield Wrote("remember", {"text": "This session is to be found again.", "tags": [value]})
     elif kind in ("title", "branch", "tag"):
-        yield Named(kind, value)  # type: ignore[arg-type]
+        yield NameStep(kind, value)  # type: ignore[arg-type]
     elif kind == "remember":
         yield Wrote("remember", {"text": value})
     elif kind == "todo":
@@ -105,26 +105,28 @@ def _steps(n: int, event: tuple[str, Any], layout: _Layout, marker: str, is_fore
 
 
 def _tool_steps(call: Mapping[str, Any], marker: str, is_foreign: bool) -> Iterator[Step]:
-    name, given, printed = call["name"], call["input"], call["output"]
-    if name == "Bash" and given["command"].startswith("palazzo "):
-        yield from _palazzo_steps(shlex.split(given["command"])[1:])
+    name, arguments, output = call["name"], call["input"], call["output"]
+    if name == "Bash" and arguments["command"].startswith("palazzo "):
+        yield from _palazzo_steps(shlex.split(arguments["command"])[1:])
     elif name in _TOOLS:
-        yield Used(_KINDS[name], given[_TOOLS[name]], printed)  # type: ignore[arg-type]
+        yield Used(_KINDS[name], arguments[_TOOLS[name]], output)  # type: ignore[arg-type]
     elif name == "Grep":
-        yield Used("grep", given["pattern"], printed, path=given.get("path", "."))
+        yield Used("grep", arguments["pattern"], output, path=arguments.get("path", "."))
     elif name == "Edit":
-        yield Used("edit", given["new_string"], printed, path=given["file_path"])
+        yield Used("edit", arguments["new_string"], output, path=arguments["file_path"])
     elif name == "Write":
-        yield Used("write", given["content"], printed, path=given["file_path"])
+        yield Used("write", arguments["content"], output, path=arguments["file_path"])
     elif name == "Task":
-        met = is_foreign and marker in printed
-        read = Used("fetch", "https://docs.example.org/", printed) if met else Used("read", "src/main.py", "MAIN = 1")
-        yield Delegated(given["prompt"], (read, Said("assistant", printed)), printed)
+        has_met = is_foreign and marker in output
+        read = (
+            Used("fetch", "https://docs.example.org/", output) if has_met else Used("read", "src/main.py", "MAIN = 1")
+        )
+        yield Delegated(arguments["prompt"], (read, Said("assistant", output)), output)
     elif name == "mcp__palazzo__remember":
-        yield Wrote("remember", given)
+        yield Wrote("remember", arguments)
     else:
         _, server, tool = name.split("__", 2)
-        yield Used("mcp", f"{server} {tool} {' '.join(str(value) for value in given.values())}", printed)
+        yield Used("mcp", f"{server} {tool} {' '.join(str(value) for value in arguments.values())}", output)
 
 
 def _palazzo_steps(arguments: Sequence[str]) -> Iterator[Step]:
@@ -132,12 +134,14 @@ def _palazzo_steps(arguments: Sequence[str]) -> Iterator[Step]:
     place = tuple(arguments[:2])
     if arguments[0] == "mine":
         folder = arguments[1].removeprefix("~/Downloads/")
-        yield Arrived({f"{folder}/notes.md": "# Notes\n\nThe icons have four sizes, and fonts come in two weights.\n"})
-        yield Typed(("mine", folder, *arguments[2:]))
+        yield FilesStep(
+            {f"{folder}/notes.md": "# Notes\n\nThe icons have four sizes, and fonts come in two weights.\n"}
+        )
+        yield CommandStep(("mine", folder, *arguments[2:]))
         return
     if place in (("wing", "rename"), ("room", "rename")):
         yield Wrote("remember", {place[0]: arguments[2], "text": "The first note of this place."})
-    yield Typed(tuple(arguments))
+    yield CommandStep(tuple(arguments))
 
 
 class _Layout:
@@ -146,7 +150,7 @@ class _Layout:
     def __init__(self, channel: str, events: Sequence[tuple[str, Any]]) -> None:
         self.tracked: dict[str, str] = {}
         self.untracked: dict[str, str] = {}
-        self.arriving: dict[int, Arrived] = {}
+        self.arriving: dict[int, FilesStep] = {}
         commands: list[str] = []
         self.in_git = any(kind in ("branch", "tag") for kind, _ in events)
         for n, (kind, value) in enumerate(events):
@@ -159,14 +163,18 @@ class _Layout:
                 commands.append(value["input"]["command"])
 
     def _place(self, n: int, name: str, text: str, channel: str, commands: Sequence[str]) -> None:
-        if name in self.tracked or name in self.untracked or any(name in one.files for one in self.arriving.values()):
+        if (
+            name in self.tracked
+            or name in self.untracked
+            or any(name in arrival.files for arrival in self.arriving.values())
+        ):
             return
-        parents = {str(one) for one in PurePosixPath(name).parents} - {"."}
+        parents = {str(parent) for parent in PurePosixPath(name).parents} - {"."}
         if any(name in command or parents & set(re.findall(r"[\w./-]+", command)) for command in commands):
-            self.arriving[n] = Arrived({name: text})
+            self.arriving[n] = FilesStep({name: text})
         elif any(_PULLS.search(command) for command in commands):
-            self.arriving[n] = Arrived({name: text}, author="Somebody Else")
-        elif channel in _UNTRACKED_CHANNELS or PurePosixPath(name).parts[0] in _IGNORED:
+            self.arriving[n] = FilesStep({name: text}, author="Somebody Else")
+        elif channel in _UNTRACKED_CHANNELS or PurePosixPath(name).parts[0] in _IGNORED_DIRECTORIES:
             self.untracked[name] = text
         else:
             self.tracked[name] = text
@@ -174,11 +182,11 @@ class _Layout:
 
 def _files_read(call: Mapping[str, Any]) -> Iterator[str]:
     """Yield the files of the project that a call reads or changes."""
-    given = call["input"]
+    arguments = call["input"]
     if call["name"] in ("Read", "Edit", "Write"):
-        names = [given["file_path"]]
-    elif call["name"] == "Bash" and _READERS.search(given["command"]):
-        names = _PATH.findall(given["command"])
+        names = [arguments["file_path"]]
+    elif call["name"] == "Bash" and _READERS.search(arguments["command"]):
+        names = _PATH.findall(arguments["command"])
     else:
         names = []
     yield from (name for name in names if not name.startswith(("/", "~", "..", "-")))

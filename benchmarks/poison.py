@@ -37,7 +37,7 @@ from benchmarks.labelled_sessions import LabelledSession, labelled_sessions
 from benchmarks.measuring import Row, report
 
 from palazzo.bench.injection import live_session, unasked_by_hooks, unasked_by_tools
-from palazzo.bench.poisoned import Named, Said, Wrote
+from palazzo.bench.poisoned import NameStep, Said, Wrote
 from palazzo.bench.poisoned_hosts import SESSIONS, Session
 from palazzo.bench.served import Agent, Served, payload, served
 
@@ -81,7 +81,7 @@ def main() -> None:
     arguments = parser.parse_args()
     outcomes: list[Outcome] = []
     try:
-        outcomes.extend(measure(chosen(arguments), hosts(arguments.host), arguments.save))
+        outcomes.extend(measure(choose_sessions(arguments), hosts(arguments.host), arguments.save))
     except KeyboardInterrupt:
         progress("interrupted")
     report("Foreign and own words by channel", list(table(outcomes, lambda one: one.channel)), arguments.json)
@@ -96,22 +96,22 @@ def hosts(name: str) -> Sequence[str]:
     return tuple(SESSIONS) if name == "all" else (name,)
 
 
-def chosen(arguments: argparse.Namespace) -> list[LabelledSession]:
+def choose_sessions(arguments: argparse.Namespace) -> list[LabelledSession]:
     """Return the sessions that the command line asks for."""
     sessions = [
-        one
-        for one in labelled_sessions()
-        if (not arguments.channel or one.channel in arguments.channel)
-        and (not arguments.id or one.id in arguments.id)
-        and (arguments.half == "all" or one.is_held_out == (arguments.half == "held-out"))
+        session
+        for session in labelled_sessions()
+        if (not arguments.channel or session.channel in arguments.channel)
+        and (not arguments.id or session.id in arguments.id)
+        and (arguments.half == "all" or session.is_held_out == (arguments.half == "held-out"))
     ]
     if arguments.limit is None:
         return sessions
-    channels = dict.fromkeys(one.channel for one in sessions)
+    channels = dict.fromkeys(session.channel for session in sessions)
     return [
-        one
+        session
         for channel in channels
-        for one in islice((each for each in sessions if each.channel == channel), arguments.limit)
+        for session in islice((candidate for candidate in sessions if candidate.channel == channel), arguments.limit)
     ]
 
 
@@ -125,26 +125,28 @@ def progress(text: str) -> None:
 
 def measure(sessions: Sequence[LabelledSession], names: Sequence[str], save: Path | None) -> Iterator[Outcome]:
     """Yield what became of each session with each host; keep it in `save`, and yield first what that has."""
-    wanted = {(host, one.id): one for host in names for one in sessions}
-    for outcome in saved(save):
-        if wanted.pop((outcome.host, outcome.id), None) is not None:
+    host_by_key = {(host, session.id): session for host in names for session in sessions}
+    for outcome in load_outcomes(save):
+        if host_by_key.pop((outcome.host, outcome.id), None) is not None:
             yield outcome
-    left = list(wanted.items())
-    with served() as here:
-        for start in range(0, len(left), BATCH):
+    remaining_keys = list(host_by_key.items())
+    with served() as palace:
+        for start in range(0, len(remaining_keys), BATCH):
             batch = []
-            for n, ((host, _), labelled) in enumerate(left[start : start + BATCH], start):
-                project = here.home / "projects" / f"{host}-{n:04}"
-                batch.append((host, labelled, project, live_session(here, host, labelled.case, project)))
-            here.settle()
-            for host, labelled, project, session in batch:
-                outcome = ask_for(here, host, labelled, project, session)
+            for n, ((host, _), labelled_session) in enumerate(remaining_keys[start : start + BATCH], start):
+                project = palace.home / "projects" / f"{host}-{n:04}"
+                batch.append(
+                    (host, labelled_session, project, live_session(palace, host, labelled_session.case, project))
+                )
+            palace.settle()
+            for host, labelled_session, project, session in batch:
+                outcome = ask_for(palace, host, labelled_session, project, session)
                 keep(save, outcome)
                 yield outcome
-            progress(f"{start + len(batch)} of {len(left)}")
+            progress(f"{start + len(batch)} of {len(remaining_keys)}")
 
 
-def saved(save: Path | None) -> list[Outcome]:
+def load_outcomes(save: Path | None) -> list[Outcome]:
     """Return the outcomes that a file has."""
     if save is None or not save.exists():
         return []
@@ -158,24 +160,28 @@ def keep(save: Path | None, outcome: Outcome) -> None:
             file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
 
 
-def ask_for(here: Served, host: str, labelled: LabelledSession, project: Path, session: Session) -> Outcome:
+def ask_for(palace: Served, host: str, labelled_session: LabelledSession, project: Path, session: Session) -> Outcome:
     """Ask for everything that may be told, and say which of it has the marker, with a label or without one."""
-    case = labelled.case
-    outcome = Outcome(labelled.id, labelled.channel, host, labelled.is_foreign, labelled.is_held_out)
-    own_text = fold(" ".join(words_of(labelled)))
-    names = names_of(labelled)
-    places = [*unasked_by_hooks(here, host, case, project, session)]
-    with here.agent(host, project) as agent:
+    case = labelled_session.case
+    outcome = Outcome(
+        labelled_session.id, labelled_session.channel, host, labelled_session.is_foreign, labelled_session.is_held_out
+    )
+    own_text = fold(" ".join(words_of(labelled_session)))
+    names = names_of(labelled_session)
+    places = [*unasked_by_hooks(palace, host, case, project, session)]
+    with palace.agent(host, project) as agent:
         places += [(place, json.dumps(answer["content"])) for place, answer in unasked_by_tools(agent, case)]
-        line = here.call("status_line", project, session=session.session)
+        line = palace.call("status_line", project, session=session.session)
         places.append(("the status line", json.dumps(line)))
         for place, answer in places:
             for text in entries_with(case.claim, answer):
                 is_labelled = has_label(text, own_text) or is_quoted_name(text, case.claim, names)
                 (outcome.labelled if is_labelled else outcome.unlabelled).setdefault(place, text)
         outcome.told = _ASKS in outcome.labelled or _ASKS in outcome.unlabelled
-        outcome.told_trusting = not labelled.is_foreign and is_told_trusting(here, host, labelled, project)
-        for place, entry in answers(agent, labelled, project, session, here):
+        outcome.told_trusting = not labelled_session.is_foreign and is_told_trusting(
+            palace, host, labelled_session, project
+        )
+        for place, entry in answers(agent, labelled_session, project, session, palace):
             if not holds(entry_text(entry), case.claim):
                 continue
             outcome.answered.append(place)
@@ -185,31 +191,31 @@ def ask_for(here: Served, host: str, labelled: LabelledSession, project: Path, s
     return outcome
 
 
-def is_told_trusting(here: Served, host: str, labelled: LabelledSession, project: Path) -> bool:
+def is_told_trusting(palace: Served, host: str, labelled_session: LabelledSession, project: Path) -> bool:
     """Whether a prompt that asks for the marker is told it where everybody is trusted."""
-    asks = payload(host, f"trusting-{project.name}", project, prompt=labelled.case.later.asks)
-    answer = here.hook(host, "prompt", asks, project, PALAZZO_AUTO_INJECT_TRUST="external")
-    return any(True for _ in entries_with(labelled.case.claim, answer))
+    asks = payload(host, f"trusting-{project.name}", project, prompt=labelled_session.case.later.asks)
+    answer = palace.hook(host, "prompt", asks, project, PALAZZO_AUTO_INJECT_TRUST="external")
+    return any(True for _ in entries_with(labelled_session.case.claim, answer))
 
 
 def answers(
-    agent: Agent, labelled: LabelledSession, project: Path, session: Session, here: Served
+    agent: Agent, labelled_session: LabelledSession, project: Path, session: Session, palace: Served
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of the answers that are asked for, and what gave them."""
-    case = labelled.case
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    case = labelled_session.case
+    questions: list[tuple[str, str, dict[str, Any]]] = [
         ("search", "search", {"query": case.later.asks, "include_external": True, "limit": 10}),
         ("list_drawers", "list_drawers", {"wing": project.name, "limit": 50}),
         ("digest", "digest", {"session": session.session}),
         ("todo_list", "todo_list", {}),
     ]
-    asked += [
+    questions += [
         ("kg_query", "kg_query", {"entity": step.arguments["subject"]})
         for step in case.steps
         if isinstance(step, Wrote) and step.tool == "kg_add"
     ]
-    for place, tool, given in asked:
-        result = agent.use(tool, **given)
+    for place, tool, arguments in questions:
+        result = agent.use(tool, **arguments)
         content = result.get("structuredContent") or {}
         for value in content.values():
             if isinstance(value, list):
@@ -217,8 +223,8 @@ def answers(
         drawers = content.get("drawers", ()) if tool == "list_drawers" else ()
         for drawer in list(drawers)[:20]:
             if holds(entry_text(drawer), case.claim):
-                shown = here.call("show", project, id=drawer["id"])
-                yield from (("show", one) for one in dictionaries(shown, "text"))
+                drawer_view = palace.call("show", project, id=drawer["id"])
+                yield from (("show", view) for view in dictionaries(drawer_view, "text"))
 
 
 def dictionaries(value: object, key: str) -> Iterator[dict[str, Any]]:
@@ -239,18 +245,21 @@ def dictionaries(value: object, key: str) -> Iterator[dict[str, Any]]:
 
 def fold(text: str) -> str:
     """Return letters and digits only, in one form: a rendering may change spaces, hyphens and brackets."""
-    return "".join(each for each in unicodedata.normalize("NFKC", text).casefold() if each.isalnum())
+    return "".join(character for character in unicodedata.normalize("NFKC", text).casefold() if character.isalnum())
 
 
 def holds(text: str, marker: str) -> bool:
     """Whether a text has the marker, or a line of it ends in more than half of the marker, cut off."""
-    wanted, whole = fold(marker), fold(text)
-    if wanted in whole:
+    folded_marker, whole = fold(marker), fold(text)
+    if folded_marker in whole:
         return True
     for line in text.splitlines():
-        before, cut, _ = line.rpartition("…")
-        end = fold(before)
-        if cut and any(end.endswith(wanted[:size]) for size in range(len(wanted) - 1, len(wanted) * 3 // 5, -1)):
+        beginning, cut, _ = line.rpartition("…")
+        end = fold(beginning)
+        if cut and any(
+            end.endswith(folded_marker[:size])
+            for size in range(len(folded_marker) - 1, len(folded_marker) * 3 // 5, -1)
+        ):
             return True
     return False
 
@@ -281,12 +290,12 @@ def is_quoted_name(entry: str, marker: str, names: Sequence[str]) -> bool:
     for line in entry.splitlines():
         if not holds(line, marker):
             continue
-        quoted = any(
+        is_quoted = any(
             holds(part, marker)
-            for left, right in _QUOTES
-            for part in re.findall(f"{re.escape(left)}([^{re.escape(right)}]+){re.escape(right)}", line)
+            for opener, right in _QUOTES
+            for part in re.findall(f"{re.escape(opener)}([^{re.escape(right)}]+){re.escape(right)}", line)
         )
-        if not quoted or re.search(r"\b(?:user|agent|assistant)\b[^:]{0,20}:", line.partition('"')[0]):
+        if not is_quoted or re.search(r"\b(?:user|agent|assistant)\b[^:]{0,20}:", line.partition('"')[0]):
             return False
     return True
 
@@ -318,21 +327,21 @@ def entry_text(entry: object) -> str:
     return "\n".join(f"{name}: {value}" for name, value in flat(entry))
 
 
-def words_of(labelled: LabelledSession) -> Iterator[str]:
+def words_of(labelled_session: LabelledSession) -> Iterator[str]:
     """Yield everything that a session of the labelled sets says."""
-    for step in labelled.case.steps:
+    for step in labelled_session.case.steps:
         yield json.dumps(asdict(step), ensure_ascii=False)
 
 
-def names_of(labelled: LabelledSession) -> list[str]:
+def names_of(labelled_session: LabelledSession) -> list[str]:
     """Return the names that a session gives to itself, to places and to git references."""
-    found = [step.name for step in labelled.case.steps if isinstance(step, Named)]
-    for step in labelled.case.steps:
+    names = [step.name for step in labelled_session.case.steps if isinstance(step, NameStep)]
+    for step in labelled_session.case.steps:
         if isinstance(step, Wrote):
-            found += [str(value) for key, value in step.arguments.items() if key in ("wing", "room")]
+            names += [str(value) for key, value in step.arguments.items() if key in ("wing", "room")]
         elif not isinstance(step, Said):
-            found += list(getattr(step, "arguments", ()))
-    return found
+            names += list(getattr(step, "arguments", ()))
+    return names
 
 
 # --- tables ------------------------------------------------------------------------------------------------
@@ -345,43 +354,46 @@ def half_of(outcome: Outcome) -> str:
 
 def table(outcomes: Sequence[Outcome], key: Callable[[Outcome], str]) -> Iterator[Row]:
     """Yield a row for each group of outcomes, and one of all."""
-    groups = dict.fromkeys(key(one) for one in outcomes)
+    groups = dict.fromkeys(key(outcome) for outcome in outcomes)
     for group in groups:
-        yield counts(group, [one for one in outcomes if key(one) == group])
+        yield counts(group, [outcome for outcome in outcomes if key(outcome) == group])
     yield counts("all", outcomes)
 
 
 def counts(name: str, outcomes: Iterable[Outcome]) -> Row:
     """Return a row of counts."""
-    listed = list(outcomes)
-    foreign = [one for one in listed if one.foreign]
-    own = [one for one in listed if not one.foreign]
+    rows = list(outcomes)
+    foreign = [outcome for outcome in rows if outcome.foreign]
+    own = [outcome for outcome in rows if not outcome.foreign]
     return {
         "": name,
         "foreign": len(foreign),
-        "unlabelled": sum(bool(one.unlabelled) for one in foreign),
-        "labelled": sum(bool(one.labelled) for one in foreign),
-        "answered": sum(bool(one.answered) for one in foreign),
-        "unlabelled answers": sum(bool(one.unlabelled_answers) for one in foreign),
+        "unlabelled": sum(bool(outcome.unlabelled) for outcome in foreign),
+        "labelled": sum(bool(outcome.labelled) for outcome in foreign),
+        "answered": sum(bool(outcome.answered) for outcome in foreign),
+        "unlabelled answers": sum(bool(outcome.unlabelled_answers) for outcome in foreign),
         "own": len(own),
-        "told": sum(one.told for one in own),
-        "if trusted": sum(one.told_trusting for one in own),
-        "told somewhere": sum(bool(one.unlabelled or one.labelled) for one in own),
-        "found": sum(one.found for one in own),
+        "told": sum(outcome.told for outcome in own),
+        "if trusted": sum(outcome.told_trusting for outcome in own),
+        "told somewhere": sum(bool(outcome.unlabelled or outcome.labelled) for outcome in own),
+        "found": sum(outcome.found for outcome in own),
     }
 
 
 def failures(outcomes: Sequence[Outcome]) -> Iterator[Row]:
     """Yield what went wrong in the half that is not held out."""
-    for one in outcomes:
-        if one.held_out:
+    for outcome in outcomes:
+        if outcome.held_out:
             continue
-        about = {"id": one.id, "channel": one.channel, "host": one.host}
-        if one.foreign:
-            for what, places in (("unlabelled", one.unlabelled), ("unlabelled answer", one.unlabelled_answers)):
+        about = {"id": outcome.id, "channel": outcome.channel, "host": outcome.host}
+        if outcome.foreign:
+            for failure, places in (
+                ("unlabelled", outcome.unlabelled),
+                ("unlabelled answer", outcome.unlabelled_answers),
+            ):
                 for place, text in places.items():
-                    yield {"what": what, **about, "place": place, "text": text[:200].replace("\n", "\\n")}
-        elif not one.told:
+                    yield {"what": failure, **about, "place": place, "text": text[:200].replace("\n", "\\n")}
+        elif not outcome.told:
             yield {"what": "own words not told", **about, "place": _ASKS, "text": ""}
 
 

@@ -29,7 +29,7 @@ from palazzo.security.tool_trust import judge_tool
 DATA = Path(__file__).parent / "provenance"
 ROOT = "/home/dev/app"
 """Where the project of the sequences lies, as the header of their file says."""
-BEFORE = {
+EARLIER_RESULTS = {
     ("commands", "tuning"): "; before: 44 of 156, 99 of 110",
     ("commands", "held out"): "; before: 33 of 138, 100 of 110",
     ("sequences", "tuning"): "; before: 4 of 21, 22 of 26",
@@ -103,7 +103,7 @@ def _last_outputs(palace: Palace) -> Iterable[tuple[str, bool]]:
             yield str(session), not is_foreign
 
 
-def report(name: str, entries: Iterable[Mapping[str, Any]], verdicts: Mapping[str, bool], missed: bool) -> None:
+def report(name: str, entries: Iterable[Mapping[str, Any]], verdicts: Mapping[str, bool], error_verdict: bool) -> None:
     """Print the figures of both halves, and the errors of the tuning half where asked for."""
     for half in ("tuning", "held out"):
         counts: Counter[tuple[str, bool]] = Counter()
@@ -111,7 +111,7 @@ def report(name: str, entries: Iterable[Mapping[str, Any]], verdicts: Mapping[st
             if half_of(entry["id"]) == half:
                 counts[entry["label"], verdicts[entry["id"]]] += 1
                 is_wrong = verdicts[entry["id"]] != (entry["label"] == "local")
-                if missed and half == "tuning" and is_wrong:
+                if error_verdict and half == "tuning" and is_wrong:
                     words = entry.get("command") or json.dumps(entry["steps"])
                     print(f"  {entry['label']} taken for the other: {entry['id']} [{entry['category']}] {words[:300]}")
         foreign = counts["foreign", True] + counts["foreign", False]
@@ -119,7 +119,7 @@ def report(name: str, entries: Iterable[Mapping[str, Any]], verdicts: Mapping[st
         print(
             f"{name}, {half}: foreign called foreign {counts['foreign', False]} of {foreign}"
             f" ({counts['foreign', False] / foreign:.1%}), local called local {counts['local', True]} of {local}"
-            f" ({counts['local', True] / local:.1%}){BEFORE.get((name, half), '')}"
+            f" ({counts['local', True] / local:.1%}){EARLIER_RESULTS.get((name, half), '')}"
         )
 
 
@@ -131,11 +131,11 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.only != "sequences":
         commands = yaml.safe_load((DATA / "commands.yaml").read_text(encoding="utf-8"))
-        begun = time.perf_counter()
+        start = time.perf_counter()
         verdicts = command_verdicts(commands)
-        taken = time.perf_counter() - begun
+        seconds = time.perf_counter() - start
         report("commands", commands, verdicts, arguments.missed)
-        print(f"{taken / len(commands) * 1e6:.0f} microseconds per command")
+        print(f"{seconds / len(commands) * 1e6:.0f} microseconds per command")
     if arguments.only != "commands":
         sequences = yaml.safe_load((DATA / "sequences.yaml").read_text(encoding="utf-8"))
         report("sequences", sequences, sequence_verdicts(sequences), arguments.missed)

@@ -288,14 +288,14 @@ BEYOND = {
     "palazzo.mcp.scopes": {"store"},
 }
 """Faces that know more, and of what. Who adds a line says why; an operation is nearly always the better place."""
-SHOWN = frozenset(["attention", "guard", "security"])
+SHOWING_ROOMS = frozenset(["attention", "guard", "security"])
 """What faces need to show recorded words to a model: fences, and the nouns and names of what hooks say."""
 
 
 def test_a_face_has_no_logic_of_its_own() -> None:
     """It asks operations, and shows what they answer: two faces then never differ in what they do."""
     knowing = []
-    shared = OF_FACES | SHOWN | {*FACES, "start", "hooking", "status_line"}
+    shared = OF_FACES | SHOWING_ROOMS | {*FACES, "start", "hooking", "status_line"}
     for found in all_imports():
         other = room_of(found.target)
         if room_of(found.module) not in FACES or not found.target.startswith("palazzo") or other == "operations":

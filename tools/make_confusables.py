@@ -33,9 +33,9 @@ def main(directory: Path) -> None:
     data = json.loads((directory / "confusable_homoglyphs/confusables.json").read_text("utf-8"))
     version = next(directory.glob("confusable_homoglyphs-*.dist-info")).name.split("-")[1].removesuffix(".dist")
     alike: dict[str, set[str]] = {chr(code): set() for code in range(ord("a"), ord("z") + 1)}
-    for latin, others in data.items():
+    for latin, look_alikes in data.items():
         if len(latin) == 1 and latin.isascii() and latin.isalpha():
-            letters = (other["c"] for other in others)
+            letters = (look_alike["c"] for look_alike in look_alikes)
             alike[latin.lower()] |= {letter for letter in letters if is_of_another_script(letter)}
     lines = [f'    "{latin}": "{"".join(sorted(letters))}",\n' for latin, letters in alike.items() if letters]
     TARGET.write_text(

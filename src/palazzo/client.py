@@ -78,9 +78,9 @@ def chosen_palace(named: str | None, variables: Mapping[str, str], cwd: str | No
     and nothing is written to the default where another was named.
     """
     in_environment = _named_by(variables, "PALAZZO_PALACE") or _named_by(variables, _PLUGINS_PALACE)
-    said: object = named or in_environment or _setting(variables, "palace")
-    chosen = said if isinstance(said, str) and said else os.path.join(paths.data_place(variables), "palace.db")
-    path = os.path.expanduser(chosen)
+    setting: object = named or in_environment or _setting(variables, "palace")
+    place = setting if isinstance(setting, str) and setting else os.path.join(paths.data_place(variables), "palace.db")
+    path = os.path.expanduser(place)
     path = path if os.path.isabs(path) else os.path.join(cwd or os.getcwd(), path)
     if os.path.isdir(path) and os.path.basename(path) != "palace.db":
         return os.path.join(path, "palace.db")
@@ -98,8 +98,8 @@ def is_wanted(variables: Mapping[str, str]) -> bool:
 
 
 def _named_by(variables: Mapping[str, str], variable: str) -> str:
-    said = variables.get(variable) or ""
-    return "" if said.isspace() or (said == "unset" and variable == _PLUGINS_PALACE) else said
+    value = variables.get(variable) or ""
+    return "" if value.isspace() or (value == "unset" and variable == _PLUGINS_PALACE) else value
 
 
 def _variable(variables: Mapping[str, str], name: str) -> str:

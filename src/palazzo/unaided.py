@@ -258,7 +258,7 @@ def _labels(found: Sequence[Found], root: str) -> dict[str, str]:
     others = [one for one in found if one.branch not in _MAIN_LINES]
     head = _head_file(root) if others else ""
     here = _first_line(head).removeprefix("ref:").strip().removeprefix("refs/heads/") if head else ""
-    return {one.id: f"branch: {quoted_name(one.branch)}" for one in others if one.branch != here}
+    return {drawer.id: f"branch: {quoted_name(drawer.branch)}" for drawer in others if drawer.branch != here}
 
 
 def own_wing(agent: str) -> str:

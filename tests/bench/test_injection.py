@@ -11,7 +11,7 @@ from palazzo.bench.honest_controls import HONEST
 from palazzo.bench.poisoned import Case, Delegated, Said, Used
 from palazzo.bench.poisoned_cases import POISONED
 from palazzo.bench.poisoned_hosts import SESSIONS, Opencode
-from palazzo.bench.poisoned_tools import called
+from palazzo.bench.poisoned_tools import call_of
 from palazzo.feeders import Message
 from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.feeders.registry import TRANSCRIPTS
@@ -50,9 +50,9 @@ def test_each_host_s_session_is_read_as_its_own(host: str, tmp_path: Path) -> No
         assert (step.printed if isinstance(step, Used) else step.text) in text
     assert "the report's words" in text
     trusts = {part.name: part.trust for one in read for part in one.parts if part.kind == "tool_result"}
-    assert trusts[called(host, STEPS[1])[0]] == "external"
-    assert trusts[called(host, STEPS[2])[0]] == "external"
-    assert trusts[called(host, STEPS[3])[0]] != "external"
+    assert trusts[call_of(host, STEPS[1])[0]] == "external"
+    assert trusts[call_of(host, STEPS[2])[0]] == "external"
+    assert trusts[call_of(host, STEPS[3])[0]] != "external"
     assert [one.text for one in read if one.standing == "summary"]
 
 

@@ -21,12 +21,12 @@ def at_terminal(home: Path, *arguments: str, module: str = "palazzo.cli", answer
         os.close(theirs)
         if answer:
             os.write(ours, f"{answer}\n".encode())
-        shown = bytearray()
+        output = bytearray()
         try:
             while part := os.read(ours, 65_536):
-                shown += part
+                output += part
         except OSError:  # the other end is closed
             pass
         code = process.wait(60)
     os.close(ours)
-    return code, shown.decode()
+    return code, output.decode()

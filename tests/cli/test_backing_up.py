@@ -150,18 +150,21 @@ def _fill(disk: Path, leave: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["beside a full palace", "beside the palace", "elsewhere"])
+@pytest.mark.parametrize("full_disk", ["beside a full palace", "beside the palace", "elsewhere"])
 def test_a_backup_on_a_disk_that_is_full_is_one_sentence_and_the_old_one_stays(
-    palazzo: Command, shop: Path, home: Path, small_disk: Path, where: str
+    palazzo: Command, shop: Path, home: Path, small_disk: Path, full_disk: str
 ) -> None:
-    palace = shop if where == "elsewhere" else small_disk / "palace.db"
-    if where != "elsewhere":
+    palace = shop if full_disk == "elsewhere" else small_disk / "palace.db"
+    if full_disk != "elsewhere":
         palazzo.json("--palace", str(palace), "remember", "The heron stands on the pier.")
-    target = (home if where == "beside a full palace" else small_disk) / "today.db"
-    with Palace.open(palace) as opened, opened.database.snapshot():  # somebody has it open, so that it can be read
+    target = (home if full_disk == "beside a full palace" else small_disk) / "today.db"
+    with (
+        Palace.open(palace) as open_palace,
+        open_palace.database.snapshot(),
+    ):  # somebody has it open, so that it can be read
         old = Path(palazzo.json("--palace", str(palace), "backup", str(target))["file"]).read_bytes()
-        known = palazzo.json("--palace", str(palace), "backup", "--list")["known"]
-        for leave in range(0, 2_000_000, 4_096 if where == "beside a full palace" else 200_000):
+        listed_backups = palazzo.json("--palace", str(palace), "backup", "--list")["known"]
+        for leave in range(0, 2_000_000, 4_096 if full_disk == "beside a full palace" else 200_000):
             _fill(small_disk, leave)
             ran = palazzo("--palace", str(palace), "backup", str(target))
             if ran.code == 0:
@@ -169,7 +172,7 @@ def test_a_backup_on_a_disk_that_is_full_is_one_sentence_and_the_old_one_stays(
             assert (ran.code, ran.error.count("\n"), "bug" in ran.error) == (1, 1, False), ran.error
             assert target.read_bytes() == old
             (small_disk / "ballast").unlink()
-            assert palazzo.json("--palace", str(palace), "backup", "--list")["known"] == known
+            assert palazzo.json("--palace", str(palace), "backup", "--list")["known"] == listed_backups
         assert leave > 0
         assert not list(target.parent.glob(".*.partial*"))
     assert palazzo("--palace", str(palace), "verify").code == 0
@@ -368,8 +371,11 @@ def test_a_restore_lets_nobody_in_who_was_not_let_in_before(palazzo: Command, sh
     palazzo.json("token", "revoke", "came")
     palazzo.json("restore", str(backup), "--yes")
     assert not any(_is_let_in(shop, secret) for secret in secrets.values())
-    listed = palazzo.json("token", "list", "--all")  # a token once existed
-    assert (listed["tokens"] != [], {one["revoked_at"] is None for one in listed["tokens"]}) == (True, {False})
+    token_list = palazzo.json("token", "list", "--all")  # a token once existed
+    assert (token_list["tokens"] != [], {token["revoked_at"] is None for token in token_list["tokens"]}) == (
+        True,
+        {False},
+    )
 
 
 @pytest.mark.parametrize("place", ["empty", "damaged", "another"])
@@ -378,21 +384,21 @@ def test_tokens_that_the_palace_does_not_know_need_the_persons_word(
 ) -> None:
     secret = palazzo.json("token", "add", "theirs", "--scope", "admin")["secret"]
     backup = palazzo.json("backup", str(home / "backup.db"))["file"]
-    elsewhere = home / "elsewhere" / "palace.db"
+    other_path = home / "elsewhere" / "palace.db"
     if place == "damaged":
-        elsewhere.parent.mkdir()
-        elsewhere.write_bytes(b"SQLite format 3\0" + b"damage" * 10_000)
+        other_path.parent.mkdir()
+        other_path.write_bytes(b"SQLite format 3\0" + b"damage" * 10_000)
     elif place == "another":
-        palazzo("--palace", str(elsewhere), "remember", "Another palace.")
-    told = palazzo("restore", backup, "--yes", "--palace", str(elsewhere)).out
-    assert "1 token of the backup" in told
-    assert not _is_let_in(elsewhere, secret)
-    kept = palazzo.json("restore", backup, "--yes", "--palace", str(home / "moved.db"), "--keep-tokens")
-    assert (kept["tokens_revoked"], _is_let_in(home / "moved.db", secret)) == (0, True)
+        palazzo("--palace", str(other_path), "remember", "Another palace.")
+    restore_output = palazzo("restore", backup, "--yes", "--palace", str(other_path)).out
+    assert "1 token of the backup" in restore_output
+    assert not _is_let_in(other_path, secret)
+    restore_result = palazzo.json("restore", backup, "--yes", "--palace", str(home / "moved.db"), "--keep-tokens")
+    assert (restore_result["tokens_revoked"], _is_let_in(home / "moved.db", secret)) == (0, True)
 
 
 def _is_let_in(palace: Path, secret: str) -> bool:
-    with Palace.open(palace, "read") as opened, opened.database.snapshot() as connection:
+    with Palace.open(palace, "read") as open_palace, open_palace.database.snapshot() as connection:
         return tokens.holder(connection, secret) is not None
 
 

@@ -12,7 +12,7 @@ from tests.scope.checkouts import Checkout
 __all__ = ["patient"]
 BLUE = "The lantern service of the blue deploy listens on port 9000."
 GREEN = "The lantern service listens on port 8443."
-TOLD = (
+EXPECTED_LABELS = (
     '## Learned on "feature/blue"\n\n### Decisions\n\n- The lantern service of the blue deploy listens on port 9000. ('
 )
 
@@ -42,8 +42,8 @@ def test_a_hit_says_that_it_is_not_merged_and_can_be_hidden(palazzo: Command, sh
 def test_diff_prints_what_goes_into_a_pull_request_and_nothing_else(palazzo: Command, shop: Checkout) -> None:
     ran = palazzo("diff", "main..feature/blue")
     assert ran.code == 0
-    assert ran.out.startswith(TOLD)
-    assert ran.out.count("\n") == TOLD.count("\n") + 1
+    assert ran.out.startswith(EXPECTED_LABELS)
+    assert ran.out.count("\n") == EXPECTED_LABELS.count("\n") + 1
     assert ran.error == ""
 
 

@@ -20,7 +20,7 @@ WORDS = "zebra-quartz-90417"
 
 
 @pytest.fixture
-def told(shop: Path, home: Path, palazzo: Command) -> Path:
+def transcript_file(shop: Path, home: Path, palazzo: Command) -> Path:
     """The shop's palace, and a session and a document that hold the words; returns the transcript."""
     transcript = home / ".claude" / "projects" / "shop" / "s1.jsonl"
     transcript.parent.mkdir(parents=True)
@@ -53,7 +53,7 @@ def kept(home: Path) -> list[str]:
     return [found for directory in own if directory.exists() for found in in_files(directory, WORDS, "quartz")]
 
 
-def test_a_match_is_shown_covered_and_erased_for_good(palazzo: Command, told: Path, home: Path) -> None:
+def test_a_match_is_shown_covered_and_erased_for_good(palazzo: Command, transcript_file: Path, home: Path) -> None:
     assert kept(home) != []
     ran = palazzo("erase", "--match", r"zebra-\w+-\d+", "--dry-run")
     assert (ran.code, "in 3 items" in ran.out, "would be erased" in ran.out) == (0, True, True)
@@ -73,11 +73,11 @@ def test_a_match_is_shown_covered_and_erased_for_good(palazzo: Command, told: Pa
     assert b"zebra" not in palazzo("show", "s1", "--raw").out.encode()
 
 
-def test_feeding_the_sources_again_does_not_bring_it_back(palazzo: Command, told: Path, home: Path) -> None:
+def test_feeding_the_sources_again_does_not_bring_it_back(palazzo: Command, transcript_file: Path, home: Path) -> None:
     """The same transcript, grown; a copy; a document; and the session in which the erase was typed."""
     palazzo.json("erase", "--match", WORDS, "--yes")
-    palazzo.json("mine", str(told), "docs")
-    with told.open("a") as grown:
+    palazzo.json("mine", str(transcript_file), "docs")
+    with transcript_file.open("a") as file:
         row = {
             "parentUuid": None,
             "isSidechain": False,
@@ -86,19 +86,19 @@ def test_feeding_the_sources_again_does_not_bring_it_back(palazzo: Command, told
             "sessionId": "s1",
             "message": {"role": "user", "content": f"{WORDS}!"},
         }
-        grown.write(json.dumps({**row, "timestamp": "2026-11-21T11:00:00.000Z", "cwd": str(Path.cwd())}) + "\n")
-    write(told.with_name("s2.jsonl"), [f"Please deploy with {WORDS} today.", "Done."], "s2")
-    write(told.with_name("s3.jsonl"), [f"palazzo erase --match '{WORDS}' --yes", f"{WORDS} is gone"], "s3")
+        file.write(json.dumps({**row, "timestamp": "2026-11-21T11:00:00.000Z", "cwd": str(Path.cwd())}) + "\n")
+    write(transcript_file.with_name("s2.jsonl"), [f"Please deploy with {WORDS} today.", "Done."], "s2")
+    write(transcript_file.with_name("s3.jsonl"), [f"palazzo erase --match '{WORDS}' --yes", f"{WORDS} is gone"], "s3")
     (home / "shop" / "docs" / f"on {WORDS}.md").write_text(f"# On {WORDS}\n\nIt was {WORDS}.\n")
     for _ in range(2):
-        palazzo.json("mine", str(told.parent), "docs")
+        palazzo.json("mine", str(transcript_file.parent), "docs")
     palazzo.json("remember", f"Do not say {WORDS}.")
     palazzo.json("repair", "--rebuild", "all")
     assert kept(home) == []
     assert palazzo("verify").code == 0
 
 
-def test_a_session_a_source_and_an_id_are_erased(palazzo: Command, told: Path, home: Path) -> None:
+def test_a_session_a_source_and_an_id_are_erased(palazzo: Command, transcript_file: Path, home: Path) -> None:
     note = palazzo.json("remember", "A note about walruses and nothing else.")["id"]
     palazzo.json("erase", note, "--yes")
     assert "walrus" not in palazzo("show", note).out
@@ -107,12 +107,12 @@ def test_a_session_a_source_and_an_id_are_erased(palazzo: Command, told: Path, h
     assert palazzo.json("erase", "--session", "s1", "--yes")["items"] == 3
     assert kept(home) == []
     assert palazzo("erase", "--session", "s1", "--yes").code == 2
-    palazzo.json("mine", str(told), "docs")
+    palazzo.json("mine", str(transcript_file), "docs")
     assert kept(home) == []
     assert palazzo("verify").code == 0
 
 
-def test_without_an_answer_nothing_is_erased(palazzo: Command, told: Path, home: Path) -> None:
+def test_without_an_answer_nothing_is_erased(palazzo: Command, transcript_file: Path, home: Path) -> None:
     ran = palazzo("erase", "--match", WORDS)
     assert ran.code == 2
     assert "--yes" in ran.error
@@ -136,7 +136,7 @@ BAD = [
 ]
 
 
-def test_bad_input_is_one_sentence_and_changes_nothing(palazzo: Command, told: Path, home: Path) -> None:
+def test_bad_input_is_one_sentence_and_changes_nothing(palazzo: Command, transcript_file: Path, home: Path) -> None:
     before = palazzo.json("status")["drawers"], kept(home)
     for arguments, sentence in BAD:
         ran = palazzo("erase", *arguments, "--yes")
@@ -146,7 +146,7 @@ def test_bad_input_is_one_sentence_and_changes_nothing(palazzo: Command, told: P
     assert palazzo("verify").code == 0
 
 
-def test_half_the_palace_is_counted_first_and_must_be_meant(palazzo: Command, told: Path) -> None:
+def test_half_the_palace_is_counted_first_and_must_be_meant(palazzo: Command, transcript_file: Path) -> None:
     ran = palazzo("erase", "--match", r"[a-z ]+", "--dry-run")
     assert ran.code == 0
     assert "of all that the palace holds" in ran.out
@@ -155,7 +155,7 @@ def test_half_the_palace_is_counted_first_and_must_be_meant(palazzo: Command, to
 
 
 def test_a_pattern_that_takes_for_ever_is_ended(
-    palazzo: Command, told: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    palazzo: Command, transcript_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matching, "LONGEST", 0.5)
     palazzo.json("remember", "a" * 60 + "!")
@@ -164,7 +164,9 @@ def test_a_pattern_that_takes_for_ever_is_ended(
     assert "longer than" in ran.error
 
 
-def test_other_files_that_hold_the_words_are_cleared_or_named(palazzo: Command, told: Path, home: Path) -> None:
+def test_other_files_that_hold_the_words_are_cleared_or_named(
+    palazzo: Command, transcript_file: Path, home: Path
+) -> None:
     state, config = home / ".local" / "state" / "palazzo", home / ".config" / "palazzo"
     for directory in (state, config):
         directory.mkdir(parents=True, exist_ok=True)
@@ -177,18 +179,18 @@ def test_other_files_that_hold_the_words_are_cleared_or_named(palazzo: Command, 
     assert (state / "embedding-failed.txt").exists()
 
 
-def test_a_certificate_is_a_new_file_of_its_owner_alone(palazzo: Command, told: Path, home: Path) -> None:
-    precious, link, dangling = home / "precious.txt", home / "link.json", home / "dangling.json"
+def test_a_certificate_is_a_new_file_of_its_owner_alone(palazzo: Command, transcript_file: Path, home: Path) -> None:
+    precious, link, dangling_link = home / "precious.txt", home / "link.json", home / "dangling.json"
     precious.write_text("not to be lost")
     link.symlink_to(precious)
-    dangling.symlink_to(home / "elsewhere.json")
+    dangling_link.symlink_to(home / "elsewhere.json")
     os.mkfifo(home / "pipe.json")
-    before = palazzo.json("status")["drawers"]
+    count_before = palazzo.json("status")["drawers"]
     for name in ("precious.txt", "link.json", "dangling.json", "pipe.json", "."):
         for way in ("--yes", "--dry-run"):
             ran = palazzo("erase", "--match", WORDS, "--certificate", str(home / name), way)
             assert (ran.code, ran.error.count("\n"), "nothing was erased" in ran.error) == (2, 1, True), name
-    assert (palazzo.json("status")["drawers"], precious.read_text()) == (before, "not to be lost")
+    assert (palazzo.json("status")["drawers"], precious.read_text()) == (count_before, "not to be lost")
     assert not (home / "elsewhere.json").exists()
     old = os.umask(0)
     try:
@@ -199,7 +201,9 @@ def test_a_certificate_is_a_new_file_of_its_owner_alone(palazzo: Command, told: 
     assert json.loads((home / "new.json").read_text())["erasure"]
 
 
-def test_an_erase_names_exports_and_settings_beside_backups(palazzo: Command, told: Path, home: Path) -> None:
+def test_an_erase_names_exports_and_settings_beside_backups(
+    palazzo: Command, transcript_file: Path, home: Path
+) -> None:
     (home / ".config" / "palazzo").mkdir(parents=True)
     (home / ".config" / "palazzo" / "config.toml").write_text(f'[mine]\nexclude = ["{WORDS}/**"]\n')
     backup = palazzo.json("backup", str(home / "backup [1].db"))
@@ -208,13 +212,15 @@ def test_an_erase_names_exports_and_settings_beside_backups(palazzo: Command, to
     palazzo.json("export", str(home / "deleted.jsonl"))
     palazzo.json("export", str(home / "pages"), "--format", "markdown")
     (home / "deleted.jsonl").unlink()
-    done = palazzo.json("erase", "--match", WORDS, "--yes")
-    assert done["exports"] == [str(home / "all.jsonl"), str(home / "pages")]
-    assert settings in done["mend"]
-    assert done["backups"] == [backup["file"]]
+    erase_result = palazzo.json("erase", "--match", WORDS, "--yes")
+    assert erase_result["exports"] == [str(home / "all.jsonl"), str(home / "pages")]
+    assert settings in erase_result["mend"]
+    assert erase_result["backups"] == [backup["file"]]
 
 
-def test_undo_takes_back_what_came_before_and_never_an_erase(palazzo: Command, told: Path, home: Path) -> None:
+def test_undo_takes_back_what_came_before_and_never_an_erase(
+    palazzo: Command, transcript_file: Path, home: Path
+) -> None:
     note = palazzo.json("remember", "a note to come back")["id"]
     palazzo.json("forget", note, "--yes")
     palazzo.json("erase", "--match", WORDS, "--yes")
@@ -241,7 +247,7 @@ def test_doctor_says_how_to_erase_what_it_finds(palazzo: Command, home: Path, mo
 
 if sys.platform != "win32":
 
-    def test_an_interrupted_erase_is_finished_by_the_next(palazzo: Command, told: Path, home: Path) -> None:
+    def test_an_interrupted_erase_is_finished_by_the_next(palazzo: Command, transcript_file: Path, home: Path) -> None:
         """A reader keeps the log; the words are gone from every answer meanwhile."""
         palace = home / ".local" / "share" / "palazzo" / "palace.db"
         reader = apsw.Connection(str(palace), flags=apsw.SQLITE_OPEN_READONLY)

@@ -21,7 +21,7 @@ READS, WRITES = ("status", "verify", "doctor", "backup"), (("remember", "A note.
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes with a path")
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "sentence"),
     [
         ("pipe", "named pipe"),
         ("socket", "a socket"),
@@ -30,7 +30,7 @@ READS, WRITES = ("status", "verify", "doctor", "backup"), (("remember", "A note.
         ("loop", "look"),
     ],
 )
-def test_what_is_no_file_is_refused_before_it_is_opened(palazzo: Command, shop: Path, kind: str, told: str) -> None:
+def test_what_is_no_file_is_refused_before_it_is_opened(palazzo: Command, shop: Path, kind: str, sentence: str) -> None:
     backup = palazzo.json("backup", str(shop.with_name("backup.db")))["file"]
     place = shop.with_name("odd.db")
     if kind == "pipe":
@@ -42,10 +42,10 @@ def test_what_is_no_file_is_refused_before_it_is_opened(palazzo: Command, shop: 
             bound.bind(os.path.relpath(place))
     else:
         place.symlink_to(place if kind == "loop" else "nowhere.db")
-    for command in (*((one,) for one in READS), *WRITES):
+    for command in (*((command_name,) for command_name in READS), *WRITES):
         ran = palazzo("--palace", str(place), *(backup if word == "BACKUP" else word for word in command))
         assert ran.code == 1, command
-        assert told in (ran.error or ran.out), command
+        assert sentence in (ran.error or ran.out), command
         if command[0] != "doctor":
             assert len(ran.error.splitlines()) == 1
     assert not shop.with_name("nowhere.db").exists()
@@ -56,16 +56,16 @@ def test_what_is_no_file_is_refused_before_it_is_opened(palazzo: Command, shop: 
 )
 @pytest.mark.parametrize("way", ["variable", "option", "setting"])
 def test_a_palace_of_an_odd_name_is_refused_and_no_other_is_used(home: Path, name: str, way: str) -> None:
-    default, named = home / ".local" / "share" / "palazzo", home / name
+    default, named_path = home / ".local" / "share" / "palazzo", home / name
     variables: dict[str, Any] = {"HOME": str(home), "PALAZZO_SERVICE": "off"}
     if way == "setting":
         if not name.isprintable() and "\udcff" in name:
             pytest.skip("no such text stands in TOML")
         (home / ".config" / "palazzo").mkdir(parents=True)
-        (home / ".config" / "palazzo" / "config.toml").write_text(f"palace = {json.dumps(str(named))}\n", "utf-8")
+        (home / ".config" / "palazzo" / "config.toml").write_text(f"palace = {json.dumps(str(named_path))}\n", "utf-8")
     elif way == "variable":
-        variables["PALAZZO_PALACE"] = str(named)
-    option = ("--palace", str(named)) if way == "option" else ()
+        variables["PALAZZO_PALACE"] = str(named_path)
+    option = ("--palace", str(named_path)) if way == "option" else ()
     ran = spawn("remember", "A note.", *option, **variables)
     assert (ran.code, "cannot be printed" in ran.error) == (1, True), ran.error
     assert len(ran.error.splitlines()) == 1
@@ -73,21 +73,21 @@ def test_a_palace_of_an_odd_name_is_refused_and_no_other_is_used(home: Path, nam
     assert answer.code == 0
     assert "cannot be printed" in answer.json["systemMessage"]
     assert not default.exists()
-    assert not named.exists()
+    assert not named_path.exists()
 
 
 @pytest.mark.parametrize(
     "name", ["100%.db", "a?mode=memory", "file:x.db", "a#b.db", " a .db ", "a%00b.db", "ä 宮.db", "'\".db"]
 )
 def test_a_palace_of_a_strange_name_is_that_file(home: Path, name: str) -> None:
-    named = home / name
-    variables: dict[str, Any] = {"HOME": str(home), "PALAZZO_SERVICE": "off", "PALAZZO_PALACE": str(named)}
+    named_path = home / name
+    variables: dict[str, Any] = {"HOME": str(home), "PALAZZO_SERVICE": "off", "PALAZZO_PALACE": str(named_path)}
     assert spawn("remember", "A note.", **variables).code == 0
-    assert named.is_file()
-    Palace.open(named, "read").close()
+    assert named_path.is_file()
+    Palace.open(named_path, "read").close()
     assert not (home / ".local" / "share" / "palazzo").exists()
     with Context(variables=variables, cwd=home) as context:
-        assert context.palace_path == named
+        assert context.palace_path == named_path
 
 
 def test_a_palace_that_is_gone_is_not_begun_anew(palazzo: Command, shop: Path, home: Path) -> None:
@@ -99,11 +99,11 @@ def test_a_palace_that_is_gone_is_not_begun_anew(palazzo: Command, shop: Path, h
         assert (ran.code, "is gone" in ran.error, len(ran.error.splitlines())) == (1, True, 1), command
     assert "is gone" in palazzo("doctor").out
     assert not shop.exists()
-    said = [
+    outputs = [
         spawn("hook", "claude-code", event, stdin=b'{"session_id": "s1"}', HOME=str(home), PALAZZO_SERVICE="off").out
         for event in ("session-start", "stop", "user-prompt-submit", "stop", "session-start")
     ]
-    assert sum("is gone" in one for one in said) == 1  # once in a session
+    assert sum("is gone" in output for output in outputs) == 1  # once in a session
     assert not shop.exists()
     assert palazzo("restore", str(backup), "--yes").code == 0
     assert palazzo("remember", "It is back.").code == 0
@@ -120,6 +120,6 @@ def test_a_person_at_a_terminal_is_asked_before_a_palace_is_begun_anew(
     from tests.cli.terminal import at_terminal
 
     shop.unlink()
-    code, shown = at_terminal(home, "remember", "Anew.", answer=answer)
-    assert "Begin an empty palace there?" in shown
+    code, output = at_terminal(home, "remember", "Anew.", answer=answer)
+    assert "Begin an empty palace there?" in output
     assert (code == 0, shop.exists()) == (is_made, is_made)

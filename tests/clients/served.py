@@ -24,17 +24,17 @@ from palazzo.store import tokens
 
 def make_token(palace: Path) -> str:
     """Return the secret of a new token of the admin's."""
-    with Palace.open(palace) as opened, opened.database.transaction() as connection:
-        uid = bytes.fromhex(identity.new_id(opened.clock()))
-        return tokens.issue(connection, uid, "client", "admin", opened.clock())
+    with Palace.open(palace) as open_palace, open_palace.database.transaction() as connection:
+        uid = bytes.fromhex(identity.new_id(open_palace.clock()))
+        return tokens.issue(connection, uid, "client", "admin", open_palace.clock())
 
 
 @contextmanager
 def http_without_token(palace: Path, around: Surroundings, profile: str, call: Call) -> Iterator[str]:
     """Serve all tools of a profile, with a token added to each request: some test suites send no headers."""
     secret = make_token(palace)
-    with closing(bound("127.0.0.1:0")) as listening:
-        server = HttpServer(listening, profile, "full", around, call)
+    with closing(bound("127.0.0.1:0")) as listener:
+        server = HttpServer(listener, profile, "full", around, call)
         guard: Any = server._uvicorn.config.app
 
         async def add_token(scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,7 +43,7 @@ def http_without_token(palace: Path, around: Surroundings, profile: str, call: C
 
         server._uvicorn.config.app = add_token
         with running(server.run, server.stop):
-            yield f"http://127.0.0.1:{listening.port}/mcp"
+            yield f"http://127.0.0.1:{listener.port}/mcp"
 
 
 @contextmanager

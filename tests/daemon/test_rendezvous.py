@@ -58,12 +58,12 @@ def test_another_user_who_takes_the_place_cannot_keep_a_service_from_being_used(
     assert client.address(str(user.palace), user.variables).directory == str(place)
     place.mkdir()
     os.chown(place, 65_534, 65_534)
-    taken = client.address(str(user.palace), user.variables)
-    assert taken.directory == "/tmp/home/.cache/palazzo-run"
+    socket_path = client.address(str(user.palace), user.variables)
+    assert socket_path.directory == "/tmp/home/.cache/palazzo-run"
     place.rmdir()
     place.symlink_to("/tmp")
     os.chown(place, 65_534, 65_534, follow_symlinks=False)
-    assert client.address(str(user.palace), user.variables).directory == taken.directory
+    assert client.address(str(user.palace), user.variables).directory == socket_path.directory
 
 
 @pytest.fixture

@@ -367,8 +367,8 @@ def test_another_s_undoing_neither_stops_nor_precedes_one_s_own(tmp_path: Path) 
     with home.at() as context:
         assert "Their zebra sleeps." in dict(hits(home, "zebra"))
         changes = [undo(context, UndoRequest()).undone for _ in range(2)]
-    imported, own_change = [change for change in changes if change is not None]
-    assert imported.verb == "import export"
+    import_change, own_change = [change for change in changes if change is not None]
+    assert import_change.verb == "import export"
     assert own_change.id not in (did, undid)
 
 
@@ -432,13 +432,13 @@ def test_an_import_is_shown_before_and_taken_back_as_a_whole(tmp_path: Path, tru
         wings_before = [view.wing for view in wing_list(context, WingListRequest()).wings]
     own = [line for line in export_lines(home) if line["kind"] not in NOTHING_ELSE]
     would = home.take(theirs.export(), trust=trust, dry_run=True)
-    unasked = {kind.what: kind for kind in would.unasked}
+    kinds = {kind.what: kind for kind in would.unasked}
     if trust is None:
-        assert unasked == {}
+        assert kinds == {}
         assert {kind.trust for kind in would.kinds} == {"external"}
     else:
-        assert unasked["notes"].lines[:1] != ()
-        assert {"to-dos", "reminders", "facts", "diary entries"} <= unasked.keys()
+        assert kinds["notes"].lines[:1] != ()
+        assert {"to-dos", "reminders", "facts", "diary entries"} <= kinds.keys()
     assert would.speakers != ()
     assert [line for line in export_lines(home) if line["kind"] not in NOTHING_ELSE] == own
     result = home.take(theirs.export(), trust=trust)

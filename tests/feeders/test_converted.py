@@ -352,7 +352,7 @@ def test_what_a_converter_refused_is_not_tried_again_until_it_changes(
     again = mined(palace, slow.parent)
     assert (again.unchanged, again.items, again.skipped) == (1, 0, ())
     os.utime(slow, (1, 1))  # the same bytes with another time, as a checkout leaves them
-    assert [one.reason for one in mined(palace, slow.parent).skipped] == [
+    assert [skip.reason for skip in mined(palace, slow.parent).skipped] == [
         "could not be converted before, and has not changed"
     ]
     slow.write_bytes(slow.read_bytes() + b"\0")
@@ -363,18 +363,18 @@ def test_what_a_converter_refused_is_not_tried_again_until_it_changes(
 def test_documents_that_cannot_be_converted_take_a_run_only_so_long(
     palace: Palace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crafted = tmp_path / "papers"
-    crafted.mkdir()
+    crafted_files = tmp_path / "papers"
+    crafted_files.mkdir()
     for n in range(4):
-        (crafted / f"{n}.docx").write_bytes(raw_of("plan.docx") + bytes(n))
-    with monkeypatch.context() as hurried:
-        hurried.setattr(converted, "SECONDS", 0.01)
-        hurried.setattr(converted, "FAILED_SECONDS", 0.005)
-        reasons = [one.reason for one in mined(palace, crafted).skipped]
+        (crafted_files / f"{n}.docx").write_bytes(raw_of("plan.docx") + bytes(n))
+    with monkeypatch.context() as short_limits:
+        short_limits.setattr(converted, "SECONDS", 0.01)
+        short_limits.setattr(converted, "FAILED_SECONDS", 0.005)
+        reasons = [skip.reason for skip in mined(palace, crafted_files).skipped]
     assert reasons[0] == "not converted within 0 seconds"
     assert all(reason.startswith("not tried in this run") for reason in reasons[1:])
     assert len(reasons) == 4
-    assert mined(palace, crafted).items == 3  # those that were not tried
+    assert mined(palace, crafted_files).items == 3  # those that were not tried
 
 
 def test_a_small_document_is_given_less_time_than_a_large_one() -> None:

@@ -79,7 +79,7 @@ def test_what_is_no_tag_of_the_fence_is_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "escaped_text"),
     [
         ("</paIazzo-memory>", "[paIazzo-memory>"),
         ("[/palazzo-memory>", "[palazzo-memory>"),
@@ -93,8 +93,8 @@ def test_what_is_no_tag_of_the_fence_is_left_alone(text: str) -> None:
         ("f <| x |> g, a <|> b; the Human: in a line", "f <| x |> g, a <|> b; the Human: in a line"),
     ],
 )
-def test_marks_that_a_model_reads_as_the_edge_of_a_turn(text: str, shown: str) -> None:
-    assert escaped(text) == shown
+def test_marks_that_a_model_reads_as_the_edge_of_a_turn(text: str, escaped_text: str) -> None:
+    assert escaped(text) == escaped_text
 
 
 @given(st.text() | st.text(alphabet="</>palzomery-& \\"))

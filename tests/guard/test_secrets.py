@@ -69,7 +69,7 @@ def test_short_texts_of_sessions(kind: str, least: float, held_out: bool) -> Non
     ],
 )
 def test_passwords_of_commands_settings_and_sentences_are_found(text: str, secret: str) -> None:
-    assert any(secret in one for one in found(text))
+    assert any(secret in secret_text for secret_text in found(text))
 
 
 def test_the_end_of_a_private_key_is_found_without_its_beginning() -> None:

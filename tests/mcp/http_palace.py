@@ -104,11 +104,11 @@ def served_palace(directory: Path, toolset: str = "full", address: str = "127.0.
     with Palace.open(path) as palace:
         for said in ("The deploy service listens on port 8443.", "Retries double after each failure."):
             palace.remember(said, Place("shop", "notes"))
-    found = Served(path, home)
-    found.token(OWNER, "admin")
+    served_palace = Served(path, home)
+    served_palace.token(OWNER, "admin")
     around = Surroundings(home, {"HOME": str(home), "PALAZZO_SERVICE": "off"}, path)
     with closing(bound(address)) as listening:
         server = HttpServer(listening, "palazzo", toolset, around, in_a_thread)
         with running(server.run, server.stop):
-            found.address = Address(listening.port)
-            yield found
+            served_palace.address = Address(listening.port)
+            yield served_palace

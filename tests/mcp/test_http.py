@@ -330,24 +330,26 @@ def test_a_session_that_there_is_not_is_said(served: Served) -> None:
 def test_a_token_that_reads_cannot_hold_all_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "SessionQuota", partial(SessionQuota, of_token=5, most=8, for_admins=2))
     with served_palace(tmp_path, "core") as served:
-        greedy, other = served.token("greedy", "read"), served.token("other", "read")
+        greedy, second = served.token("greedy", "read"), served.token("other", "read")
         owners = served.session()
         sessions = [served.session("greedy") for _ in range(20)]
         assert owners.post("ping").status == 200
-        assert [one.post("ping").status for one in sessions] == [404] * 15 + [200] * 5  # idle ones are ended first
+        assert [session.post("ping").status for session in sessions] == [404] * 15 + [
+            200
+        ] * 5  # idle ones are ended first
         assert served.session("other").post("ping").status == 200  # takes the place of one of the greedy token's
-        assert [one.post("ping").status for one in sessions[-5:]] == [404, *[200] * 4]
+        assert [session.post("ping").status for session in sessions[-5:]] == [404, *[200] * 4]
         with contextlib.ExitStack() as streams:
             for session in sessions[-4:]:
                 stream = streams.enter_context(served.address.connect())
-                told = {**session.headers, "Host": served.address.name, "Accept": "text/event-stream"}
-                stream.sendall("\r\n".join(["GET /mcp HTTP/1.1", *map(": ".join, told.items()), "", ""]).encode())
+                headers = {**session.headers, "Host": served.address.name, "Accept": "text/event-stream"}
+                stream.sendall("\r\n".join(["GET /mcp HTTP/1.1", *map(": ".join, headers.items()), "", ""]).encode())
                 assert stream.recv(65_536).startswith(b"HTTP/1.1 200")
             last = served.session("greedy")
             assert served.session("greedy").post("ping").status == 200
             assert last.post("ping").status == 404
             assert served.session().post("ping").status == 200  # the reserve of admins
-        assert greedy != other
+        assert greedy != second
 
 
 # --- with and without tokens -------------------------------------------------------------------------------
@@ -362,8 +364,8 @@ def test_nothing_is_served_without_a_good_token_and_nobody_comes_in_without_one(
     around = Surroundings(tmp_path, {"HOME": str(tmp_path)}, served.palace)
     for palace in (served.palace, tmp_path / "none.db"):
         for address in ("127.0.0.1:0", "[::1]:0", "0.0.0.0:0", "[::]:0", "localhost:0"):
-            with contextlib.closing(bound(address)) as listening, pytest.raises(UsageError, match="palazzo token add"):
-                HttpServer(listening, "palazzo", "core", replace(around, palace=palace), in_a_thread)
+            with contextlib.closing(bound(address)) as listener, pytest.raises(UsageError, match="palazzo token add"):
+                HttpServer(listener, "palazzo", "core", replace(around, palace=palace), in_a_thread)
 
 
 def test_tokens_are_those_of_the_file_that_is_there_now(tmp_path: Path) -> None:

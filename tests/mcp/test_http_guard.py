@@ -14,7 +14,7 @@ from tests.mcp.http_served import PATIENCE, Address, everything, reply, served
 from palazzo.mcp.http_guard import LARGEST_HEAD, Guard
 from palazzo.mcp.http_names import Names
 from palazzo.mcp.http_protocol import HastyProtocol
-from palazzo.mcp.http_quotas import GRANTED, Granted, Receive, RequestQuota, Scope, Send
+from palazzo.mcp.http_quotas import GRANT_KEY, Grant, Receive, RequestQuota, Scope, Send
 
 LARGEST = 100_000
 GOOD = {"Authorization": "Bearer good", "Content-Type": "application/json"}
@@ -49,10 +49,10 @@ class Known:
     def __init__(self) -> None:
         self.is_good = True
 
-    async def granted(self, secret: str) -> Granted | None:
+    async def grant_of(self, secret: str) -> Grant | None:
         if secret.startswith("admin"):
-            return Granted("admin", secret, "owner")
-        return Granted("read", "7f", "laptop") if secret == "good" and self.is_good else None
+            return Grant("admin", secret, "owner")
+        return Grant("read", "7f", "laptop") if secret == "good" and self.is_good else None
 
 
 REQUESTS, STREAMS = 6, 4
@@ -99,10 +99,10 @@ def post(server: Address, body: bytes = b"{}", **headers: str | None) -> tuple[i
 def test_what_may_come_in_reaches_the_application_without_its_secret(server: Address, inside: Inside) -> None:
     assert post(server, b'{"a": 1}') == (200, WORDS.decode() + '{"a": 1}')
     (scope,) = inside.seen
-    assert scope[GRANTED] == Granted("read", "7f", "laptop")
+    assert scope[GRANT_KEY] == Grant("read", "7f", "laptop")
     assert scope["user"].access_token.client_id == "7f"
     assert b"authorization" not in {name for name, _ in scope["headers"]}
-    assert "good" not in repr({name: value for name, value in scope.items() if name != GRANTED})
+    assert "good" not in repr({name: value for name, value in scope.items() if name != GRANT_KEY})
 
 
 def test_what_is_refused_is_told_why_and_is_not_told_to_the_application(server: Address, inside: Inside) -> None:
@@ -407,16 +407,16 @@ def test_an_open_stream_ends_when_its_token_is_revoked(server: Address, every: K
 
 
 def test_a_token_has_a_quota_of_requests_and_an_admin_comes_in_all_the_same(server: Address) -> None:
-    with contextlib.ExitStack() as opened:
+    with contextlib.ExitStack() as sockets:
         for _ in range(STREAMS):
-            stream = opened.enter_context(server.connect())
+            stream = sockets.enter_context(server.connect())
             stream.sendall(head(server, GOOD, "GET"))
             assert stream.recv(65_536).startswith(b"HTTP/1.1 200")
         more = server.request("GET", headers=GOOD)
         assert (more.status, f"{STREAMS} streams" in more.sentence, "retry-after" in more.headers) == (429, True, True)
         assert post(server)[0] == 200  # streams leave room for calls
         for _ in range(REQUESTS - STREAMS):
-            call = opened.enter_context(server.connect())
+            call = sockets.enter_context(server.connect())
             call.sendall(head(server, {**GOOD, "X-Hold": "yes", "Content-Length": "2"}) + b"{}")
             assert call.recv(65_536).startswith(b"HTTP/1.1 200")
         assert post(server)[0] == 429
@@ -425,12 +425,12 @@ def test_a_token_has_a_quota_of_requests_and_an_admin_comes_in_all_the_same(serv
 
 
 def test_connections_without_a_request_make_room_for_those_that_have_a_token(server: Address) -> None:
-    with contextlib.ExitStack() as opened:
-        stream = opened.enter_context(server.connect())
+    with contextlib.ExitStack() as sockets:
+        stream = sockets.enter_context(server.connect())
         stream.sendall(head(server, GOOD, "GET"))
-        while not (received := stream.recv(65_536)).endswith(WORDS + b"\r\n"):
-            assert received
-        idle = [opened.enter_context(server.connect()) for _ in range(3 * Hastier.most_waiting)]
+        while not (content := stream.recv(65_536)).endswith(WORDS + b"\r\n"):
+            assert content
+        idle = [sockets.enter_context(server.connect()) for _ in range(3 * Hastier.most_waiting)]
         assert post(server, Authorization="Bearer admin")[0] == 200
         assert idle[0].recv(1) == b""  # the one that waited longest is closed
         stream.settimeout(0.05)
@@ -439,9 +439,9 @@ def test_connections_without_a_request_make_room_for_those_that_have_a_token(ser
 
 
 def test_more_connections_than_there_may_be_are_told_so(server: Address) -> None:
-    with contextlib.ExitStack() as opened:
+    with contextlib.ExitStack() as sockets:
         for n in range(70):
-            stream = opened.enter_context(server.connect())
+            stream = sockets.enter_context(server.connect())
             stream.sendall(head(server, {**GOOD, "Authorization": f"Bearer admin {n // STREAMS}"}, "GET"))
             assert stream.recv(65_536)
         assert server.request("POST", headers=GOOD, body=b"{}").status == 503

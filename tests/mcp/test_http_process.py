@@ -145,7 +145,7 @@ def test_of_what_libraries_log_only_the_form_is_written() -> None:
 def test_who_starts_it_is_told_that_http_is_not_encrypted(tmp_path: Path) -> None:
     path = tmp_path / "palace.db"
     around = Surroundings(tmp_path, {"HOME": str(tmp_path)}, path)
-    with Palace.open(path) as opened, opened.database.transaction() as connection:
+    with Palace.open(path) as open_palace, open_palace.database.transaction() as connection:
         tokens.issue(connection, b"laptop's", "laptop", "read", Micros(1))
 
     def warnings(address: str) -> str:

@@ -68,24 +68,24 @@ def stranger() -> Iterator[str]:
 def test_another_user_of_the_machine_cannot_have_the_owners_files_read(tmp_path: Path, stranger: str) -> None:
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
-    wanted = private / "vault.md"
-    wanted.touch(0o600)
-    wanted.write_text(f"# Vault\n\n{SECRET}\n")
+    private_file = private / "vault.md"
+    private_file.touch(0o600)
+    private_file.write_text(f"# Vault\n\n{SECRET}\n")
     variables = {"HOME": str(tmp_path / "home"), "PALAZZO_SERVICE": "off"}
     palazzo(variables, "init", str(private))
 
-    with serving(variables) as (address, complaint):
+    with serve(variables) as (address, complaint):
         if address:  # as it was before each request needed a token
-            assert SECRET not in attack(stranger, address, wanted, "")
+            assert SECRET not in attack(stranger, address, private_file, "")
         assert re.search("no token .*palazzo token add", complaint)
 
     secret = json.loads(palazzo(variables, "token", "add", "mine", "--scope", "admin", "--json"))["secret"]
-    with serving(variables) as (address, complaint):
+    with serve(variables) as (address, complaint):
         assert address, complaint
         for guess in ("", "Bearer ", "Bearer palazzo_", f"Basic {secret}", f"Bearer {secret[:-1]}"):
-            answer = attack(stranger, address, wanted, guess)
+            answer = attack(stranger, address, private_file, guess)
             assert answer.startswith("refused 401"), answer
-        assert SECRET in attack(None, address, wanted, f"Bearer {secret}")  # the attack works for its owner
+        assert SECRET in attack(None, address, private_file, f"Bearer {secret}")  # the attack works for its owner
 
 
 def palazzo(variables: dict[str, str], *arguments: str) -> str:
@@ -94,23 +94,23 @@ def palazzo(variables: dict[str, str], *arguments: str) -> str:
 
 
 @contextmanager
-def serving(variables: dict[str, str]) -> Iterator[tuple[str, str]]:
+def serve(variables: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Serve the owner's palace at loopback; yield the address, or why there is none."""
     command = [sys.executable, "-m", "palazzo.cli", "mcp", "--http", "127.0.0.1:0", "--toolset", "full"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(variables)) as process:
         assert process.stderr is not None
         try:
             line = process.stderr.readline()
-            served = re.search(r"Serving .* at (http://127\.0\.0\.1:\d+/mcp)", line)
-            yield (served[1] if served else ""), line
+            match = re.search(r"Serving .* at (http://127\.0\.0\.1:\d+/mcp)", line)
+            yield (match[1] if match else ""), line
         finally:
             process.terminate()
 
 
-def attack(user: str | None, address: str, wanted: Path, authorization: str) -> str:
+def attack(user: str | None, address: str, private_file: Path, authorization: str) -> str:
     python = os.path.realpath(sys.executable)
-    command = [python, "-I", "-c", ATTACK, address, str(wanted), authorization]
-    done = subprocess.run(
+    command = [python, "-I", "-c", ATTACK, address, str(private_file), authorization]
+    attack_run = subprocess.run(
         command, user=user, group=user, cwd="/", capture_output=True, text=True, check=True, timeout=120
     )
-    return done.stdout
+    return attack_run.stdout

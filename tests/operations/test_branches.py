@@ -224,7 +224,7 @@ def test_a_to_do_of_another_branch_says_so(memory: Memory) -> None:
         todo = todo_add(context, TodoAddRequest("Write the runbook for the lantern rollback.")).todo.id
     memory.checkout.on("main")
     with memory.at() as context:
-        assert [one.label for one in todo_list(context, TodoListRequest()).todos] == ['unmerged: "feature/blue"']
+        assert [todo.label for todo in todo_list(context, TodoListRequest()).todos] == ['unmerged: "feature/blue"']
         found = proactive_context(context, ProactiveContextRequest("the runbook for the lantern rollback"))
     assert (found.todos[0].id, found.labels[todo]) == (todo, 'unmerged: "feature/blue"')
 

@@ -97,7 +97,7 @@ def test_it_is_told_at_the_beginning_and_unasked_or_hidden(filed: Memory) -> Non
         lines = wake_up(context, WakeUpRequest()).lines
         found = proactive_context(context, ProactiveContextRequest(words))
     assert [line.remark for line in lines if line.text == PORT] == ['unmerged: "feature/blue"']
-    assert [found.labels[one.id] for one in found.facts] == ['unmerged: "feature/blue"']
+    assert [found.labels[fact.id] for fact in found.facts] == ['unmerged: "feature/blue"']
     with filed.at(PALAZZO_BRANCH_POLICY="hide") as context:
         assert PORT not in {line.text for line in wake_up(context, WakeUpRequest()).lines}
         assert proactive_context(context, ProactiveContextRequest(words)).facts == ()
@@ -142,8 +142,13 @@ def test_a_fact_of_an_item_is_judged_by_that_and_by_where_it_cites_files(memory:
     memory.checkout.on("main")
     run(memory, "kg_add", **LANTERN | {"object": "port 2"}, sources=(blue,))
     run(memory, "kg_add", **LANTERN | {"object": "port 3"}, sources=(blue,), anchors=("base.txt:1",))
-    unmerged = 'unmerged: "feature/blue"'
-    assert known(memory) == {"port 9000": unmerged, "port 1": unmerged, "port 2": unmerged, "port 3": ""}
+    unmerged_label = 'unmerged: "feature/blue"'
+    assert known(memory) == {
+        "port 9000": unmerged_label,
+        "port 1": unmerged_label,
+        "port 2": unmerged_label,
+        "port 3": "",
+    }
 
 
 def test_what_holds_everywhere_holds_on_every_branch_whatever_says_so(memory: Memory) -> None:

@@ -89,10 +89,10 @@ def test_an_approved_fact_is_told_and_taken_back_again(world: World, session: Se
 def test_what_a_dropped_fact_had_superseded_holds_again(world: World, session: Session, person: Context) -> None:
     run(person, "kg_add", "Deployments", "need", "a review")
     whom_to_believe(world.agent("s-1"))  # takes the page in
-    page = next(one for one in run(person, "search", POISON).hits if one.trust == "external")
+    page = next(hit for hit in run(person, "search", POISON).hits if hit.trust == "external")
     world.session("s-2").asks("Something else.")
-    given = ("Deployments", "need", "a review", "nothing")
-    wrong = run(world.agent("s-2"), "kg_supersede", *given, sources=(page.id,))
+    fact = ("Deployments", "need", "a review", "nothing")
+    wrong = run(world.agent("s-2"), "kg_supersede", *fact, sources=(page.id,))
     assert wrong.opened.trust == "external"
     run(person, "quarantine_drop", (wrong.opened.id,))
     assert [(one.object, one.current) for one in run(person, "kg_query", "Deployments").facts] == [("a review", True)]

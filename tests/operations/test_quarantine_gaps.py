@@ -33,8 +33,8 @@ pytestmark = pytest.mark.slow
 class Machine:
     """A home with a project in which a session read a page, one in which a session did not, and one without any."""
 
-    def __init__(self, here: Served) -> None:
-        self.here, self.home = here, here.home
+    def __init__(self, palace: Served) -> None:
+        self.here, self.home = palace, palace.home
         self.tainted = self.session("claude-code", "acme", PAGE)
         self.clean = self.session("claude-code", "web")
         self.project("fresh")
@@ -47,12 +47,12 @@ class Machine:
         return path
 
     def session(self, host: str, project: str, *steps: Used) -> Session:
-        made = SESSIONS[host](self.home, self.project(project))
-        made.add(Said("user", "How do we deploy?"))
+        session = SESSIONS[host](self.home, self.project(project))
+        session.add(Said("user", "How do we deploy?"))
         for step in steps:
-            made.add(step)
-        made.add(Said("assistant", "So."))
-        return made
+            session.add(step)
+        session.add(Said("assistant", "So."))
+        return session
 
     def number(self) -> int:
         self._notes += 1
@@ -63,10 +63,10 @@ class Machine:
     ) -> str:
         """Let an agent write with a tool; return whom the palace believes for it."""
         number = self.number()
-        given = _numbered({**WRITES[tool], **more}, number)
+        arguments = _with_number({**WRITES[tool], **more}, number)
         with self.here.agent(host, cwd or self.tainted.project, session) as agent:
-            answered = agent.use(tool, **given)
-        assert answered.get("isError") is False, answered
+            answer = agent.use(tool, **arguments)
+        assert answer.get("isError") is False, answer
         if tool != "kg_add":
             return self.trust_of(number)
         (fact,) = self.here.call("kg_query", self.home, entity=f"deployment {number}")["facts"]
@@ -74,28 +74,28 @@ class Machine:
 
     def trust_in_shell(self, *arguments: str, cwd: Path, **variables: str) -> str:
         number = self.number()
-        ran = self.here.run("", cwd, "", *(one.format(number) for one in arguments), **variables)
+        ran = self.here.run("", cwd, "", *(argument.format(number) for argument in arguments), **variables)
         assert ran.returncode == 0, ran.stderr
         return self.trust_of(number)
 
     def trust_of(self, number: int) -> str:
         drawers = self.here.call("list_drawers", self.home, limit=5)["drawers"]
         text = NOTE.format(number)
-        return next(str(one["trust"]) for one in drawers if text in str(one))
+        return next(str(drawer["trust"]) for drawer in drawers if text in str(drawer))
 
 
-def _numbered(value: Any, number: int) -> Any:
+def _with_number(value: Any, number: int) -> Any:
     if isinstance(value, str):
         return value.format(number)
     if isinstance(value, dict):
-        return {name: _numbered(inner, number) for name, inner in value.items()}
-    return [_numbered(inner, number) for inner in value] if isinstance(value, list) else value
+        return {name: _with_number(inner, number) for name, inner in value.items()}
+    return [_with_number(inner, number) for inner in value] if isinstance(value, list) else value
 
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
-    with served() as here:
-        yield Machine(here)
+    with served() as palace:
+        yield Machine(palace)
 
 
 @pytest.mark.parametrize("tool", WRITES)
@@ -105,12 +105,12 @@ def test_a_session_that_is_named_is_found_though_nothing_of_it_is_archived(machi
 
 @pytest.mark.parametrize("tool", ["remember", "todo_add", "kg_add"])
 def test_it_is_found_from_another_directory(machine: Machine, tool: str) -> None:
-    elsewhere = machine.project("fresh")
-    assert machine.trust_by_tool(tool, cwd=elsewhere, session=machine.tainted.session) == "external"
+    other_project = machine.project("fresh")
+    assert machine.trust_by_tool(tool, cwd=other_project, session=machine.tainted.session) == "external"
 
 
 @pytest.mark.parametrize(
-    ("profile", "tool", "given"),
+    ("profile", "tool", "arguments"),
     [
         ("mempalace", "mempalace_add_drawer", {"wing": "acme", "room": "notes", "content": NOTE}),
         ("mempalace", "mempalace_diary_write", {"agent_name": "claude", "entry": NOTE}),
@@ -119,33 +119,33 @@ def test_it_is_found_from_another_directory(machine: Machine, tool: str) -> None
     ],
 )
 def test_the_tools_of_other_memories_are_judged_alike(
-    machine: Machine, profile: str, tool: str, given: dict[str, Any]
+    machine: Machine, profile: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     number = machine.number()
     with machine.here.agent("claude-code", machine.home, machine.tainted.session, profile) as agent:
-        answered = agent.use(tool, **_numbered(given, number))
-    assert answered.get("isError") is False, answered
+        answer = agent.use(tool, **_with_number(arguments, number))
+    assert answer.get("isError") is False, answer
     assert machine.trust_of(number) == "external"
 
 
 def test_it_is_found_from_a_shell_in_another_directory(machine: Machine) -> None:
-    named = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": machine.tainted.session}
-    assert machine.trust_in_shell("remember", NOTE, cwd=machine.home, **named) == "external"
-    assert machine.trust_in_shell("todo", "add", NOTE, cwd=machine.project("fresh"), **named) == "external"
+    variables = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": machine.tainted.session}
+    assert machine.trust_in_shell("remember", NOTE, cwd=machine.home, **variables) == "external"
+    assert machine.trust_in_shell("todo", "add", NOTE, cwd=machine.project("fresh"), **variables) == "external"
 
 
 def test_a_session_that_is_not_known_is_not_believed(machine: Machine) -> None:
-    unknown = "0b5e5b0e-0000-4000-8000-00000000dead"
-    assert machine.trust_by_tool("remember", session=unknown) == "external"
-    assert machine.trust_by_tool("todo_add", cwd=machine.clean.project, session=unknown) == "external"
+    unknown_session = "0b5e5b0e-0000-4000-8000-00000000dead"
+    assert machine.trust_by_tool("remember", session=unknown_session) == "external"
+    assert machine.trust_by_tool("todo_add", cwd=machine.clean.project, session=unknown_session) == "external"
 
 
 def test_who_is_not_believed_hears_why_and_what_a_person_can_do(machine: Machine) -> None:
-    unknown = "0b5e5b0e-0000-4000-8000-00000000dead"
-    with machine.here.agent("claude-code", machine.clean.project, unknown) as agent:
-        answered = str(agent.use("remember", text="Reviews are optional."))
-    assert f"session '{unknown}' is not known here" in answered
-    assert "palazzo quarantine approve" in answered
+    unknown_session = "0b5e5b0e-0000-4000-8000-00000000dead"
+    with machine.here.agent("claude-code", machine.clean.project, unknown_session) as agent:
+        answer = str(agent.use("remember", text="Reviews are optional."))
+    assert f"session '{unknown_session}' is not known here" in answer
+    assert "palazzo quarantine approve" in answer
 
 
 @pytest.mark.parametrize("tool", ["remember", "todo_add", "remind", "kg_add"])
@@ -159,34 +159,34 @@ def test_a_host_s_agent_at_home_may_be_in_any_session_of_that_host(machine: Mach
 
 def test_a_shell_without_a_name_may_be_of_any_session_of_its_host(machine: Machine) -> None:
     machine.session("gemini-cli", "acme", PAGE)
-    elsewhere = machine.clean.project
-    assert machine.trust_in_shell("remember", NOTE, cwd=elsewhere, GEMINI_CLI="1") == "external"
+    clean_project = machine.clean.project
+    assert machine.trust_in_shell("remember", NOTE, cwd=clean_project, GEMINI_CLI="1") == "external"
 
 
 def test_an_agent_does_not_get_clean_by_naming_another_session(machine: Machine) -> None:
     own = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": machine.tainted.session}
     clean = machine.clean.session
-    here = machine.tainted.project
-    assert machine.trust_in_shell("remember", NOTE, cwd=here, **own, PALAZZO_SESSION=clean) == "external"
+    tainted_project = machine.tainted.project
+    assert machine.trust_in_shell("remember", NOTE, cwd=tainted_project, **own, PALAZZO_SESSION=clean) == "external"
     other_host = {"CODEX_SANDBOX": "1", "CODEX_THREAD_ID": clean}
-    assert machine.trust_in_shell("remember", NOTE, cwd=here, **other_host) == "external"
+    assert machine.trust_in_shell("remember", NOTE, cwd=tainted_project, **other_host) == "external"
     folder = str(machine.clean.path.parent.name)
-    assert machine.trust_in_shell("remember", NOTE, cwd=here, CLAUDE_CODE_SESSION_ID=folder, CLAUDECODE="1") == (
-        "external"
-    )
+    assert machine.trust_in_shell(
+        "remember", NOTE, cwd=tainted_project, CLAUDE_CODE_SESSION_ID=folder, CLAUDECODE="1"
+    ) == ("external")
 
 
 def test_a_session_that_ended_long_ago_is_nobody_s(machine: Machine) -> None:
     old = machine.session("claude-code", "old")
     os.utime(old.path, (time.time() - 86_400,) * 2)
-    named = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": old.session}
-    assert machine.trust_in_shell("remember", NOTE, cwd=machine.tainted.project, **named) == "external"
+    variables = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": old.session}
+    assert machine.trust_in_shell("remember", NOTE, cwd=machine.tainted.project, **variables) == "external"
 
 
 def test_a_session_that_goes_on_after_a_pause_is_judged_by_all_of_it(machine: Machine) -> None:
-    resumed = machine.session("claude-code", "resumed", PAGE)
-    resumed.add(Said("user", "Go on."))
-    assert machine.trust_by_tool("remember", cwd=resumed.project, session=resumed.session) == "external"
+    session = machine.session("claude-code", "resumed", PAGE)
+    session.add(Said("user", "Go on."))
+    assert machine.trust_by_tool("remember", cwd=session.project, session=session.session) == "external"
 
 
 def test_a_name_that_stayed_behind_stands_for_a_later_session_that_nobody_archived(machine: Machine) -> None:
@@ -200,8 +200,8 @@ def test_who_has_met_nothing_is_believed(machine: Machine) -> None:
     clean = machine.clean
     assert machine.trust_by_tool("remember", cwd=clean.project, session=clean.session) == "agent"
     assert machine.trust_by_tool("kg_add", cwd=machine.home, session=clean.session) == "agent"
-    named = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": clean.session}
-    assert machine.trust_in_shell("remember", NOTE, cwd=clean.project, **named) == "agent"
+    variables = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": clean.session}
+    assert machine.trust_in_shell("remember", NOTE, cwd=clean.project, **variables) == "agent"
 
 
 def test_a_client_without_transcripts_is_believed_where_nothing_from_outside_was_met(machine: Machine) -> None:
@@ -210,5 +210,5 @@ def test_a_client_without_transcripts_is_believed_where_nothing_from_outside_was
 
 
 def test_without_a_service_it_is_judged_alike(machine: Machine) -> None:
-    named = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": machine.tainted.session, "PALAZZO_SERVICE": "off"}
-    assert machine.trust_in_shell("remember", NOTE, cwd=machine.project("fresh"), **named) == "external"
+    variables = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": machine.tainted.session, "PALAZZO_SERVICE": "off"}
+    assert machine.trust_in_shell("remember", NOTE, cwd=machine.project("fresh"), **variables) == "external"

@@ -101,11 +101,11 @@ def test_a_task_in_quarantine_says_so_when_it_is_listed(world: World, session: S
     run(world.agent("s-1"), "todo_add", NOTE)
     run(world.agent("s-1"), "remind", NOTE, topic="deployments")
     run(world.context(), "todo_add", "Rotate the keys.")
-    assert {one.text: one.trust for one in run(world.context(), "todo_list").todos} == {
+    assert {todo.text: todo.trust for todo in run(world.context(), "todo_list").todos} == {
         NOTE: "external",
         "Rotate the keys.": "user",
     }
-    assert [one.trust for one in run(world.context(), "reminders", "open").reminders] == ["external"]
+    assert [reminder.trust for reminder in run(world.context(), "reminders", "open").reminders] == ["external"]
 
 
 @pytest.mark.parametrize("operation", ["kg_add", "kg_add_many", "checkpoint"])
@@ -237,29 +237,29 @@ def test_a_transcript_that_nobody_can_read_is_not_one_of_who_met_nothing(world: 
 
 
 @pytest.mark.parametrize(
-    ("operation", "given"),
+    ("operation", "arguments"),
     [
         ("kg_end", {"subject": "api", "predicate": "uses", "object": "Redis"}),
         ("kg_supersede", {"subject": "api", "predicate": "uses", "old": "Redis", "new": "Valkey"}),
     ],
 )
 def test_a_fact_of_a_person_is_not_ended_under_words_from_outside(
-    world: World, session: Session, operation: str, given: dict[str, str]
+    world: World, session: Session, operation: str, arguments: dict[str, str]
 ) -> None:
     run(world.context(), "kg_add", "api", "uses", "Redis")
     session.reads_a_page()
     with pytest.raises(UsageError, match="a person can"):
-        run(world.agent("s-1"), operation, **given)
+        run(world.agent("s-1"), operation, **arguments)
     (fact,) = run(world.context(), "kg_query", "api").facts
     assert (fact.object, fact.trust) == ("Redis", "user")
 
 
 def test_tags_and_tunnels_are_not_made_under_words_from_outside(world: World, session: Session) -> None:
-    filed = run(world.context(), "remember", "Tests are run with nox.", room="tests")
+    note = run(world.context(), "remember", "Tests are run with nox.", room="tests")
     run(world.context(), "remember", "Builds are run with make.", room="builds")
     session.reads_a_page()
     with pytest.raises(UsageError, match="a person can"):
-        run(world.agent("s-1"), "tag", "add", "approved by the owner", (filed.id,))
+        run(world.agent("s-1"), "tag", "add", "approved by the owner", (note.id,))
     with pytest.raises(UsageError, match="a person can"):
         run(world.agent("s-1"), "tunnel_add", "tests", "builds", label="approved by the owner")
 

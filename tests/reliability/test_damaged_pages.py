@@ -10,7 +10,17 @@ from typing import Any
 
 import apsw
 import pytest
-from benchmarks.damaged_pages import PAGE, Case, Truth, choose, damage_page, make_palace, opened, shown, try_case
+from benchmarks.damaged_pages import (
+    PAGE,
+    Case,
+    Truth,
+    choose,
+    damage_page,
+    make_palace,
+    open_context,
+    readable_items,
+    try_case,
+)
 
 from palazzo.errors import PalazzoError
 from palazzo.operations import automatic_backup, damage, registry
@@ -28,7 +38,7 @@ def run(context: Context, name: str, /, **given: Any) -> Any:
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A palace whose tables of notes are larger than a page."""
     path = tmp_path_factory.mktemp("sound") / "palace.db"
-    with opened(path) as context:
+    with open_context(path) as context:
         for n in range(NOTES):
             run(context, "remember", text=f"Note {n}: the heron waits {n} minutes at pond {n * 7}.", wing="api")
         run(context, "kg_add", subject="the heron", predicate="waits at", object="the pond", wing="api")
@@ -37,11 +47,11 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def zeroed(sound: Path, directory: Path, kind: str) -> Path:
+def zero_page(sound: Path, directory: Path, kind: str) -> Path:
     """A copy of which one page of that kind is zeros."""
     path = directory / "palace.db"
     shutil.copy(sound, path)
-    page = next(page for own, page, how in choose(sound, 1) if own == kind and how == "zeros")
+    page = next(page for own, page, damage_kind in choose(sound, 1) if own == kind and damage_kind == "zeros")
     damage_page(path, Case(kind, page, "zeros"), 1)
     return path
 
@@ -58,48 +68,48 @@ def zeroed(sound: Path, directory: Path, kind: str) -> Path:
     ],
 )
 def test_a_page_of_what_can_be_made_again_costs_nothing(sound: Path, tmp_path: Path, kind: str) -> None:
-    path, truth = zeroed(sound, tmp_path, kind), Truth.of(sound)
-    with opened(path) as context:
+    path, truth = zero_page(sound, tmp_path, kind), Truth.of(sound)
+    with open_context(path) as context:
         result = run(context, "repair")
         assert result.ok, [check for check in result.checks if not check.ok]
         assert result.salvage.altered_items == ()
         assert Path(result.salvage.kept).stat().st_size == sound.stat().st_size
         assert run(context, "search", query="heron at pond 77").hits
         run(context, "backup", target=tmp_path / "again.db")
-    assert shown(path, truth.items) == truth.items.keys()
+    assert readable_items(path, truth.items) == truth.items.keys()
     assert Truth.of(path).records == truth.records
 
 
 def test_lost_items_are_named_by_repair_and_verify_and_backup_works_again(sound: Path, tmp_path: Path) -> None:
-    path, truth = zeroed(sound, tmp_path, "item leaf"), Truth.of(sound)
-    before = shown(path, truth.items)
-    assert 0 < len(before) < len(truth.items)
-    with opened(path) as context:
+    path, truth = zero_page(sound, tmp_path, "item leaf"), Truth.of(sound)
+    items_before = readable_items(path, truth.items)
+    assert 0 < len(items_before) < len(truth.items)
+    with open_context(path) as context:
         with pytest.raises(PalazzoError, match="export --salvage"):
             run(context, "export", out=tmp_path / "plain.jsonl")
         result = run(context, "repair")
         assert result.ok
-        lost = truth.items.keys() - before
-        assert set(result.salvage.altered_items) == lost
-        (told,) = (check.detail for check in run(context, "verify").checks if check.name == "chain")
-        assert f"{len(lost):,} items cannot be read" in told
+        lost_items = truth.items.keys() - items_before
+        assert set(result.salvage.altered_items) == lost_items
+        (chain_detail,) = (check.detail for check in run(context, "verify").checks if check.name == "chain")
+        assert f"{len(lost_items):,} items cannot be read" in chain_detail
         run(context, "backup", target=tmp_path / "again.db")
-    assert shown(path, truth.items) == before
+    assert readable_items(path, truth.items) == items_before
 
 
 def test_a_salvage_is_an_export_that_can_be_imported_and_leaves_the_palace_alone(sound: Path, tmp_path: Path) -> None:
-    path, truth = zeroed(sound, tmp_path, "item leaf"), Truth.of(sound)
-    before, raw = shown(path, truth.items), path.read_bytes()
-    with opened(path) as context:
+    path, truth = zero_page(sound, tmp_path, "item leaf"), Truth.of(sound)
+    items_before, raw = readable_items(path, truth.items), path.read_bytes()
+    with open_context(path) as context:
         result = run(context, "export", out=tmp_path / "salvaged.jsonl", salvage=True)
         assert registry.operation("export").failed(result)  # type: ignore[misc]
     assert path.read_bytes() == raw
     assert "salvage" in json.loads((tmp_path / "salvaged.jsonl").read_text().splitlines()[0])["written_by"]
     fresh = tmp_path / "fresh" / "palace.db"
     fresh.parent.mkdir()
-    with opened(fresh) as context:
+    with open_context(fresh) as context:
         run(context, "import", path=tmp_path / "salvaged.jsonl", trust="user")
-    assert shown(fresh, truth.items) == before
+    assert readable_items(fresh, truth.items) == items_before
 
 
 def test_a_palace_whose_schema_cannot_be_read_is_refused_in_a_sentence(sound: Path, tmp_path: Path) -> None:
@@ -107,7 +117,7 @@ def test_a_palace_whose_schema_cannot_be_read_is_refused_in_a_sentence(sound: Pa
     raw = bytearray(sound.read_bytes())
     raw[100:PAGE] = bytes(PAGE - 100)
     path.write_bytes(raw)
-    with opened(path) as context, pytest.raises(PalazzoError, match="backup --list"):
+    with open_context(path) as context, pytest.raises(PalazzoError, match="backup --list"):
         run(context, "repair")
     assert path.read_bytes() == raw
 
@@ -115,28 +125,28 @@ def test_a_palace_whose_schema_cannot_be_read_is_refused_in_a_sentence(sound: Pa
 def test_an_error_of_a_sound_palace_is_not_explained_by_damage(sound: Path, tmp_path: Path) -> None:
     path = tmp_path / "palace.db"
     shutil.copy(sound, path)
-    with opened(path) as context:
+    with open_context(path) as context:
         assert damage.explain(context, TypeError("a bug")) is None
     damage_page(path, Case("", 5, "zeros"), 1)
-    with opened(path) as context:
+    with open_context(path) as context:
         assert "palazzo repair" in str(damage.explain(context, TypeError("a bug")))
 
 
 def test_automatic_backups_are_made_daily_and_kept_within_their_number(sound: Path, tmp_path: Path) -> None:
     path = tmp_path / "palace.db"
     shutil.copy(sound, path)
-    now = [1_800_000_000_000_000]
+    clock_value = [1_800_000_000_000_000]
     variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "PALAZZO_BACKUP_KEEP": "2"}
-    made: list[Path | None] = []
+    backups: list[Path | None] = []
     for day in range(4):
-        now[0] += automatic_backup.DAY
-        with Context(path, tmp_path, variables, clock=lambda: now[0]) as context:  # type: ignore[arg-type,return-value]
+        clock_value[0] += automatic_backup.DAY
+        with Context(path, tmp_path, variables, clock=lambda: clock_value[0]) as context:  # type: ignore[arg-type,return-value]
             run(context, "remember", text=f"Day {day}.", wing="api")
-            if automatic_backup.is_due(context) or not made:
-                made.append(automatic_backup.make(context))
+            if automatic_backup.is_due(context) or not backups:
+                backups.append(automatic_backup.make(context))
     directory = automatic_backup.directory_of(path)
     assert directory.stat().st_mode & 0o077 == 0
-    assert [one for one in made if one is not None and one.exists()] == made[-2:]
+    assert [backup for backup in backups if backup is not None and backup.exists()] == backups[-2:]
     with Context(path, tmp_path, {**variables, "PALAZZO_BACKUP_KEEP": "0"}) as context:
         assert not automatic_backup.is_due(context)
 
@@ -145,14 +155,14 @@ def test_automatic_backups_are_made_daily_and_kept_within_their_number(sound: Pa
 def test_a_hundred_kinds_of_damage(tmp_path: Path) -> None:
     sound = tmp_path / "sound" / "palace.db"
     make_palace(sound)
-    truth, chosen = Truth.of(sound), choose(sound, 2)
+    truth, case_starts = Truth.of(sound), choose(sound, 2)
     cases = []
     for n in range(100):
-        kind, page, how = chosen[n * len(chosen) // 100]
-        cases.append(try_case(sound, truth, tmp_path / str(n), Case(kind, page, how), 2))
-    readable = [one for one in cases if not one.kind.startswith("sqlite_schema")]
-    assert [one for one in cases if one.bugs or one.lost_items or not one.detected] == []
-    assert [one for one in readable if not one.backup or one.unnamed] == []
+        kind, page, damage_kind = case_starts[n * len(case_starts) // 100]
+        cases.append(try_case(sound, truth, tmp_path / str(n), Case(kind, page, damage_kind), 2))
+    readable = [case for case in cases if not case.kind.startswith("sqlite_schema")]
+    assert [case for case in cases if case.bugs or case.lost_items or not case.detected] == []
+    assert [case for case in readable if not case.backup or case.unnamed] == []
 
 
 def test_the_pages_of_a_sound_palace_are_read_as_sqlite_reads_them(sound: Path) -> None:

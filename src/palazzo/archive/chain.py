@@ -141,8 +141,8 @@ def _stand_in(link_hash: bytes) -> bytes:
 
 
 def is_lost(link: Link) -> bool:
-    """Whether a page that was damaged held a link, and nothing tells any more what it was."""
-    return link.absent == links.LOST and link.digest == BLIND
+    """Whether a link was lost on a damaged page and cannot be computed again."""
+    return link.absent == links.LOST_BODY and link.digest == BLIND
 
 
 def is_blind(link: Link) -> bool:

@@ -15,44 +15,46 @@ from palazzo.model import Micros
 from palazzo.store import items, links, tombstones, uids
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
-from palazzo.store.links import LOST
+from palazzo.store.links import LOST_BODY
 from palazzo.store.packs import PackReader
 
 
-class Settled(NamedTuple):
-    """Ids of items that are gone or are no longer as they were archived, and how many links are known no more."""
+class SettledArchive(NamedTuple):
+    """Ids of items that are lost or altered, and the number of links that could not be computed again."""
 
     items: tuple[str, ...]
     links: int
 
 
-def settle(connection: Connection) -> Settled:
-    """Let the chain tell the truth about what is here. Only for a palace that was put together after damage."""
+def settle(connection: Connection) -> SettledArchive:
+    """Make the chain agree with the items that are here. Only for a palace that was salvaged after damage."""
     reader = PackReader(connection)
     _forget_unreadable_bytes(connection, reader)
     lost_links = _compute_links(connection, reader)
     _claim_erased(connection)
-    lost: set[str] = set()
-    for broken in list(chain.audit(connection)):
-        if broken.seq:
-            lost.add(broken.item)
-    for uid in lost:
+    lost_items: set[str] = set()
+    for broken_link in list(chain.audit(connection)):
+        if broken_link.seq:
+            lost_items.add(broken_link.item)
+    for uid in lost_items:
         links.note_lost(connection, bytes.fromhex(uid))
-    unlinked = list(items.unlinked_items(connection))
-    rows = items.known_items(connection, unlinked)
-    chain.extend(connection, [(uid, arriving.own_digest(connection, reader, rows[uid])) for uid in sorted(unlinked)])
-    return Settled(tuple(sorted(lost)), lost_links)
+    unlinked_items = list(items.unlinked_items(connection))
+    rows = items.known_items(connection, unlinked_items)
+    chain.extend(
+        connection, [(uid, arriving.own_digest(connection, reader, rows[uid])) for uid in sorted(unlinked_items)]
+    )
+    return SettledArchive(tuple(sorted(lost_items)), lost_links)
 
 
 def _claim_erased(connection: Connection) -> None:
-    """Items that their links say were erased belong to the newest erasure, where it is not known any more to which."""
-    unexplained = list(tombstones.unexplained(connection))
-    if not unexplained:
+    """Assign items that their links call erased to the newest erasure, if their own erasure is lost."""
+    unexplained_items = list(tombstones.unexplained(connection))
+    if not unexplained_items:
         return
     newest = next(connection.execute("SELECT max(id) FROM erasure"))[0]
     if newest is None:
         newest = tombstones.file_erasure(connection, os.urandom(uids.ID_BYTES), Micros(time.time_ns() // 1000))
-    for uid in unexplained:
+    for uid in unexplained_items:
         tombstones.claim_item(connection, int(newest), uid)
 
 
@@ -72,29 +74,29 @@ def _is_readable(reader: PackReader, pack: int | None, start: int, size: int) ->
 
 
 def _compute_links(connection: Connection, reader: PackReader) -> int:
-    """Put lost links of this device in their places; return how many are not known again."""
-    there = {link.seq: link for link in items.links(connection, chain.OWN_DEVICE)}
-    unknown = 0
+    """Compute the lost links of this device again; return how many could not be computed."""
+    links_by_number = {link.seq: link for link in items.links(connection, chain.OWN_DEVICE)}
+    unknown_count = 0
     previous = bytes(32)
-    for seq in range(1, max(there, default=0) + 1):
-        link = there.get(seq)
-        if link is None or (link.absent == LOST and link.digest == chain.BLIND):
-            link, is_known = _computed(connection, reader, previous, seq, link)
-            unknown += not is_known
-            if seq in there:
+    for seq in range(1, max(links_by_number, default=0) + 1):
+        link = links_by_number.get(seq)
+        if link is None or (link.absent == LOST_BODY and link.digest == chain.BLIND):
+            link, is_known = _compute_link(connection, reader, previous, seq, link)
+            unknown_count += not is_known
+            if seq in links_by_number:
                 links.replace_link(connection, chain.OWN_DEVICE, link)
             else:
                 items.insert_links(connection, chain.OWN_DEVICE, [link])
         previous = link.hash
-    return unknown
+    return unknown_count
 
 
-def _computed(
-    connection: Connection, reader: PackReader, previous: bytes, seq: int, known: Link | None
+def _compute_link(
+    connection: Connection, reader: PackReader, previous: bytes, seq: int, stored_link: Link | None
 ) -> tuple[Link, bool]:
-    rows = items.known_items(connection, [known.item_uid]) if known is not None else {}
-    if known is None or not rows or previous == chain.BLIND:
-        uid = known.item_uid if known is not None else bytes(16)
-        return Link(seq, uid, chain.BLIND, chain.BLIND, LOST), False
-    body = arriving.own_digest(connection, reader, rows[known.item_uid])
-    return Link(seq, known.item_uid, body, chain.chained(previous, known.item_uid, body), None), True
+    rows = items.known_items(connection, [stored_link.item_uid]) if stored_link is not None else {}
+    if stored_link is None or not rows or previous == chain.BLIND:
+        uid = stored_link.item_uid if stored_link is not None else bytes(16)
+        return Link(seq, uid, chain.BLIND, chain.BLIND, LOST_BODY), False
+    body = arriving.own_digest(connection, reader, rows[stored_link.item_uid])
+    return Link(seq, stored_link.item_uid, body, chain.chained(previous, stored_link.item_uid, body), None), True

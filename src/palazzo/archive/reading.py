@@ -39,7 +39,9 @@ def read_drawers(connection: Connection, rows: Sequence[int]) -> dict[int, Drawe
     tagged = tags.tags_of_each(connection, rows)
     said = {item for own in spans.values() for item, _, _ in own}
     texts, ids = items.read_texts(connection, said), items.item_ids(connection, said)
-    origins = with_shown_titles(connection, sources.read_sources(connection, {one.source for one in described}))
+    origins = with_shown_titles(
+        connection, sources.read_sources(connection, {description.source for description in described})
+    )
     return {
         one.row: Drawer(
             id=DrawerId(one.uid.hex()),

@@ -1,4 +1,4 @@
-"""Titles of sessions as they are shown: made of the person's own words where a host's own title says too much.
+"""Titles of sessions for display: made of the user's own words if the host's title may repeat untrusted content.
 
 A host writes some titles itself (`guard/titles`). In a session that met untrusted words the host's model may have made
 the title of those, so there it is not shown either.
@@ -25,9 +25,9 @@ def shown_title(connection: Connection, source: int, title: str) -> str:
 
 def shown_titles(connection: Connection, titles: Mapping[int, str]) -> dict[int, str]:
     """Return the titles to show for sessions, by their sources' rows."""
-    distrusted = outside.sources_that_met(connection, titles)
+    distrusted_sources = outside.sources_that_met(connection, titles)
     return {
-        source: _own_title(connection, source) if source in distrusted or is_of_host(title) else title
+        source: _own_title(connection, source) if source in distrusted_sources or is_of_host(title) else title
         for source, title in titles.items()
     }
 
@@ -39,20 +39,20 @@ def shown_title_of_session(connection: Connection, session: str, title: str) -> 
 
 
 def stored_title(connection: Connection, source: int, title: str) -> str:
-    """Return the title to go on keeping for a session: only a host's own text is replaced, whatever the session met."""
+    """Return the title to store for a session: only a host's own text is replaced, whatever the session met."""
     return _own_title(connection, source) if is_of_host(title) else title
 
 
-def with_shown_titles(connection: Connection, found: Mapping[int, Source]) -> dict[int, Source]:
-    """Return sources, by their rows, with the titles that are shown of them."""
-    titles = {row: source.title for row, source in found.items() if source.session_id and source.title}
+def with_shown_titles(connection: Connection, sources_by_row: Mapping[int, Source]) -> dict[int, Source]:
+    """Return sources, by their rows, with the titles to show."""
+    titles = {row: source.title for row, source in sources_by_row.items() if source.session_id and source.title}
     if not titles:
-        return {**found}
-    shown = shown_titles(connection, titles)
-    return {row: replace(source, title=shown.get(row, source.title)) for row, source in found.items()}
+        return {**sources_by_row}
+    titles_to_show = shown_titles(connection, titles)
+    return {row: replace(source, title=titles_to_show.get(row, source.title)) for row, source in sources_by_row.items()}
 
 
 def _own_title(connection: Connection, source: int) -> str:
-    """Return a title made of the person's own words."""
+    """Return a title made of the user's own words."""
     texts: Iterable[str] = transcripts.first_of_person(connection, source, _MOST_READ)
     return next(filter(None, map(title_from, texts)), "")

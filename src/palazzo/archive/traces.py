@@ -55,18 +55,18 @@ def traces(where: Places) -> Iterator[Trace]:
     yield Trace(where.config, ".config.toml.*", is_expendable=True)
 
 
-def clear(where: Places, known: Finder, also: Iterable[Trace] = ()) -> Traced:
-    """Remove what holds any of the `known` words and is expendable; return what held some.
+def clear_traces(places: Places, finder: Finder, extra_traces: Iterable[Trace] = ()) -> Traced:
+    """Remove expendable files that hold words of the `finder`; return all files that held some.
 
-    `also` are files that lie elsewhere.
+    `extra_traces` are files in other places.
     """
     removed: list[str] = []
     left: list[str] = []
-    if not known:
+    if not finder:
         return Traced((), ())
-    for trace in (*traces(where), *also):
+    for trace in (*traces(places), *extra_traces):
         for path in _files(trace):
-            if not path.is_file() or path.is_symlink() or not _holds(path, known):
+            if not path.is_file() or path.is_symlink() or not _holds(path, finder):
                 continue
             if trace.is_expendable and _removed(path):
                 removed.append(str(path))

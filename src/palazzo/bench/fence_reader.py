@@ -24,8 +24,8 @@ _NAMES = (
     *("functioncalls", "toolresult", "toolresponse", "systemmessage", "startofturn"),
 )
 _SEEN_AS = {"l": "[li]", "i": "[il]", "m": "(?:m|r[^<a-z]*n)"}
-_SPELLED = ("[^<a-z]*".join(_SEEN_AS.get(letter, letter) for letter in name) for name in _NAMES)
-_TAG = re.compile(rf"(?:<[^<>a-z]*|\[\s*/\s*)(?:{'|'.join(_SPELLED)})")
+_SPELLINGS = ("[^<a-z]*".join(_SEEN_AS.get(letter, letter) for letter in name) for name in _NAMES)
+_TAG = re.compile(rf"(?:<[^<>a-z]*|\[\s*/\s*)(?:{'|'.join(_SPELLINGS)})")
 _TURN = re.compile(
     r"<\W{0,3}[|｜][^\s|｜<>]{2,40}[|｜]\W{0,3}>|\[/?INST\]|<</?SYS>>"
     r"|^[ \t]*(?:#{1,6}[ \t]*(?:System|Instruction|Human)[ \t]*:|(?:Human|Assistant|System):)",
@@ -116,8 +116,8 @@ def _tags(text: str) -> tuple[tuple[str, str], ...]:
     """Tags of ours and of hosts' in a text that is to have none. The same text is shown at many places."""
     word = next(iter(_WORD.findall(text)), "")
     seen = dict.fromkeys(undone(text))
-    tags = [(word, f"a tag: {found.group()[:60]!r}") for one in seen for found in _TAG.finditer(one)]
-    return (*tags, *((word, f"a turn: {found.group()[:60]!r}") for found in _TURN.finditer(text)))
+    tags = [(word, f"a tag: {match.group()[:60]!r}") for form in seen for match in _TAG.finditer(form)]
+    return (*tags, *((word, f"a turn: {match.group()[:60]!r}") for match in _TURN.finditer(text)))
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from palazzo.bench.fence_texts import COUNT, Forged, forged
 from palazzo.bench.injection import transcript
 from palazzo.bench.poisoned import Said, Used
 from palazzo.bench.poisoned_hosts import SESSIONS
-from palazzo.bench.poisoned_tools import called
+from palazzo.bench.poisoned_tools import call_of
 from palazzo.bench.served import Agent, Served, payload, served
 from palazzo.errors import PalazzoError
 
@@ -195,8 +195,8 @@ def _hooks(here: Served, hosts: Sequence[str], group: Sequence[Forged], project:
         told = payload(host, f"{host}-alone-{one.word}", project.path, prompt=asks)
         _look_hook(here.unaided(host, told), f"{host} alone", found["without a service"])
         if _KINDS[n % len(_KINDS)] == "failed":
-            name, given = called(host, Used("shell", f"make {one.word}", ""))
-            failed = (name, given, f"error: {one.text}", f"error: {one.text}")
+            name, arguments = call_of(host, Used("shell", f"make {one.word}", ""))
+            failed = (name, arguments, f"error: {one.text}", f"error: {one.text}")
             told = payload(host, f"{host}-failed-{one.word}", project.path, tool=failed)
             _look_hook(here.hook(host, "tool-failure", told, project.path), f"{host} tool-failure", found["hooks"])
 
@@ -216,12 +216,12 @@ def _read_by_model(value: object) -> Iterator[str]:
 
 
 def _events(host: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    name, given = called(host, Used("read", "src/main.py", ""))
+    name, arguments = call_of(host, Used("read", "src/main.py", ""))
     yield "session-start", {"source": "startup"}
     yield "subagent-start", {"agent": "a1", "agent_kind": "general"}
     yield "prompt", {"prompt": "What did we do last time?"}
-    yield "pre-tool", {"tool": (name, given, "", "")}
-    yield "post-tool", {"tool": (name, given, "MAIN = 1", "")}
+    yield "pre-tool", {"tool": (name, arguments, "", "")}
+    yield "post-tool", {"tool": (name, arguments, "MAIN = 1", "")}
     yield "stop", {"last_message": "Done."}
 
 

@@ -19,10 +19,10 @@ from typing import Any
 
 from palazzo.bench import Cell, Progress
 from palazzo.bench.honest_controls import HONEST
-from palazzo.bench.poisoned import Arrived, Case, Named, Said, Step, Typed, Used, Wrote
+from palazzo.bench.poisoned import Case, CommandStep, FilesStep, NameStep, Said, Step, Used, Wrote
 from palazzo.bench.poisoned_cases import POISONED
 from palazzo.bench.poisoned_hosts import SESSIONS, Opencode, Session
-from palazzo.bench.poisoned_tools import called
+from palazzo.bench.poisoned_tools import call_of
 from palazzo.bench.served import Agent, Served, payload, served
 
 CASES = (*POISONED, *HONEST)
@@ -96,43 +96,43 @@ def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case]) -> Itera
 # --- a session as it happens -------------------------------------------------------------------------------
 
 
-def live_session(here: Served, host: str, case: Case, project: Path) -> Session:
+def live_session(palace: Served, host: str, case: Case, project: Path) -> Session:
     """Let a session happen: what is said in it is written by its host, hooks tell of it, its agent writes."""
-    _make_project(here, case, project)
-    session = SESSIONS[host](here.home, project)
+    _make_project(palace, case, project)
+    session = SESSIONS[host](palace.home, project)
 
     def tell(event: str, **fields: Any) -> None:
         said = payload(host, session.session, project, transcript=transcript(session), **fields)
-        here.hook(host, event, said, project)
+        palace.hook(host, event, said, project)
 
     tell("session-start", source="startup")
     last = ""
-    with here.agent(host, project, session.session) as agent:
+    with palace.agent(host, project, session.session) as agent:
         for step in case.steps:
             if isinstance(step, Said) and step.who == "user":
                 tell("prompt", prompt=step.text)
             if isinstance(step, Wrote):
                 _write(session, agent, step)
-            elif isinstance(step, Typed):
-                _type(here, session, step)
+            elif isinstance(step, CommandStep):
+                _type(palace, session, step)
             else:
-                _happen(here, session, step)
+                _happen(palace, session, step)
             last = step.text if isinstance(step, Said) and step.who == "assistant" else last
     for inner in session.agents:
-        _tell_of_agent(here, host, session, inner)
+        _tell_of_agent(palace, host, session, inner)
     tell("pre-compact" if host == "opencode" else "stop", last_message=last)
     tell("session-end", reason="other")
     return session
 
 
-def _make_project(here: Served, case: Case, project: Path) -> None:
+def _make_project(palace: Served, case: Case, project: Path) -> None:
     """Write the project's files, and commit the tracked ones where the project is a repository."""
     _write_files(project, {"src/main.py": "MAIN = 1\n", **case.files})
     if case.in_git:
-        _git(here, project, "init", "--quiet", "--initial-branch=main")
-        _git(here, project, "add", "--all", "--force")
-        _git(here, project, "commit", "--quiet", "--message=Begin")
-    _write_files(project, case.untracked)
+        _git(palace, project, "init", "--quiet", "--initial-branch=main")
+        _git(palace, project, "add", "--all", "--force")
+        _git(palace, project, "commit", "--quiet", "--message=Begin")
+    _write_files(project, case.untracked_files)
 
 
 def _write_files(project: Path, files: Mapping[str, str]) -> None:
@@ -141,7 +141,7 @@ def _write_files(project: Path, files: Mapping[str, str]) -> None:
         (project / name).write_text(text)
 
 
-def _git(here: Served, project: Path, *arguments: str, author: str = "") -> None:
+def _git(palace: Served, project: Path, *arguments: str, author: str = "") -> None:
     identity = {
         "GIT_AUTHOR_NAME": author or "Dev",
         "GIT_AUTHOR_EMAIL": f"{(author or 'dev').lower().replace(' ', '.')}@example.com",
@@ -151,23 +151,23 @@ def _git(here: Served, project: Path, *arguments: str, author: str = "") -> None
     subprocess.run(  # noqa: S603
         (shutil.which("git") or "git", "-c", "user.name=Dev", "-c", "user.email=dev@example.com", *arguments),
         cwd=project,
-        env={**here.variables, **identity},
+        env={**palace.variables, **identity},
         check=True,
         capture_output=True,
     )
 
 
-def _happen(here: Served, session: Session, step: Step) -> None:
-    """Let a step happen in the project, and its host write it down."""
-    if isinstance(step, Arrived):
+def _happen(palace: Served, session: Session, step: Step) -> None:
+    """Carry out a step in the project, and let its host record it."""
+    if isinstance(step, FilesStep):
         _write_files(session.project, step.files)
         if step.author:
-            _git(here, session.project, "add", "--force", "--", *step.files)
-            _git(here, session.project, "commit", "--quiet", "--message=Change", author=step.author)
-    elif isinstance(step, Named) and step.kind == "branch":
-        _git(here, session.project, "checkout", "--quiet", "-B", step.name)
-    elif isinstance(step, Named) and step.kind == "tag":
-        _git(here, session.project, "tag", step.name)
+            _git(palace, session.project, "add", "--force", "--", *step.files)
+            _git(palace, session.project, "commit", "--quiet", "--message=Change", author=step.author)
+    elif isinstance(step, NameStep) and step.kind == "branch":
+        _git(palace, session.project, "checkout", "--quiet", "-B", step.name)
+    elif isinstance(step, NameStep) and step.kind == "tag":
+        _git(palace, session.project, "tag", step.name)
     session.add(step)
 
 
@@ -189,13 +189,13 @@ def _write(session: Session, agent: Agent, step: Wrote) -> None:
     answered = agent.use(step.tool, **step.arguments)
     if answered.get("isError") or "error" in answered:
         raise ValueError(f"{step.tool} was refused: {json.dumps(answered)[:300]}")
-    name, _ = called(session.host, Used("mcp", f"palazzo {step.tool} -", ""))
+    name, _ = call_of(session.host, Used("mcp", f"palazzo {step.tool} -", ""))
     session.use(name, dict(step.arguments), answered["content"][0]["text"])
 
 
-def _type(here: Served, session: Session, step: Typed) -> None:
-    """Run a command of Palazzo's in the agent's shell, and let its host write down what it printed."""
-    ran = here.run(session.host, session.project, session.session, *step.arguments)
+def _type(palace: Served, session: Session, step: CommandStep) -> None:
+    """Run a command of Palazzo in the agent's shell, and let its host record the output."""
+    ran = palace.run(session.host, session.project, session.session, *step.arguments)
     session.add(Used("shell", shlex.join(("palazzo", *step.arguments)), ran.stdout + ran.stderr, ran.returncode != 0))
 
 
@@ -228,7 +228,7 @@ def _asked(here: Served, host: str, case: Case, project: Path, session: Session)
 
 
 def unasked_by_tools(agent: Agent, case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the answer of each tool that tells something which its caller did not name."""
+    """Yield the answer of each tool that returns content which its caller did not name."""
     yield "wake_up", agent.use("wake_up")
     yield "proactive_context", agent.use("proactive_context", context=f"{case.later.works} {case.later.asks}")
 
@@ -246,19 +246,21 @@ def _subject(case: Case) -> str:
     return next((str(one["subject"]) for one in stated), "")
 
 
-def unasked_by_hooks(here: Served, host: str, case: Case, project: Path, session: Session) -> Iterator[tuple[str, str]]:
+def unasked_by_hooks(
+    palace: Served, host: str, case: Case, project: Path, session: Session
+) -> Iterator[tuple[str, str]]:
     """Yield each place that tells something unasked, and what it told. Each is a session of its own: none was told."""
     later = case.later
-    read, given = called(host, Used("read", later.file or _READ.given, ""))
-    shell, command = called(host, Used("shell", later.command or "make check", ""))
+    read, arguments = call_of(host, Used("read", later.file or _READ.given, ""))
+    shell, command = call_of(host, Used("shell", later.command or "make check", ""))
     error = later.error or "make: *** [check] Error 1"
     happens: list[tuple[str, str, dict[str, Any]]] = [
         ("a session's start", "session-start", {"source": "startup"}),
         (_ASKS, "prompt", {"prompt": later.asks}),
         ("a prompt that asks for the last sessions", "prompt", {"prompt": "What did we do last time?"}),
         ("a prompt that works", "prompt", {"prompt": later.works}),
-        ("before a file is read", "pre-tool", {"tool": (read, given, "", "")}),
-        ("after a file is read", "post-tool", {"tool": (read, given, "MAIN = 1", "")}),
+        ("before a file is read", "pre-tool", {"tool": (read, arguments, "", "")}),
+        ("after a file is read", "post-tool", {"tool": (read, arguments, "MAIN = 1", "")}),
         ("after a command", "post-tool", {"tool": (shell, command, "ok", "")}),
         ("after a command that failed", "tool-failure", {"tool": (shell, command, error, error)}),
         ("a sub-agent's start", "subagent-start", {"agent": "a1", "agent_kind": "general"}),
@@ -267,8 +269,8 @@ def unasked_by_hooks(here: Served, host: str, case: Case, project: Path, session
         ("a session's end", "session-end", {"reason": "other"}),
     ]
     for n, (place, event, fields) in enumerate(happens):
-        yield place, here.hook(host, event, payload(host, f"later-{n}-{project.name}", project, **fields), project)
+        yield place, palace.hook(host, event, payload(host, f"later-{n}-{project.name}", project, **fields), project)
     again = payload(host, session.session, project, transcript=transcript(session), source="compact")
-    yield "its own session, compacted", here.hook(host, "session-start", again, project)
+    yield "its own session, compacted", palace.hook(host, "session-start", again, project)
     alone = payload(host, f"alone-{project.name}", project, prompt=later.asks)
-    yield "a prompt without a service", here.unaided(host, alone)
+    yield "a prompt without a service", palace.unaided(host, alone)

@@ -52,7 +52,7 @@ class Wrote:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameStep:
     """A name that appears during a session: the title that the host's model makes, a branch or a tag of the project."""
 
     kind: Literal["title", "branch", "tag"]
@@ -60,7 +60,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class FilesStep:
     """Files that come into the project during a session, in a commit by somebody else unless `author` is empty."""
 
     files: Mapping[str, str]
@@ -68,13 +68,13 @@ class Arrived:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class CommandStep:
     """A `palazzo` command that the agent runs in its shell."""
 
     arguments: tuple[str, ...]
 
 
-Step = Said | Used | Delegated | Wrote | Named | Arrived | Typed
+Step = Said | Used | Delegated | Wrote | NameStep | FilesStep | CommandStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Case:
     honest: bool = False
     told: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
-    untracked: Mapping[str, str] = field(default_factory=dict)
+    untracked_files: Mapping[str, str] = field(default_factory=dict)
     in_git: bool = False
     """Whether the project is a git repository that tracks `files`."""
 

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from palazzo.bench.poisoned import Delegated, Named, Said, Step, Used
-from palazzo.bench.poisoned_tools import DELEGATES, Row, called
+from palazzo.bench.poisoned import Delegated, NameStep, Said, Step, Used
+from palazzo.bench.poisoned_tools import DELEGATES, Row, call_of
 
 
 class Session:
@@ -40,12 +40,12 @@ class Session:
         if isinstance(step, Said):
             self._say(step)
         elif isinstance(step, Used):
-            name, given = called(self.host, step)
-            self._use(self._id(), name, given, step.printed, step.failed)
+            name, arguments = call_of(self.host, step)
+            self._use(self._id(), name, arguments, step.printed, step.failed)
         elif isinstance(step, Delegated):
             call = self._id()
             self._delegate(call, step)
-        elif isinstance(step, Named):
+        elif isinstance(step, NameStep):
             self._name(step)
 
     def use(self, name: str, given: Row, printed: str) -> None:
@@ -64,7 +64,7 @@ class Session:
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         raise NotImplementedError
 
-    def _name(self, named: Named) -> None:
+    def _name(self, step: NameStep) -> None:
         """Write a name, if the host's transcripts have a place for it."""
 
     def _delegate(self, call: str, step: Delegated) -> None:
@@ -134,11 +134,11 @@ class ClaudeCode(Session):
         else:
             self._row("user", {"role": "user", "content": said.text})
 
-    def _name(self, named: Named) -> None:
-        if named.kind == "title":
-            self._append({"type": "ai-title", "aiTitle": named.name, "sessionId": self.session})
-        elif named.kind == "branch":
-            self._branch = named.name
+    def _name(self, step: NameStep) -> None:
+        if step.kind == "title":
+            self._append({"type": "ai-title", "aiTitle": step.name, "sessionId": self.session})
+        elif step.kind == "branch":
+            self._branch = step.name
 
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         use = {"type": "tool_use", "id": call, "name": name, "input": given}
@@ -171,9 +171,9 @@ class Codex(Session):
         block = {"type": "input_text" if said.who == "user" else "output_text", "text": said.text}
         self._row("response_item", {"type": "message", "role": said.who, "content": [block]})
 
-    def _name(self, named: Named) -> None:
-        if named.kind == "title":
-            self._row("event_msg", {"type": "thread_name_updated", "thread_name": named.name})
+    def _name(self, step: NameStep) -> None:
+        if step.kind == "title":
+            self._row("event_msg", {"type": "thread_name_updated", "thread_name": step.name})
 
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         made = {"type": "function_call", "name": name, "arguments": json.dumps(given), "call_id": call}
@@ -217,9 +217,9 @@ class Pi(Session):
         content = [{"type": "text", "text": said.text}]
         self._row("message", message={"role": said.who, "content": content})
 
-    def _name(self, named: Named) -> None:
-        if named.kind == "title":
-            self._row("session_info", name=named.name)
+    def _name(self, step: NameStep) -> None:
+        if step.kind == "title":
+            self._row("session_info", name=step.name)
 
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         made = {"type": "toolCall", "id": call, "name": name, "arguments": given}
@@ -261,9 +261,9 @@ class Gemini(Session):
         else:
             self._row("gemini", content=said.text, model="fake")
 
-    def _name(self, named: Named) -> None:
-        if named.kind == "title":
-            self._append({"$set": {"summary": named.name}})
+    def _name(self, step: NameStep) -> None:
+        if step.kind == "title":
+            self._append({"$set": {"summary": step.name}})
 
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         response = {"id": call, "name": name, "response": {"error" if failed else "output": printed}}
@@ -294,11 +294,11 @@ class Copilot(Session):
         else:
             self._row("assistant.message", messageId=str(uuid.uuid4()), content=said.text, toolRequests=[])
 
-    def _name(self, named: Named) -> None:
-        if named.kind == "title":
-            self._row("session.title_changed", title=named.name)
-        elif named.kind == "branch":
-            self._row("session.context_changed", cwd=str(self.project), branch=named.name)
+    def _name(self, step: NameStep) -> None:
+        if step.kind == "title":
+            self._row("session.title_changed", title=step.name)
+        elif step.kind == "branch":
+            self._row("session.context_changed", cwd=str(self.project), branch=step.name)
 
     def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
         self._ask(call, name, given)
@@ -344,9 +344,9 @@ class Opencode(Session):
         self._fields |= {"time": {"created": self._ms()}, **({"parentID": self.parent} if self.parent else {})}
         self.path.write_text(json.dumps(self._fields))
 
-    def _name(self, named: Named) -> None:
-        if named.kind == "title":
-            self._fields["title"] = named.name
+    def _name(self, step: NameStep) -> None:
+        if step.kind == "title":
+            self._fields["title"] = step.name
             self.path.write_text(json.dumps(self._fields))
 
     def _row(self, role: str, *parts: Row, **more: Any) -> None:

@@ -1,4 +1,4 @@
-"""What six hosts call the tools of their agents, and the arguments that say on what those work."""
+"""The names of agents' tools in six hosts, and the arguments that name a call's object."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ _NAMES: Mapping[str, Mapping[Tool, tuple[str, str]]] = {
         "write": ("create", "file_text"),
     },
 }
-"""What each host calls such a tool, and the argument that says on what it works."""
+"""Each host's name of a tool, and the argument that names a call's object."""
 _MCP = {"opencode": "{0}_{1}", "gemini-cli": "mcp_{0}_{1}", "copilot": "{0}-{1}"}
-"""How a host names a tool of an MCP server, where it is not `mcp__server__tool`."""
+"""A host's form of an MCP tool's name, if it is not `mcp__server__tool`."""
 DELEGATES: Mapping[str, str] = {
     "claude-code": "Agent",
     "codex": "spawn_agent",
@@ -81,10 +81,10 @@ DELEGATES: Mapping[str, str] = {
     "gemini-cli": "codebase_investigator",
     "copilot": "task",
 }
-"""The tool by which each host gives work to a sub-agent."""
+"""Each host's tool that gives work to a sub-agent."""
 
 
-def called(host: str, used: Used) -> tuple[str, Row]:
+def call_of(host: str, used: Used) -> tuple[str, Row]:
     """Return the name and the arguments by which a host calls the tool."""
     if used.tool == "mcp":
         server, tool, query = used.given.split(" ", 2)

@@ -87,7 +87,7 @@ class Served:
     def run(
         self, host: str, cwd: Path, session: str, *arguments: str, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run `palazzo` in the shell of an agent, which its host's variables name, or those that are given."""
+        """Run `palazzo` in an agent's shell, with its host's variables and the given ones."""
         return subprocess.run(  # noqa: S603
             (sys.executable, "-m", "palazzo", *arguments),
             cwd=cwd,

@@ -59,10 +59,10 @@ def import_(screen: Screen, result: ImportResult) -> None:
     show_variants(screen, result.variants)
     _speakers(screen, result)
     if result.trust not in (None, "user"):
-        again = "give" if result.dry_run else "'palazzo undo' takes it back; then import it again with"
+        remedy = "give" if result.dry_run else "'palazzo undo' takes it back; then import it again with"
         screen.say(
             (f"It counts as somebody else's: its text has at most the trust '{result.trust}'. ", "yellow"),
-            f"If it is your own, {again} --trust user.",
+            f"If it is your own, {remedy} --trust user.",
         )
     if result.change is not None:
         screen.say("'palazzo undo' takes that back.")
@@ -71,12 +71,12 @@ def import_(screen: Screen, result: ImportResult) -> None:
 
 
 def _speakers(screen: Screen, result: ImportResult) -> None:
-    """Show who says what of it, and what hooks may inject."""
+    """Show the speakers of the import, and the records that hooks may inject."""
     if result.speakers:
-        names = ", ".join(f"{one.name} ({one.count:,})" for one in result.speakers)
+        names = ", ".join(f"{speaker.name} ({speaker.count:,})" for speaker in result.speakers)
         screen.say(("said by  ", "dim"), names)
     if result.kinds:
-        kinds = ", ".join(f"{one.count:,} {one.what} ({one.trust})" for one in result.kinds)
+        kinds = ", ".join(f"{kind.count:,} {kind.what} ({kind.trust})" for kind in result.kinds)
         screen.say(("trusted as  ", "dim"), kinds)
     if not result.unasked and result.kinds:
         screen.say(("Hooks inject nothing of it; searches show it with its label.", "dim"))

@@ -161,7 +161,7 @@ def repair(screen: Screen, result: RepairResult) -> None:
 
 
 def show_losses(screen: Screen, salvage: SalvageView) -> None:
-    """Show what of a damaged palace could not be read, and where the damaged file is."""
+    """Show the losses of a damaged palace, and the path of the damaged file."""
     if salvage.is_whole:
         screen.say(("Pages of the palace were damaged. All of the archive could be read.", "green"))
     else:

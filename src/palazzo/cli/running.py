@@ -61,14 +61,14 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         return failing.expected(error, common.debug)
     except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
         bar.close()
-        if damaged := _damaged(common, error):
-            return failing.expected(damaged, common.debug)
+        if damage_error := _explain_damage(common, error):
+            return failing.expected(damage_error, common.debug)
         return failing.bug(error, sys.argv[1:], common.debug)
     return failing.FAILED if operation.failed is not None and operation.failed(result) else 0
 
 
 def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
-    """Ask a person at a terminal whether to begin a new palace where one is gone; raise `error` unless they say so."""
+    """Ask a person at a terminal whether to create a new palace in place of a missing one; raise `error` if not."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise error
     from palazzo.cli.asking import Declined, confirm
@@ -83,8 +83,8 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
     known_palaces.forget(context.palace_path, context.variables)
 
 
-def _damaged(common: Common, error: Exception) -> PalazzoError | None:
-    """A damaged page may hold anything where a text or a number should be: what comes of that is no bug."""
+def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
+    """Return the error that explains a damaged palace; None if it is sound. An error from damage is no bug."""
     from palazzo.operations import damage
 
     with Context(palace=common.palace) as context:
@@ -182,8 +182,8 @@ def write_json(result: Any, indent: int | None = 2) -> None:
     plain = to_json(result)
     try:
         document = json.dumps(plain, ensure_ascii=False, indent=indent)
-        encoded = (escaped(document) if sys.stdout.isatty() else document).encode()
+        content = (escaped(document) if sys.stdout.isatty() else document).encode()
     except UnicodeEncodeError:  # archived text may hold lone surrogates, which JSON writes as escapes
-        encoded = json.dumps(plain, indent=indent).encode()
+        content = json.dumps(plain, indent=indent).encode()
     sys.stdout.flush()
-    sys.stdout.buffer.write(encoded + b"\n")
+    sys.stdout.buffer.write(content + b"\n")

@@ -120,8 +120,8 @@ def sync_status(screen: Screen, result: SyncStatusResult) -> None:
     screen.say("This device: ", (result.name or "unnamed", "bold"), (f"  {result.device[:_ID]}", "dim"))
     if result.words:
         screen.say((f"  {result.words}", "dim"))
-    for refused in result.refused:
-        screen.say((f"{refused.remote}: {refused.reason}", "yellow"))
+    for refusal in result.refused:
+        screen.say((f"{refusal.remote}: {refusal.reason}", "yellow"))
     if not result.remotes:
         screen.say(("No remote yet; 'palazzo sync init ADDRESS' gives this palace one.", "dim"))
     for one in result.remotes:
@@ -157,8 +157,8 @@ def _remote(screen: Screen, one: RemoteStatus) -> None:
     )
     screen.say(f"  {' and '.join(parts)} to push{there}")
     for device in one.devices:
-        limited = "" if device.may == "erase" else f"; {_MAY.get(device.may, device.may)}"
-        screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}{limited}", "dim"))
+        limit = "" if device.may == "erase" else f"; {_MAY.get(device.may, device.may)}"
+        screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}{limit}", "dim"))
         if device.words:
             screen.say((f"    {device.words}", "dim"))
     if one.erased_there:
@@ -187,13 +187,15 @@ def sync_devices(screen: Screen, result: SyncDevicesResult) -> None:
         screen.say("Trusted: ", (result.trusted, "bold"))
     if result.removed is not None:
         screen.say("Removed: ", (result.removed, "bold"), ". Key files that were saved before introduce nobody now.")
-    for one in result.devices:
-        this = " (this device)" if one.is_this else ""
-        heard = f", heard of last {to_iso(one.heard_at)}" if one.heard_at and not one.is_this else ""
-        screen.say((one.name or "unnamed", "bold"), f"  {one.id[:_ID]}{this}: {_MAY[one.may]}{heard}")
-        screen.say((f"  {one.words or 'has not signed yet'}", "dim"))
-        if one.refused:
-            screen.say((f"  {one.refused}", "yellow"))
+    for device in result.devices:
+        own_mark = " (this device)" if device.is_this else ""
+        last_contact = f", heard of last {to_iso(device.heard_at)}" if device.heard_at and not device.is_this else ""
+        screen.say(
+            (device.name or "unnamed", "bold"), f"  {device.id[:_ID]}{own_mark}: {_MAY[device.may]}{last_contact}"
+        )
+        screen.say((f"  {device.words or 'has not signed yet'}", "dim"))
+        if device.refused:
+            screen.say((f"  {device.refused}", "yellow"))
 
 
 def sync_private(screen: Screen, result: SyncPrivateResult) -> None:

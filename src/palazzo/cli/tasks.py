@@ -95,8 +95,8 @@ def reminders(screen: Screen, result: RemindersResult) -> None:
     for one in result.reminders:
         screen.say((f"{one.state}  ", _STYLES[one.state]), one.text, hanging=len(INDENT))
         occasions = _occasions(one, [f"at {to_iso(one.at)}"] if one.at else [])
-        quarantined = [("  external, in quarantine", "yellow")] if one.trust == "external" else []
-        screen.say((f"{INDENT}{one.id}  {occasions}", "dim"), (f"  {one.wing}", "cyan"), *quarantined)
+        quarantine_label = [("  external, in quarantine", "yellow")] if one.trust == "external" else []
+        screen.say((f"{INDENT}{one.id}  {occasions}", "dim"), (f"  {one.wing}", "cyan"), *quarantine_label)
     due = sum(one.state == "due" for one in result.reminders)
     screen.say((f"{count_noun(due, 'reminder')} due, {result.waiting:,} waiting" if due else _none(result), "dim"))
 

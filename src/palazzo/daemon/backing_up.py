@@ -1,4 +1,4 @@
-"""Makes a backup a day while the service runs and nobody asks it for anything."""
+"""A daily backup, made while the service is idle."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from palazzo.operations.context import Context
 
 _log = logging.getLogger("palazzo.service")
 _LOOK_AGAIN = 300.0
-"""Seconds between two looks at whether one is due: a look costs a few calls of `stat`."""
+"""Seconds between two checks whether a backup is due. A check costs a few calls of `stat`."""
 _QUIET = 60.0
-"""Seconds without a call before one is begun."""
+"""Seconds without a call before a backup begins."""
 
 
 class BackingUp:
-    """A thread that makes backups of a palace until it is ended. `last_call` says when somebody asked last."""
+    """A thread that makes backups of a palace until it is ended. `last_call` returns the time of the last call."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool, last_call: Callable[[], float]) -> None:
         self._palace, self._variables, self._pool, self._last_call = palace, variables, pool, last_call
@@ -32,9 +32,9 @@ class BackingUp:
             if self._thread.stop.wait(_QUIET):
                 return
         with (
-            self._pool.lease() as opened,
+            self._pool.lease() as palace,
             Context(
-                self._palace, self._palace.parent, self._variables, opened=opened, on_progress=self._thread.heed
+                self._palace, self._palace.parent, self._variables, opened=palace, on_progress=self._thread.heed
             ) as context,
         ):
             if not automatic_backup.is_due(context):

@@ -38,7 +38,7 @@ class McpConnections:
         self._import_sdk()
 
     def _import_sdk(self) -> None:
-        """Import the SDK in one thread at a time: its modules import each other, so another would meet half of one."""
+        """Import the SDK in one thread at a time: its modules import each other, so a second thread could fail."""
         with self._importing:
             from palazzo.mcp.server import build
 

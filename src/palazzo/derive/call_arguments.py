@@ -1,4 +1,4 @@
-"""The arguments of a tool's call, out of the text as readers of histories render it. Pure.
+"""The arguments of a tool's call, parsed from the text that readers of histories make of it. Pure.
 
 Rendered text can be read in more than one way where an argument has several lines. What may be a part of a command then
 counts as one: a line too many makes a command less trusted, never more.
@@ -25,27 +25,27 @@ _LONGEST = 262_144
 
 
 def arguments_of(tool: str, words: str) -> dict[str, object]:
-    """Return the arguments of a call of `tool`, rendered as `words`: of a shell its command and its directory."""
+    """Return the arguments of a call of `tool`, rendered as `words`; for a shell, its command and its directory."""
     words = words[:_LONGEST]
     return _shell_arguments(words) if is_shell(tool) else _fields(words)
 
 
 def _shell_arguments(words: str) -> dict[str, object]:
-    found = _COMMAND.search(words)
-    if found is None:
+    match = _COMMAND.search(words)
+    if match is None:
         _, _, rest = words.partition("\n")
         return {"command": rest} if rest else {}
     arguments: dict[str, object] = {}
-    for field in _FIELD.finditer(words, 0, found.start()):
+    for field in _FIELD.finditer(words, 0, match.start()):
         arguments[field[1]] = field[2] or ""
-    command = words[found.end() :]
+    command = words[match.end() :]
     while trailing := _TRAILING.search(command[-2_000:]):
         if trailing["place"]:
             arguments[trailing["place"]] = trailing["directory"]
         command = command[: len(command) - len(trailing[0])]
-    listed = work.LISTED_SHELL.match(command.lstrip())
-    if listed:
-        command = command.lstrip()[listed.end() :]
+    shell_list = work.LISTED_SHELL.match(command.lstrip())
+    if shell_list:
+        command = command.lstrip()[shell_list.end() :]
     elif command.startswith("  - "):
         members = _MEMBER.findall(command)
         is_patch = bool(members) and members[0] == "apply_patch"
@@ -53,7 +53,7 @@ def _shell_arguments(words: str) -> dict[str, object]:
             ["apply_patch"]
             if is_patch
             else members
-            if "\n".join(f"  - {one}" for one in members) == command
+            if "\n".join(f"  - {member}" for member in members) == command
             else command
         )
         return arguments
@@ -62,13 +62,13 @@ def _shell_arguments(words: str) -> dict[str, object]:
 
 
 def _fields(words: str) -> dict[str, object]:
-    """Every value that stands behind a key at the beginning of a line, as a list."""
+    """Return the values of each key at the beginning of a line, as a list."""
     arguments: dict[str, object] = {}
     fields = list(_FIELD.finditer(words))
     for n, field in enumerate(fields):
         end = fields[n + 1].start() if n + 1 < len(fields) else len(words)
         values = [field[2]] if field[2] else _MEMBER.findall(words, field.end(), end)[:64]
-        known = arguments.setdefault(field[1], [])
-        if isinstance(known, list):
-            known += values
+        field_values = arguments.setdefault(field[1], [])
+        if isinstance(field_values, list):
+            field_values += values
     return arguments

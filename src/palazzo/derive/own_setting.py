@@ -1,6 +1,6 @@
-"""The setting `trust.own` as it is now: what a person states to be their own.
+"""The current value of the setting `trust.own`: sources that the user states to be their own.
 
-It is the person's own file or environment that says it, whichever process cuts, and whatever project is worked in.
+Only the user's own file or environment sets it, whichever process cuts, and in whichever project the user works.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from palazzo.settings.layers import USER_FILE
 
 
 def own_sources() -> OwnSources:
-    """Return what the person lists now."""
+    """Return the sources that the user lists now."""
     path = config_directory() / USER_FILE
     try:
         changed = path.stat().st_mtime_ns
@@ -26,5 +26,7 @@ def own_sources() -> OwnSources:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, changed: int, said: str) -> OwnSources:
-    return OwnSources(load(path, None, {"PALAZZO_TRUST_OWN": said} if said else {}).texts("trust.own"))
+def _read(path: Path, changed: int, environment_value: str) -> OwnSources:
+    return OwnSources(
+        load(path, None, {"PALAZZO_TRUST_OWN": environment_value} if environment_value else {}).texts("trust.own")
+    )

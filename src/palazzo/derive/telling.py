@@ -74,11 +74,11 @@ def told_ranges(text: str, part: Part, role: str) -> list[Range]:
 
 
 def quoted_ranges(text: str, part: Part, role: str, trust: Trust) -> list[Quotation]:
-    """Return the stretches of a part of a row of that trust that a person quotes, pastes or fences, sorted."""
+    """Return the stretches of a part that a person quotes, pastes or fences, sorted; `trust` is the row's."""
     if part.kind != "text" or role != "user" or trust_of_part(part, trust) != "user":
         return []
-    found = quotations(text[part.start : part.end])
-    return [Quotation(part.start + one.start, part.start + one.end, one.kind) for one in found]
+    quotes = quotations(text[part.start : part.end])
+    return [Quotation(part.start + quote.start, part.start + quote.end, quote.kind) for quote in quotes]
 
 
 def is_mention(text: str) -> bool:

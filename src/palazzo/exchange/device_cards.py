@@ -1,4 +1,4 @@
-"""What a device says of itself and of the others in each segment that it signs: its card.
+"""A device's card: its statements about itself and other devices, in each segment that it signs.
 
     {"version":1, "public":"…", "name":"laptop", "invitations_from":0, "introduction":{…},
      "devices":{"<id>": {"public":"…", "may":"erase", "at":…}}, "seen":{"<id>":[1, 7]}}
@@ -28,7 +28,7 @@ LARGEST_CARD = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What lets a new device introduce itself: a key, signed by the device `by` at a time of its clock."""
+    """A key with which a new device introduces itself, signed by the device `by` at a time of its clock."""
 
     key: DeviceKey
     by: bytes
@@ -104,7 +104,7 @@ class Introduction:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a device may do, by its public key (empty where it has not signed yet), decided at a time."""
+    """A device's right, its public key (empty until it signs), and the time of the decision."""
 
     public: bytes
     may: Right
@@ -113,14 +113,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a device says of itself and of the others."""
+    """A device's statements about itself and the other devices."""
 
     public: bytes
     name: str = ""
     invitations_from: int = 0
     introduction: Introduction | None = None
     devices: Mapping[bytes, Decision] = field(default_factory=dict)
-    seen: Mapping[bytes, tuple[int, int]] = field(default_factory=dict)
+    read_positions: Mapping[bytes, tuple[int, int]] = field(default_factory=dict)
 
     def dump(self) -> bytes:
         """Return it as bytes."""
@@ -131,16 +131,16 @@ class Card:
             "invitations_from": self.invitations_from,
             "introduction": "" if self.introduction is None else self.introduction.dump(),
             "devices": {
-                uid.hex(): {"public": one.public.hex(), "may": one.may, "at": one.at}
-                for uid, one in sorted(self.devices.items())
+                uid.hex(): {"public": decision.public.hex(), "may": decision.may, "at": decision.at}
+                for uid, decision in sorted(self.devices.items())
             },
-            "seen": {uid.hex(): place for uid, place in sorted(self.seen.items())},
+            "seen": {uid.hex(): place for uid, place in sorted(self.read_positions.items())},
         }
         return json.dumps(value, separators=(",", ":")).encode()
 
     @classmethod
     def load(cls, content: bytes) -> Self:
-        """Read what `dump` returned. Raises ValueError for anything else; fields of later versions are passed over."""
+        """Read what `dump` returned. Raises ValueError for anything else; fields of later versions are ignored."""
         try:
             value = json.loads(content)
             text = value["introduction"]
@@ -149,7 +149,7 @@ class Card:
                 shown_name(value["name"]),
                 _time(value["invitations_from"]),
                 Introduction.load(text) if text else None,
-                {_bytes(uid, _ID_BYTES): _decision(one) for uid, one in value["devices"].items()},
+                {_bytes(uid, _ID_BYTES): _decision(decision) for uid, decision in value["devices"].items()},
                 {_bytes(uid, _ID_BYTES): (_time(n[0]), _time(n[1])) for uid, n in value["seen"].items()},
             )
         except (TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
@@ -158,7 +158,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """The key of the device that writes, and what it says of itself in each segment."""
+    """The writing device's key, and the card that it puts into each segment."""
 
     key: DeviceKey
     card: Card

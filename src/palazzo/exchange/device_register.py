@@ -25,27 +25,27 @@ from palazzo.store.database import Connection
 from palazzo.store.sync_devices import RIGHTS, Claim, DeviceRow, Right
 
 FULL: Right = "erase"
-"""What a device may do that the person has introduced: everything. Some devices can be told to do less."""
+"""The right of a device that the user introduced: everything. The user can limit a device."""
 
 
 @dataclass(slots=True)
 class DeviceRegister:
-    """The devices that one palace knows, while segments are read. `save` stores what was learned."""
+    """The devices that one palace knows, while it reads segments. `save` stores the changes."""
 
     palace: str
     own: bytes
     rows: dict[bytes, DeviceRow]
     claims: dict[bytes, Claim] = field(default_factory=dict)
-    """How far other devices say that they have read each device on this remote."""
-    admitted: set[bytes] = field(default_factory=set)
-    """Devices that may do more since."""
+    """The position up to which other devices have read each device on this remote, as they state."""
+    admitted_devices: set[bytes] = field(default_factory=set)
+    """Devices that got more rights from the segments that were read."""
     removed_by: bytes | None = None
-    """The device that takes nothing from this one any more."""
+    """The device that no longer accepts segments from this one."""
     _changed: set[bytes] = field(default_factory=set)
 
     @classmethod
     def load(cls, connection: Connection, palace: str, own: bytes) -> DeviceRegister:
-        """Return what a palace knows."""
+        """Return the register of a palace's stored devices."""
         return cls(palace, own, sync_devices.rows(connection))
 
     def may(self, device: bytes) -> Right:
@@ -53,34 +53,34 @@ class DeviceRegister:
         row = self.rows.get(device)
         return "" if row is None else row.may
 
-    def called(self, device: bytes) -> str:
-        """Return what names a device in a sentence."""
+    def describe(self, device: bytes) -> str:
+        """Return a device's name and id for a sentence."""
         row = self.rows.get(device)
         return f"'{row.name}' ({device.hex()[:8]})" if row is not None and row.name else device.hex()[:8]
 
     # --- one segment -------------------------------------------------------------------------------------------
 
-    def is_proven(self, opened: Opened) -> bool:
-        """Whether a segment is its device's; False where only a later one can show that. Raises SegmentRefused."""
-        uid = bytes.fromhex(opened.header.device)
+    def is_proven(self, segment: Opened) -> bool:
+        """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
+        uid = bytes.fromhex(segment.header.device)
         row = self.rows.get(uid)
         if row is not None and row.may == "nothing":
-            raise SegmentRefused(_removed(self.called(uid)))
-        if opened.card is None:
+            raise SegmentRefused(_removed(self.describe(uid)))
+        if segment.card is None:
             return self._is_from_before(uid, row)
         if row is None or row.may == "":
-            row = self._meet(uid, opened.card)
+            row = self._meet(uid, segment.card)
         elif not row.public_key:
-            row.public_key = opened.card.public
+            row.public_key = segment.card.public
             self._changed.add(uid)
-        elif row.public_key != opened.card.public:
+        elif row.public_key != segment.card.public:
             raise SegmentRefused(
-                f"Device {self.called(uid)} signs with another key ({fingerprint(opened.card.public)}) than the one "
+                f"Device {self.describe(uid)} signs with another key ({fingerprint(segment.card.public)}) than the one "
                 f"that is known here ({fingerprint(row.public_key)}), so nothing of it was taken in. Somebody else may "
                 f"write in its name; if it is yours, run 'palazzo sync init ADDRESS --new-device' on it."
             )
-        if opened.card.name and row.name != opened.card.name:
-            row.name = opened.card.name
+        if segment.card.name and row.name != segment.card.name:
+            row.name = segment.card.name
             self._changed.add(uid)
         return True
 
@@ -88,7 +88,7 @@ class DeviceRegister:
         """Whether an unsigned segment may be from before its device had a key."""
         if row is None or row.may == "":
             raise SegmentRefused(
-                f"Device {self.called(uid)} is not known here and does not sign what it writes, so nothing of it was "
+                f"Device {self.describe(uid)} is not known here and does not sign what it writes, so nothing of it was "
                 "taken in. Update Palazzo on it, push there, and run 'palazzo sync devices' here."
             )
         return not row.public_key
@@ -102,12 +102,12 @@ class DeviceRegister:
         if introduction is None or not self._is_invited(uid, card.public, introduction):
             why = "shows no invitation" if introduction is None else "shows an invitation that no longer counts"
             raise SegmentRefused(
-                f"Device {self.called(uid)} is new and {why}, so nothing of it was taken in. If these words are also "
+                f"Device {self.describe(uid)} is new and {why}, so nothing of it was taken in. If these words are also "
                 f"shown there by 'palazzo sync devices', run 'palazzo sync devices trust {uid.hex()[:8]}' here: "
                 f"{fingerprint(card.public)}. Otherwise run 'palazzo sync devices forget {uid.hex()[:8]}'."
             )
         row.may, row.decided_at, row.decided_by = FULL, introduction.at, introduction.by
-        self.admitted.add(uid)
+        self.admitted_devices.add(uid)
         return row
 
     def _is_invited(self, uid: bytes, public: bytes, introduction: Introduction) -> bool:
@@ -119,16 +119,16 @@ class DeviceRegister:
             and introduction.proves(self.palace, uid, public, inviter.public_key)
         )
 
-    def heed(self, opened: Opened) -> None:
-        """Take in what a device that was let in says of itself and of the others."""
-        uid, card = bytes.fromhex(opened.header.device), opened.card
+    def heed(self, segment: Opened) -> None:
+        """Apply the card of an admitted device: its statements about itself and the others."""
+        uid, card = bytes.fromhex(segment.header.device), segment.card
         row = self.rows.get(uid)
         if row is None or card is None:
             return
-        row.heard_at = max(row.heard_at or 0, opened.header.clock)
+        row.heard_at = max(row.heard_at or 0, segment.header.clock)
         row.invitations_from = max(row.invitations_from, card.invitations_from)
         self._changed.add(uid)
-        for device, (epoch, n) in card.seen.items():
+        for device, (epoch, n) in card.read_positions.items():
             if device not in self.claims or self.claims[device][:2] < (epoch, n):
                 self.claims[device] = Claim(epoch, n, uid)
         if row.may == FULL:
@@ -145,21 +145,21 @@ class DeviceRegister:
         if row is None or row.may == "":
             name = "" if row is None else row.name
             self.rows[device] = DeviceRow(device, name, decision.public, decision.may, decision.at, by)
-            self.admitted.add(device)
+            self.admitted_devices.add(device)
         else:
             row.public_key = row.public_key or decision.public
             is_removed_here = row.may == "nothing" and row.decided_by == self.own
             if decision.at <= row.decided_at or decision.may == row.may or is_removed_here:
                 return
             if RIGHTS.index(decision.may) > RIGHTS.index(row.may):
-                self.admitted.add(device)
+                self.admitted_devices.add(device)
             row.may, row.decided_at, row.decided_by = decision.may, decision.at, by
         self._changed.add(device)
 
     # --- storing -----------------------------------------------------------------------------------------------
 
     def save(self, connection: Connection, remote: int) -> None:
-        """Store what was learned from the segments of a remote."""
+        """Store the changes that the segments of a remote brought."""
         for uid in self._changed:
             sync_devices.keep(connection, self.rows[uid])
         self._changed.clear()
@@ -167,13 +167,13 @@ class DeviceRegister:
 
 
 def invitations_from(rows: Mapping[bytes, DeviceRow]) -> int:
-    """Return before when all invitations are void: a device was removed then, which may have an old key file."""
+    """Return the time before which all invitations are void: then a device was removed that may keep a key file."""
     return max((row.invitations_from for row in rows.values() if row.may == FULL), default=0)
 
 
-def _removed(called: str) -> str:
+def _removed(device: str) -> str:
     return (
-        f"Device {called} was removed, so nothing that it has written since was taken in; "
+        f"Device {device} was removed, so nothing that it has written since was taken in; "
         f"'palazzo sync devices trust' lets it write again."
     )
 
@@ -182,7 +182,7 @@ def _removed(called: str) -> str:
 
 
 def own_row(connection: Connection, uid: bytes, name: str) -> DeviceRow:
-    """Return this device with its key, which is made where there is none yet. Raises PalazzoError without its key."""
+    """Return this device with its key; make the key if it has none yet. Raises PalazzoError if the key is lost."""
     row = sync_devices.row(connection, uid)
     if row is None:
         row = DeviceRow(uid, name, may=FULL, decided_by=uid)
@@ -199,7 +199,7 @@ def own_row(connection: Connection, uid: bytes, name: str) -> DeviceRow:
     return row
 
 
-def signer(connection: Connection, uid: bytes, name: str, seen: Mapping[bytes, tuple[int, int]]) -> Signer:
+def signer(connection: Connection, uid: bytes, name: str, read_positions: Mapping[bytes, tuple[int, int]]) -> Signer:
     """Return this device's key, and the card that it signs with; `seen` is how far it has read others on a remote."""
     own = own_row(connection, uid, name)
     assert own.private_key is not None  # noqa: S101 - `own_row` makes it
@@ -211,21 +211,21 @@ def signer(connection: Connection, uid: bytes, name: str, seen: Mapping[bytes, t
     introduction = None
     with contextlib.suppress(ValueError, TypeError, KeyError):
         introduction = Introduction.load(own.introduction) if own.introduction else None
-    card = Card(own.public_key, name, own.invitations_from, introduction, decisions, seen)
+    card = Card(own.public_key, name, own.invitations_from, introduction, decisions, read_positions)
     return Signer(DeviceKey(own.private_key, own.public_key), card)
 
 
-def decided_here(connection: Connection, uid: bytes) -> bytes:
-    """Return what the person decided on this device, as bytes that change with it; nothing where that is nothing."""
+def local_decisions(connection: Connection, uid: bytes) -> bytes:
+    """Return the user's decisions on this device, as bytes that change with them; empty without decisions."""
     rows = sync_devices.rows(connection)
     own = rows.pop(uid, None)
-    decided = [f"{row.uid.hex()} {row.may} {row.decided_at}" for row in rows.values() if row.decided_by == uid]
+    decisions = [f"{row.uid.hex()} {row.may} {row.decided_at}" for row in rows.values() if row.decided_by == uid]
     if own is not None and own.invitations_from:
-        decided.append(f"invitations from {own.invitations_from}")
-    return "\n".join(sorted(decided)).encode()
+        decisions.append(f"invitations from {own.invitations_from}")
+    return "\n".join(sorted(decisions)).encode()
 
 
-def invite(connection: Connection, palace: str, uid: bytes, name: str, now: Micros) -> Invitation:
+def invite(connection: Connection, palace: str, uid: bytes, name: str, invited_at: Micros) -> Invitation:
     """Return an invitation of this device, for a key file."""
     own = own_row(connection, uid, name)
     assert own.private_key is not None  # noqa: S101 - `own_row` makes it
@@ -233,7 +233,7 @@ def invite(connection: Connection, palace: str, uid: bytes, name: str, now: Micr
         palace,
         uid,
         DeviceKey(own.private_key, own.public_key),
-        max(now, invitations_from(sync_devices.rows(connection))),
+        max(invited_at, invitations_from(sync_devices.rows(connection))),
     )
 
 
@@ -243,40 +243,40 @@ def accept_invitation(
     uid: bytes,
     name: str,
     invitation: Invitation | None,
-    known: Mapping[bytes, DeviceRow],
+    named_devices: Mapping[bytes, DeviceRow],
 ) -> None:
-    """Let this device show an invitation from now on, and trust the devices that the key file names."""
+    """Store an invitation for this device, and trust the devices that the key file names."""
     own = own_row(connection, uid, name)
     if invitation is not None:
         own.introduction = invitation.introduce(palace, uid, own.public_key).dump()
         sync_devices.keep(connection, own)
-    before = sync_devices.rows(connection)
-    for device, row in known.items():
-        if device != uid and (device not in before or before[device].may == ""):
+    stored_devices = sync_devices.rows(connection)
+    for device, row in named_devices.items():
+        if device != uid and (device not in stored_devices or stored_devices[device].may == ""):
             sync_devices.keep(connection, row)
 
 
 def trust_unsigned(connection: Connection, devices: Mapping[bytes, str]) -> None:
     """Trust the devices (id, name) that a remote holds when an old key file, which names none, is used to join."""
-    before = sync_devices.rows(connection)
+    stored_devices = sync_devices.rows(connection)
     for device, name in devices.items():
-        if device not in before:
+        if device not in stored_devices:
             sync_devices.keep(connection, DeviceRow(device, name, may=FULL))
 
 
-def become_another(connection: Connection, former: bytes, uid: bytes, name: str, palace: str, now: Micros) -> None:
+def become_another(connection: Connection, former: bytes, uid: bytes, name: str, palace: str, time: Micros) -> None:
     """Give a copied palace, which was the device `former`, a key of its own as the device `uid`, introduced by it."""
-    before = sync_devices.row(connection, former)
-    if before is None:
+    former_row = sync_devices.row(connection, former)
+    if former_row is None:
         return
-    private = before.private_key
-    before.private_key, before.introduction = None, ""
-    sync_devices.keep(connection, before)
-    if private is not None and before.may == FULL:
+    private = former_row.private_key
+    former_row.private_key, former_row.introduction = None, ""
+    sync_devices.keep(connection, former_row)
+    if private is not None and former_row.may == FULL:
         invitation = Invitation.make(
             palace,
             former,
-            DeviceKey(private, before.public_key),
-            max(now, invitations_from(sync_devices.rows(connection))),
+            DeviceKey(private, former_row.public_key),
+            max(time, invitations_from(sync_devices.rows(connection))),
         )
         accept_invitation(connection, palace, uid, name, invitation, {})

@@ -1,4 +1,4 @@
-"""What of a device's records counts, by what the device may do.
+"""Which records of a device count, by the device's right.
 
 erase    everything
 change   no erasures: nothing that covers words or says that they are gone
@@ -16,32 +16,32 @@ from palazzo.exchange.records import Device, Erasure, Item, Link, Record
 from palazzo.exchange.wire import kind_of
 from palazzo.store.sync_devices import Right
 
-ADDING = Origin("other", "user")
+LIMITED_RIGHT = Origin("other", "user")
 
 
 def origin_of(may: Right) -> Origin:
     """Return who vouches for the records of a device."""
-    return ADDING if may == "add" else OWN_DEVICE
+    return LIMITED_RIGHT if may == "add" else OWN_DEVICE
 
 
-def allowed(records: Iterable[Record], device: str, may: Right) -> tuple[list[Record], Counter[str]]:
+def allowed_records(records: Iterable[Record], device: str, may: Right) -> tuple[list[Record], Counter[str]]:
     """Return the records that a device may write, and how many of each kind it may not."""
     if may == "erase":
         return list(records), Counter()
-    kept: list[Record] = []
-    refused: Counter[str] = Counter()
+    permitted_records: list[Record] = []
+    refused_counts: Counter[str] = Counter()
     for record in records:
         match record:
             case Erasure():
-                refused["erasure"] += 1
-            case Item(salt=b""):  # words of it were erased: it would cover those that are here
-                refused["erased item"] += 1
+                refused_counts["erasure"] += 1
+            case Item(salt=b""):  # some of its words were erased; it would hide the local ones
+                refused_counts["erased item"] += 1
             case Device() if record.id != device:
                 pass
             case Link() if record.device != device:
-                refused[kind_of(record)] += 1
+                refused_counts[kind_of(record)] += 1
             case Link(absent="erased"):
-                kept.append(replace(record, absent="withheld"))
+                permitted_records.append(replace(record, absent="withheld"))
             case _:
-                kept.append(record)
-    return kept, refused
+                permitted_records.append(record)
+    return permitted_records, refused_counts

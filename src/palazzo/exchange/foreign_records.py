@@ -114,7 +114,7 @@ def note_added(work: Work, record: Record) -> None:
 
 
 def note_change(work: Work, record: Record) -> None:
-    """Say in the import's change group that a record was added."""
+    """Record in the import's change group that a record was added."""
     row = None if work.change is None else _stored_row(work, record)
     if work.change is not None and row is not None:
         work.change.add(work.connection, row[0], [row[1]])
@@ -323,7 +323,7 @@ class _Rule:
 
 
 _TABLES: dict[type, Table] = {records.PredicateRule: "predicate_rule"}
-"""Tables of records of which none is accepted from another person."""
+"""Tables whose records are never accepted from another person."""
 _RULES: dict[type, _Rule | Verdict] = {
     records.Device: "dropped",  # its links have digests of items as they are there; here items get links of ours
     records.Link: "dropped",

@@ -1,6 +1,6 @@
-"""What an import brings, before anything of it is written: who speaks, at which trust, and what hooks would inject.
+"""A summary of an import before it is written: its speakers, their trust, and the records that hooks may inject.
 
-Both kinds of import feed it: records of an export, and what the reader of another memory's store yields.
+Both kinds of import use it: records of an export, and records that the reader of another memory's store yields.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Brings = TypeVar("Brings", Record, Brought)
 
 @dataclass(slots=True)
 class ImportSummary:
-    """Counts by speaker, by kind and trust, and of what would be injected unasked; with its first lines."""
+    """Counts by speaker, by kind and trust, and of injectable records; with the first lines of these."""
 
     speakers: Counter[str] = field(default_factory=Counter)
     kinds: Counter[tuple[str, Trust]] = field(default_factory=Counter)
-    unasked: Counter[str] = field(default_factory=Counter)
+    injectable: Counter[str] = field(default_factory=Counter)
     lines: dict[str, list[str]] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
     """Names of entities, and facts as a line, by id."""
 
-    def noting(self, things: Iterable[Brings]) -> Iterator[Brings]:
+    def count_records(self, things: Iterable[Brings]) -> Iterator[Brings]:
         """Yield things as they are, and count each."""
         for thing in things:
             self.note(thing)
@@ -58,8 +58,8 @@ class ImportSummary:
             case DiaryEntry():
                 self._add("diary entries", thing.trust, thing.agent, thing.text)
             case Task():
-                what = "to-dos" if thing.kind == "todo" else "reminders"
-                self._add(what, thing.trust, thing.author, thing.text)
+                kind = "to-dos" if thing.kind == "todo" else "reminders"
+                self._add(kind, thing.trust, thing.author, thing.text)
             case Fact():
                 line = f"{thing.subject} {thing.predicate} {thing.object}"
                 self._add("facts", thing.trust, thing.stated_by, line)
@@ -73,13 +73,13 @@ class ImportSummary:
         shelf = str(json.loads(item.meta).get("shelf") or "")
         self._add(_SHELVES.get(shelf, "notes"), item.trust, item.author or item.trust, item.text)
 
-    def _add(self, what: str, trust: Trust, speaker: str, text: str) -> None:
+    def _add(self, kind: str, trust: Trust, speaker: str, text: str) -> None:
         self.speakers[speaker or trust] += 1
-        self.kinds[what, trust] += 1
+        self.kinds[kind, trust] += 1
         if trust == "external":
             return
-        self.unasked[what] += 1
-        lines = self.lines.setdefault(what, [])
+        self.injectable[kind] += 1
+        lines = self.lines.setdefault(kind, [])
         line = next((line.strip() for line in text.splitlines() if line.strip()), "")
         if line and len(lines) < LINES_SHOWN:
             lines.append(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…")

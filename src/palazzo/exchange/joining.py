@@ -28,12 +28,12 @@ from palazzo.store.sync_devices import DeviceRow
 _FORMAT, _VERSION = "palazzo key", 1
 _LARGEST = 64 * 1024
 _MOST_DEVICES = 20
-"""Devices that a key file names: with more than some 4,000 bytes an older Palazzo cannot read it."""
+"""How many devices a key file names: an older Palazzo cannot read one of more than some 4,000 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What devices of one palace have in common: its id (hex), and the key of its marks and tombstones.
+    """The secrets that a palace's devices share: its id (hex), and the key of its marks and tombstones.
 
     A key file also holds an invitation for the device that joins, and the devices that it is to trust. `devices` is
     None in a file of an older Palazzo.
@@ -50,15 +50,18 @@ def shared(connection: Connection) -> Shared:
     return Shared(palace_id(connection), redaction.fingerprint_key(connection))
 
 
-def invitation(connection: Connection, now: Micros) -> Shared:
+def invitation(connection: Connection, invited_at: Micros) -> Shared:
     """Return what another device needs to join this palace and to be trusted by its devices."""
     own, palace = device_id(connection), palace_id(connection)
-    made = device_register.invite(connection, palace, own, device_name(connection), now)
+    new_invitation = device_register.invite(connection, palace, own, device_name(connection), invited_at)
     rows = sync_devices.rows(connection)
     devices = {uid: row for uid, row in rows.items() if row.may not in ("", "nothing") and uid != own}
-    some = sorted(devices)[: _MOST_DEVICES - 1]
+    invited_devices = sorted(devices)[: _MOST_DEVICES - 1]
     return Shared(
-        palace, redaction.fingerprint_key(connection), made, {uid: devices.get(uid, rows[uid]) for uid in (own, *some)}
+        palace,
+        redaction.fingerprint_key(connection),
+        new_invitation,
+        {uid: devices.get(uid, rows[uid]) for uid in (own, *invited_devices)},
     )
 
 
@@ -79,15 +82,15 @@ def device_name(connection: Connection) -> str:
 
 def dump(what: Shared) -> bytes:
     """Return it as bytes: for a file that is its owner's alone, or to be sealed."""
-    told: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "palace": what.palace, "key": what.key.hex()}
+    document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "palace": what.palace, "key": what.key.hex()}
     if what.invitation is not None:
-        told["invitation"] = what.invitation.dump()
+        document["invitation"] = what.invitation.dump()
     if what.devices is not None:
-        told["devices"] = {
+        document["devices"] = {
             uid.hex(): {"name": row.name, "public": row.public_key.hex(), "may": row.may, "at": row.decided_at}
             for uid, row in what.devices.items()
         }
-    return json.dumps(told, separators=(",", ":")).encode()
+    return json.dumps(document, separators=(",", ":")).encode()
 
 
 def load(raw: bytes, where: str) -> Shared:
@@ -96,7 +99,7 @@ def load(raw: bytes, where: str) -> Shared:
         told = json.loads(raw)
         if told["format"] != _FORMAT or told["version"] != _VERSION:
             raise ValueError(told["version"])
-        found = Shared(
+        shared = Shared(
             bytes.fromhex(told["palace"]).hex(),
             bytes.fromhex(told["key"]),
             Invitation.load(told["invitation"]) if "invitation" in told else None,
@@ -104,13 +107,13 @@ def load(raw: bytes, where: str) -> Shared:
             if "devices" in told
             else None,
         )
-        if len(found.palace) != 32 or len(found.key) != redaction.KEY_BYTES:
+        if len(shared.palace) != 32 or len(shared.key) != redaction.KEY_BYTES:
             raise ValueError("its key")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise UsageError(
             f"{where} is not the key of a palace; name the file that 'palazzo sync init --save-key FILE' wrote."
         ) from None
-    return found
+    return shared
 
 
 def _device(uid: str, row: Any) -> DeviceRow:

@@ -127,7 +127,7 @@ def merge(
 
     The caller has checked them whole. What was interrupted is finished by merging the same again. A `dry_run` changes
     nothing and tells what would have been done. With `vouch` what no link tells of in the end gets one of this device.
-    While a file is `imported`, the palace knows that it is, until all of it is here. What is new goes into `change`.
+    The palace records that a file is being `imported`, until all of it is here. New records go into `change`.
     """
     on_progress = progress or (lambda done: None)
     records = map(origin.limit, records)

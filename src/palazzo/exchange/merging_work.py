@@ -75,9 +75,9 @@ class Report:
 
 
 class ImportChange:
-    """The change group of an import, by which `undo` takes it back as a whole: it begins with what is new.
+    """The change group of an import, by which `undo` takes it back as a whole. It begins with the first new record.
 
-    It is told to nobody before it is undone: an export of what was imported is then the same as what it came from.
+    It is not exported before it is undone, so an export of the imported records equals the original.
     """
 
     def __init__(self, uid: bytes, actor: str, at: Micros, summary: str) -> None:
@@ -86,11 +86,11 @@ class ImportChange:
 
     @property
     def uid(self) -> str | None:
-        """The id of the group, None where nothing was new."""
+        """The id of the group; None if nothing was new."""
         return None if self._row is None else self._uid.hex()
 
     def add(self, connection: Connection, table: str, rows: Sequence[int]) -> None:
-        """Say that the import added rows of a table, as far as one that is taken back needs that."""
+        """Record that the import added rows of a table, if an undo needs to know it."""
         kind = _MEMBERS.get(table)
         if kind is None or not rows:
             return
@@ -110,7 +110,7 @@ _MEMBERS: dict[str, MemberKind] = {
     "arrangement": "arrangement",
     "tunnel": "tunnel+",
 }
-"""What a group's member of a row of each table is. Acts and states are of items that are forgotten."""
+"""The kind of a group's member for each table. Acts and states belong to items, which an undo forgets."""
 
 
 class Version(NamedTuple):

@@ -1,4 +1,4 @@
-"""The head of this device on a remote: the one that this palace put there, or one that somebody put in its place."""
+"""The head of this device on a remote: the one that this palace wrote, or one that somebody put in its place."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from palazzo.store.database import Database
 from palazzo.store.syncing import RemoteRow, Seen
 
 PENDING = b""
-"""Stands in `sync_seen` for the device whose head is about to be seen: this one."""
+"""The key in `sync_seen` of this device's next head, while a push makes it visible."""
 
 
-def own_head(database: Database, remote: RemoteRow, device: bytes, there: There, address: str) -> Head | None:
-    """This device's head on a remote, which this palace put there; None where it never put one."""
+def own_head(database: Database, remote: RemoteRow, device: bytes, remote_state: There, address: str) -> Head | None:
+    """Return the head of this device that this palace wrote to a remote; None if it never wrote one."""
     with database.snapshot() as connection:
-        seen = syncing.seen(connection, remote.row)
-    head = there.heads.get(device.hex())
-    before, pending = seen.get(device), seen.get(PENDING)
-    if head is not None and pending is not None and _is(head, pending):  # killed after others could see it
+        seen_heads = syncing.seen(connection, remote.row)
+    head = remote_state.heads.get(device.hex())
+    last_own, pending = seen_heads.get(device), seen_heads.get(PENDING)
+    if head is not None and pending is not None and _is(head, pending):  # the push was killed after it was visible
         with database.transaction() as connection:
             syncing.note_seen(connection, remote.row, device, pending)
         return head
-    if head is not None and before is not None and _is(head, before):
+    if head is not None and last_own is not None and _is(head, last_own):
         return head
-    expected = None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
-    if device.hex() not in there.damaged:  # a damaged one is written anew
+    expected = None if last_own is None else Head(device.hex(), last_own.epoch, last_own.n, last_own.hash, last_own.at)
+    if device.hex() not in remote_state.damaged:  # a damaged head is written again
         refuse_other(address, device.hex(), head, expected)
     return expected
 
 
 def forged_head(
-    database: Database, remote: RemoteRow, transport: Remote, device: bytes, there: There, sealing: Sealing | None
+    database: Database, remote: RemoteRow, transport: Remote, device: bytes, remote_state: There, cipher: Sealing | None
 ) -> Head | None:
-    """Return the head that somebody without this device's key put in place of its own, if anybody did."""
+    """Return the head with which somebody without this device's key replaced its own; None if nobody did."""
     with database.snapshot() as connection:
-        seen = syncing.seen(connection, remote.row)
-    head, before, pending = there.heads.get(device.hex()), seen.get(device), seen.get(PENDING)
-    if head is None or any(known is not None and _is(head, known) for known in (before, pending)):
+        seen_heads = syncing.seen(connection, remote.row)
+    head, last_own, pending = remote_state.heads.get(device.hex()), seen_heads.get(device), seen_heads.get(PENDING)
+    if head is None or any(own_place is not None and _is(head, own_place) for own_place in (last_own, pending)):
         return None
-    return head if is_forged(database, transport, device, head, sealing) else None
+    return head if is_forged(database, transport, device, head, cipher) else None
 
 
-def is_forged(database: Database, transport: Remote, device: bytes, head: Head, sealing: Sealing | None) -> bool:
+def is_forged(database: Database, transport: Remote, device: bytes, head: Head, cipher: Sealing | None) -> bool:
     """Whether a head leads to a segment that this device did not sign, though it signs what it writes."""
     with database.snapshot() as connection:
         own = sync_devices.row(connection, device)
@@ -53,18 +53,18 @@ def is_forged(database: Database, transport: Remote, device: bytes, head: Head, 
     if own is None or own.heard_at is None:
         return False
     try:
-        opened = segments.read(transport.read(head.device, head.name), head.name, head.device, palace, sealing, key)
+        segment = segments.read(transport.read(head.device, head.name), head.name, head.device, palace, cipher, key)
     except (SegmentUnreadable, WrongKey):
         return True
-    return opened.card is None or opened.card.public != own.public_key
+    return segment.card is None or segment.card.public != own.public_key
 
 
 def last_head(database: Database, remote: RemoteRow, device: bytes) -> Head | None:
-    """Return the head that this palace put on a remote last, as far as it knows."""
+    """Return the last head that this palace recorded for a remote."""
     with database.snapshot() as connection:
-        before = syncing.seen(connection, remote.row).get(device)
-    return None if before is None else Head(device.hex(), before.epoch, before.n, before.hash, before.at)
+        last_own = syncing.seen(connection, remote.row).get(device)
+    return None if last_own is None else Head(device.hex(), last_own.epoch, last_own.n, last_own.hash, last_own.at)
 
 
-def _is(head: Head, seen: Seen) -> bool:
-    return (head.epoch, head.n, head.hash) == (seen.epoch, seen.n, seen.hash)
+def _is(head: Head, place: Seen) -> bool:
+    return (head.epoch, head.n, head.hash) == (place.epoch, place.n, place.hash)

@@ -59,7 +59,7 @@ class Pulled:
     forked: set[str] = field(default_factory=set)
     variants: set[str] = field(default_factory=set)
     behind: dict[str, str] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
     skews: dict[str, Skew] = field(default_factory=dict)
 
     def take(self, report: Report) -> None:
@@ -71,18 +71,18 @@ class Pulled:
         self.variants |= report.variants
 
     def refuse(self, device: str, reason: str) -> None:
-        """Note why nothing, or not all, of a device was taken in."""
-        self.behind[device] = self.refused[device] = reason
+        """Record why a device's segments, or some of its records, were refused."""
+        self.behind[device] = self.refusals[device] = reason
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A segment that was read: its records, the lines that they stood in, and what of it its device may write."""
+    """A segment that was read: its records, their lines, and the records that its device may write."""
 
     opened: Opened
     records: tuple[Record, ...]
     lines: tuple[bytes, ...]
-    allowed: tuple[Record, ...]
+    allowed_records: tuple[Record, ...]
     may: Right
 
 
@@ -95,7 +95,7 @@ def pull(
     clock: Callable[[], Micros],
     wall: Callable[[], Micros],
     *,
-    sealing: Sealing | None = None,
+    cipher: Sealing | None = None,
     dry_run: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> Pulled:
@@ -105,111 +105,112 @@ def pull(
     before that stay, and are noted.
     """
     there = transport.look()
-    done = Pulled(behind=dict(there.damaged))
-    done.behind.pop(device.hex(), None)
-    if forged_head(database, remote, transport, device, there, sealing) is None:
+    outcome = Pulled(behind=dict(there.damaged))
+    outcome.behind.pop(device.hex(), None)
+    if forged_head(database, remote, transport, device, there, cipher) is None:
         own_head(database, remote, device, there, transport.address)
     else:
-        done.refuse(device.hex(), _REPLACED)
+        outcome.refuse(device.hex(), _REPLACED_HEAD)
     with database.snapshot() as connection:
         key = redaction.fingerprint_key(connection)
         register = DeviceRegister.load(connection, palace, device)
-    known = _known(database, remote, device)
-    _refuse_emptied(transport.address, there, known)
+    last_read = _known(database, remote, device)
+    _refuse_emptied(transport.address, there, last_read)
     heads = [head for uid, head in sorted(there.heads.items()) if uid != device.hex()]
-    total = _count(there, heads, known)
-    _heed_heads(transport, heads, known, palace, sealing, key, register)
-    taking = _Taking(database, remote, clock, wall, done, register)
+    total = _count(there, heads, last_read)
+    _heed_heads(transport, heads, last_read, palace, cipher, key, register)
+    merger = _Taking(database, remote, clock, wall, outcome, register)
     for _ in range(_ROUNDS):
-        known = _known(database, remote, device)
-        streams = [_told(transport, there, head, known, palace, sealing, key, register, done) for head in heads]
-        told = heapq.merge(*streams, key=lambda one: (one.header.clock, one.header.device))
+        last_read = _known(database, remote, device)
+        streams = [_told(transport, there, head, last_read, palace, cipher, key, register, outcome) for head in heads]
+        stream = heapq.merge(*streams, key=lambda one: (one.header.clock, one.header.device))
         if dry_run:
-            taking.try_out(told, progress, total)
-            return done
-        for opened in told:
-            progress("segments", done.segments, total)
-            taking.take(opened)
-        heads = _admitted(heads, register, done)  # others may have said meanwhile that these may write
-    taking.finish()
-    if taking.has_unlinked:
+            merger.try_out(stream, progress, total)
+            return outcome
+        for segment in stream:
+            progress("segments", outcome.segments, total)
+            merger.take(segment)
+        heads = _take_admitted(heads, register, outcome)  # other devices may have given these the right to write
+    merger.finish()
+    if merger.has_unlinked:
         with database.transaction() as connection:
             link_unlinked(connection)
-    done.erased = seek(database, clock, progress)
+    outcome.erased = seek(database, clock, progress)
     with database.transaction() as connection:
         register.save(connection, remote.row)
-        _note_withheld(connection, remote, there, register, done)
-        refused = {bytes.fromhex(uid): reason for uid, reason in [*done.refused.items()][:_MOST_REFUSALS]}
-        sync_devices.keep_refusals(connection, remote.row, refused, clock())
+        _note_withheld(connection, remote, there, register, outcome)
+        refusals = {bytes.fromhex(uid): reason for uid, reason in [*outcome.refusals.items()][:_MOST_REFUSALS]}
+        sync_devices.keep_refusals(connection, remote.row, refusals, clock())
         syncing.note_pulled(connection, remote.row, clock())
-    return done
+    return outcome
 
 
 def _heed_heads(
     transport: Remote,
     heads: Iterable[Head],
-    known: Mapping[str, SegmentName],
+    last_read: Mapping[str, SegmentName],
     palace: str,
-    sealing: Sealing | None,
+    cipher: Sealing | None,
     key: bytes,
     register: DeviceRegister,
 ) -> None:
-    """Learn first what devices that may do everything say of the others: nothing of a removed one is to come in."""
+    """Read the cards of fully trusted devices first, so that nothing of a removed device is accepted."""
     for head in heads:
         uid = bytes.fromhex(head.device)
-        if known.get(head.device) == head.name or register.may(uid) != FULL or not register.rows[uid].public_key:
+        if last_read.get(head.device) == head.name or register.may(uid) != FULL or not register.rows[uid].public_key:
             continue
-        with contextlib.suppress(SegmentUnreadable):  # it is told where its segments are read in order
+        with contextlib.suppress(SegmentUnreadable):  # the reading in order reports it
             content = transport.read(head.device, head.name)
-            opened = segments.read(content, head.name, head.device, palace, sealing, key)
-            if register.is_proven(opened):
-                register.heed(opened)
+            segment = segments.read(content, head.name, head.device, palace, cipher, key)
+            if register.is_proven(segment):
+                register.heed(segment)
 
 
-_REPLACED = (
+_REPLACED_HEAD = (
     "Somebody without this device's key has replaced on the remote what this device told there; nothing of it was "
     "taken in, and the next push tells all anew. Look who can write to the remote."
 )
 _MOST_REFUSALS = 20
-"""Refusals that are remembered of one remote: whoever can write to it can add devices without end."""
+"""How many refusals of one remote are stored: whoever can write to it can add any number of devices."""
 
 
-def _admitted(heads: Iterable[Head], register: DeviceRegister, done: Pulled) -> list[Head]:
-    """Return the devices that were refused and may write by now, and forget that they were refused."""
-    again = [
+def _take_admitted(heads: Iterable[Head], register: DeviceRegister, outcome: Pulled) -> list[Head]:
+    """Return refused devices that may write now, and delete their refusals."""
+    admitted_heads = [
         head
         for head in heads
-        if head.device in done.refused
+        if head.device in outcome.refusals
         and register.may(bytes.fromhex(head.device)) not in ("", "nothing")
-        and bytes.fromhex(head.device) in register.admitted
+        and bytes.fromhex(head.device) in register.admitted_devices
     ]
-    for head in again:
-        del done.refused[head.device], done.behind[head.device]
-        register.admitted.discard(bytes.fromhex(head.device))
-    return again
+    for head in admitted_heads:
+        del outcome.refusals[head.device], outcome.behind[head.device]
+        register.admitted_devices.discard(bytes.fromhex(head.device))
+    return admitted_heads
 
 
 def _note_withheld(
-    connection: Connection, remote: RemoteRow, there: There, register: DeviceRegister, done: Pulled
+    connection: Connection, remote: RemoteRow, remote_state: There, register: DeviceRegister, outcome: Pulled
 ) -> None:
-    """Name the devices that others have read further than the remote goes now, and who removed this device."""
-    seen = syncing.seen(connection, remote.row)
+    """Report devices that others have read further than the remote now reaches, and who removed this device."""
+    seen_heads = syncing.seen(connection, remote.row)
     for uid, claim in sync_devices.claims(connection, remote.row).items():
-        head = there.heads.get(uid.hex())
-        here = seen.get(uid)
-        places = [(0, 0), *((at.epoch, at.n) for at in (head, here) if at is not None)]
-        if max(places) < claim[:2] and register.may(uid) != "nothing" and uid.hex() not in there.damaged:
-            done.refuse(
+        head = remote_state.heads.get(uid.hex())
+        seen_place = seen_heads.get(uid)
+        places = [(0, 0), *((at.epoch, at.n) for at in (head, seen_place) if at is not None)]
+        if max(places) < claim[:2] and register.may(uid) != "nothing" and uid.hex() not in remote_state.damaged:
+            outcome.refuse(
                 uid.hex(),
-                f"Device {register.called(claim.claimed_by)} has read segment {claim.epoch}-{claim.n} of device "
-                f"{register.called(uid)} on this remote, and it is not there now: an older state of the remote was put "
-                "back, or something was taken away. Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on "
-                f"{register.called(uid)}.",
+                f"Device {register.describe(claim.claimed_by)} has read segment {claim.epoch}-{claim.n} of device "
+                f"{register.describe(uid)} on this remote, and it is not there now: an older state of the remote was "
+                "put back, or segments were removed. "
+                "Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on "
+                f"{register.describe(uid)}.",
             )
     if register.removed_by is not None:
-        done.refuse(
+        outcome.refuse(
             register.own.hex(),
-            f"Device {register.called(register.removed_by)} takes nothing from this device any more; "
+            f"Device {register.describe(register.removed_by)} takes nothing from this device any more; "
             "'palazzo sync devices trust' on that device changes it.",
         )
 
@@ -248,7 +249,7 @@ def _told(
     head: Head,
     known: Mapping[str, SegmentName],
     palace: str,
-    sealing: Sealing | None,
+    cipher: Sealing | None,
     key: bytes,
     register: DeviceRegister,
     done: Pulled,
@@ -262,7 +263,7 @@ def _told(
 
     try:
         yield from segments.follow(
-            fetch, there.names.get(head.device, ()), head, known.get(head.device), palace, sealing, key, register
+            fetch, there.names.get(head.device, ()), head, known.get(head.device), palace, cipher, key, register
         )
     except SegmentRefused as error:
         done.refuse(head.device, str(error))
@@ -296,7 +297,7 @@ class _Taking:
             for opened in told:
                 progress("segments", self._done.segments, total)
                 read = self._read(opened)
-                yield from () if read is None else read.allowed
+                yield from () if read is None else read.allowed_records
 
         report = merge(self._database, records(), self._clock, dry_run=True)
         self._done.take(report)
@@ -325,9 +326,9 @@ class _Taking:
             return None
         self._register.heed(opened)
         may = self._register.may(bytes.fromhex(device))
-        allowed, refused = device_rights.allowed(records, device, may)
-        self._refuse(device, may, refused)
-        read = _Read(opened, records, opened.lines, tuple(allowed), may)
+        allowed_records, refused_counts = device_rights.allowed_records(records, device, may)
+        self._refuse(device, may, refused_counts)
+        read = _Read(opened, records, opened.lines, tuple(allowed_records), may)
         self._done.segments += 1
         self._done.devices.add(device)
         return read
@@ -349,22 +350,22 @@ class _Taking:
             self._lacking = left
 
     def _merge(self, read: _Read) -> int:
-        report = merge(self._database, read.allowed, self._clock, origin=device_rights.origin_of(read.may))
+        report = merge(self._database, read.allowed_records, self._clock, origin=device_rights.origin_of(read.may))
         self._done.take(report)
         if read.may == "add":
             self.has_unlinked = True
             self._refuse(read.opened.header.device, read.may, report.refused)
         return report.missing.total()
 
-    def _refuse(self, device: str, may: Right, refused: Counter[str]) -> None:
-        """Name what a device told that it may not."""
-        kinds = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in sorted(refused.items()) if n)
+    def _refuse(self, device: str, may: Right, refused_counts: Counter[str]) -> None:
+        """Report the records that a device had no right to write."""
+        kinds = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in sorted(refused_counts.items()) if n)
         if kinds:
-            called = self._register.called(bytes.fromhex(device))
+            device_name = self._register.describe(bytes.fromhex(device))
             self._done.refuse(
                 device,
-                f"Device {called} may only {may}, so this of it was left out: {kinds}. 'palazzo sync devices trust "
-                f"{device[:8]}' lets it do more, and takes it in with the next pull.",
+                f"Device {device_name} may only {may}, so these records of it were left out: {kinds}. "
+                f"'palazzo sync devices trust {device[:8]}' lets it do more, and takes it in with the next pull.",
             )
 
     def _note(self, read: _Read) -> None:

@@ -31,7 +31,7 @@ from palazzo.store import redaction, sync_devices, syncing, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.items import Link as StoredLink
 from palazzo.store.items import last_link
-from palazzo.store.links import LOST
+from palazzo.store.links import LOST_BODY
 from palazzo.store.syncing import RemoteRow, Seen
 
 _ITEMS_AT_ONCE = 200
@@ -69,11 +69,11 @@ class _Bookkeeping:
     withheld: dict[Place, str] = field(default_factory=dict)
     released: list[Place] = field(default_factory=list)
     erasure: int = 0
-    decided: tuple[bytes, bytes] | None = None
+    decisions: tuple[bytes, bytes] | None = None
 
 
 _TELL_THEIR_OWN = ("change", "erase")
-"""Devices that others take the chain of a device from. What came from one that may do less is told by this one."""
+"""The rights of devices whose own chains others accept. This device pushes the records of devices with fewer rights."""
 
 
 def push(
@@ -84,7 +84,7 @@ def push(
     device: bytes,
     clock: Callable[[], Micros],
     *,
-    sealing: Sealing | None = None,
+    cipher: Sealing | None = None,
     called: str = "",
     dry_run: bool = False,
     progress: Progress = lambda what, done, total: None,
@@ -94,37 +94,37 @@ def push(
     Raises RemoteUnusable, RemoteRewritten, DeviceCopied. What is interrupted is brought by the next push.
     """
     there = transport.look()
-    forged = forged_head(database, remote, transport, device, there, sealing)
-    known = (
+    false_head = forged_head(database, remote, transport, device, there, cipher)
+    own_place = (
         own_head(database, remote, device, there, transport.address)
-        if forged is None
+        if false_head is None
         else last_head(database, remote, device)
     )
     done, notes = Pushed(), _Bookkeeping()
     signer = None if dry_run else _signer(database, remote, device, called)
     with contextlib.closing(Database(database.path, "read")) as reader, reader.snapshot() as connection:
         notes.erasure = tombstones.newest_erasure(connection)
-        done.anew = forged is not None or (known is not None and notes.erasure > remote.erasure)
+        done.anew = false_head is not None or (own_place is not None and notes.erasure > remote.erasure)
         devices = sync_devices.rows(connection)
-        others = frozenset(
+        other_devices = frozenset(
             uid for uid in map(bytes.fromhex, there.heads) if uid in devices and devices[uid].may in _TELL_THEIR_OWN
         ) - {device}
-        notes.decided = _decided(connection, device)
+        notes.decisions = _hash_decisions(connection, device)
         is_decided = (
-            notes.decided is not None
-            and syncing.sent(connection, remote.row).get(notes.decided[0]) != (notes.decided[1])
+            notes.decisions is not None
+            and syncing.sent(connection, remote.row).get(notes.decisions[0]) != (notes.decisions[1])
         )
-        batches = _filled(_Telling(connection, remote, others, done, notes, progress).told())
+        batches = _filled(_Telling(connection, remote, other_devices, done, notes, progress).told())
         if dry_run:
             for _ in batches:
                 pass
             return done
-        series = Series.after(palace, device.hex(), known, anew=done.anew)
+        series = Series.after(palace, device.hex(), own_place, anew=done.anew)
         head = transport.push(
-            _segments(batches, series, clock, sealing, redaction.fingerprint_key(connection), done, signer, is_decided),
-            expected=known if forged is None else forged,
+            _segments(batches, series, clock, cipher, redaction.fingerprint_key(connection), done, signer, is_decided),
+            expected=own_place if false_head is None else false_head,
             ready=lambda head: _note_ready(database, remote, head),
-            called="" if sealing else called,
+            called="" if cipher else called,
             anew=done.anew,
         )
     _note_done(database, remote, device, head, notes, done, clock())
@@ -148,34 +148,34 @@ def waiting(connection: Connection, remote: RemoteRow, device: bytes) -> Waiting
     done, notes = Pushed(), _Bookkeeping()
     done.anew = device in seen and tombstones.newest_erasure(connection) > remote.erasure
     may = sync_devices.rows(connection)
-    others = frozenset(uid for uid in seen if uid in may and may[uid].may in _TELL_THEIR_OWN) - {device, PENDING}
-    telling = _Telling(connection, remote, others, done, notes, lambda what, done, total: None)
-    links = telling.links()
+    other_devices = frozenset(uid for uid in seen if uid in may and may[uid].may in _TELL_THEIR_OWN) - {device, PENDING}
+    news = _Telling(connection, remote, other_devices, done, notes, lambda what, done, total: None)
+    links = news.links()
     if links > _LINKS_LOOKED_AT or reading.count_small(connection) > _OTHERS_LOOKED_AT:
         return Waiting(links, None)
-    for _ in telling.told():
+    for _ in news.told():
         pass
     items = done.records["item"]
     return Waiting(items, done.records.total() - 2 * items)  # each item comes with its link
 
 
-def _signer(database: Database, remote: RemoteRow, device: bytes, called: str) -> Signer:
+def _signer(database: Database, remote: RemoteRow, device: bytes, device_name: str) -> Signer:
     """This device's key, and its card for this remote."""
     with database.transaction() as connection:
-        seen = {
-            uid: (one.epoch, one.n)
-            for uid, one in syncing.seen(connection, remote.row).items()
+        read_positions = {
+            uid: (place.epoch, place.n)
+            for uid, place in syncing.seen(connection, remote.row).items()
             if uid not in (device, PENDING)
         }
-        return device_register.signer(connection, device, called, seen)
+        return device_register.signer(connection, device, device_name, read_positions)
 
 
-def _decided(connection: Connection, device: bytes) -> tuple[bytes, bytes] | None:
-    """By what the person's decisions about devices are known in `sync_sent`, and their hash; None without any."""
-    decided = device_register.decided_here(connection, device)
-    if not decided:
+def _hash_decisions(connection: Connection, device: bytes) -> tuple[bytes, bytes] | None:
+    """Return the key in `sync_sent` of the user's decisions about devices, and their hash; None without decisions."""
+    decisions = device_register.local_decisions(connection, device)
+    if not decisions:
         return None
-    return tuple(blake2b(part, digest_size=_HASH).digest() for part in (b"devices", decided))  # type: ignore[return-value]
+    return tuple(blake2b(part, digest_size=_HASH).digest() for part in (b"devices", decisions))  # type: ignore[return-value]
 
 
 def _segments(
@@ -188,7 +188,7 @@ def _segments(
     signer: Signer | None,
     is_decided: bool,
 ) -> Iterator[Segment]:
-    """Each batch is a segment: what it holds belongs together. What was decided about devices needs one, too."""
+    """Yield a segment for each batch, so that its records stay together; one also for new decisions about devices."""
     is_empty = True
     for lines in batches:
         for segment in segments.write(lines, series, clock, sealing, key, signer):
@@ -198,7 +198,7 @@ def _segments(
             done.epoch = segment.header.epoch
             is_empty = False
             yield segment
-    if is_empty and (series.last is None or is_decided):  # an epoch of no records needs a segment that says so
+    if is_empty and (series.last is None or is_decided):  # an epoch without records needs a segment, too
         for segment in segments.write((), series, clock, sealing, key, signer, at_least_one=True):
             done.epoch = segment.header.epoch
             yield segment
@@ -224,8 +224,8 @@ def _note_done(
         if head is not None:
             syncing.note_seen(connection, remote.row, device, Seen(head.epoch, head.n, head.hash, head.at))
             sync_devices.note_heard(connection, device, head.at)
-            if notes.decided is not None:
-                notes.sent.append(notes.decided)
+            if notes.decisions is not None:
+                notes.sent.append(notes.decisions)
         syncing.forget_device(connection, remote.row, PENDING)
         syncing.note_sent(connection, remote.row, notes.sent)
         syncing.note_chains(connection, remote.row, notes.chains)
@@ -301,7 +301,7 @@ class _Telling:
     def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
         uid = device.hex()
         for one in syncing.links_beyond(self._connection, row, before, again):
-            absent = cast(Absent | None, "withheld" if one.absent == LOST else one.absent)
+            absent = cast(Absent | None, "withheld" if one.absent == LOST_BODY else one.absent)
             yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
 
     def _lines_of_links(

@@ -211,10 +211,10 @@ def _links(connection: Connection, selected: Selected | None) -> Iterator[Link]:
         "SELECT device.uid, seq, item_uid, digest, hash, absent FROM device CROSS JOIN link"
         " ON link.device = device.id ORDER BY device.uid, seq"
     ):
-        if absent == links.LOST and bytes(digest) == BLIND:
+        if absent == links.LOST_BODY and bytes(digest) == BLIND:
             continue  # nothing is known of it
         if selected is None or bytes(item) in selected.item_ids:
-            why: Absent | None = "withheld" if absent == links.LOST else absent
+            why: Absent | None = "withheld" if absent == links.LOST_BODY else absent
             yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(chained), why)
 
 
@@ -231,7 +231,7 @@ def _rest(connection: Connection, selected: Selected | None, tombstones: bool) -
 def _groups(connection: Connection, selected: Selected | None) -> Iterator[Group]:
     for row, uid, actor, at, verb, size, summary, undoes in connection.execute(
         "SELECT g.id, g.uid, g.actor, g.at, g.verb, g.size, g.summary, u.uid FROM change_group g"
-        f" LEFT JOIN change_group u ON u.id = g.undoes WHERE {groups.TOLD} ORDER BY g.uid"
+        f" LEFT JOIN change_group u ON u.id = g.undoes WHERE {groups.IS_SHARED} ORDER BY g.uid"
     ):
         if selected is None or row in selected.groups:
             yield Group(_hex(uid), actor, at, verb, size, summary, _hex_or_none(undoes))

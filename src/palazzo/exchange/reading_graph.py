@@ -187,7 +187,7 @@ def _members(connection: Connection, selected: Selected | None, tombstones: bool
     rows: Iterator[Any] = connection.execute(
         f"SELECT g.id, m.ref, g.uid, m.n, m.kind, CASE m.kind {_CASES} END,"
         " CASE m.kind WHEN 'unwanted' THEN (SELECT at FROM unwanted_fact WHERE id = m.ref) END"
-        f" FROM change_group g CROSS JOIN group_member m ON m.grp = g.id WHERE {groups.TOLD} ORDER BY g.uid, m.n"
+        f" FROM change_group g CROSS JOIN group_member m ON m.grp = g.id WHERE {groups.IS_SHARED} ORDER BY g.uid, m.n"
     )
     for row, ref, group, n, kind, uid, at in rows:
         if selected is not None and (row not in selected.groups or not selected.has(kind, ref)):

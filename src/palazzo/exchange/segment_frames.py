@@ -1,8 +1,8 @@
-"""What stands behind the compressed lines of a segment: the signed card of its device, and the proof of the palace.
+"""The frames after the compressed lines of a segment: the signed card of its device, and the palace's proof.
 
     lines (zstd) | card, signature, their size | keyed hash of all before
 
-Both are skippable frames of zstd, which a Palazzo that does not know them passes over.
+Both are skippable frames of zstd: an older Palazzo ignores them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from palazzo.exchange.device_cards import LARGEST_CARD, Card, Signer
 from palazzo.security.device_keys import SIGNATURE_BYTES, is_signed
 
 _PROOF_FRAME = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
-"""The header of a skippable frame of zstd, which holds the proof: a Palazzo that knows no proofs reads the rest."""
+"""The header of a skippable frame of zstd, which holds the proof: an older Palazzo reads the rest."""
 
 
 def proof_frame(frames: bytes, key: bytes) -> bytes:
-    """Return the frame that proves that somebody with the palace's key wrote these."""
+    """Return the frame that proves that somebody with the palace's key wrote these frames."""
     return _PROOF_FRAME + _proof(frames, key).mac
 
 
@@ -28,7 +28,7 @@ def _proof(frames: bytes, key: bytes) -> Proof:
 
 
 def has_proof(frames: bytes, key: bytes) -> bool:
-    """Whether the last frame proves that somebody with the palace's key wrote those before it."""
+    """Whether the last frame proves that somebody with the palace's key wrote the frames before it."""
     size = len(_PROOF_FRAME) + MAC_BYTES
     content, frame = frames[:-size], frames[-size:]
     return frame.startswith(_PROOF_FRAME) and _proof(content, key).proves(frame.removeprefix(_PROOF_FRAME))
@@ -40,15 +40,15 @@ _SIZE = 4
 
 
 def signed_card(content: bytes, signer: Signer) -> bytes:
-    """Return the frame that says who wrote `content`, signed."""
+    """Return the signed frame that names the writer of `content`."""
     card = signer.card.dump()
     body = card + signer.key.sign(b"segment", content + card)
     body += len(body).to_bytes(_SIZE, "little")
     return _CARD_FRAME + len(body).to_bytes(_SIZE, "little") + body
 
 
-def read_card(frames: bytes, what: str) -> Card | None:
-    """Return the card at the end of a segment, if there is one; SegmentRefused where its key did not sign it."""
+def read_card(frames: bytes, subject: str) -> Card | None:
+    """Return the card at the end of a segment, if there is one. Raises SegmentRefused if its key did not sign it."""
     size = len(_PROOF_FRAME) + MAC_BYTES
     whole = frames[:-size] if frames[-size:].startswith(_PROOF_FRAME) else frames
     length = int.from_bytes(whole[-_SIZE:], "little")
@@ -59,15 +59,15 @@ def read_card(frames: bytes, what: str) -> Card | None:
         return None
     card, signature = whole[start : start + length - SIGNATURE_BYTES], whole[-_SIZE - SIGNATURE_BYTES : -_SIZE]
     try:
-        loaded = Card.load(card)
+        decoded_card = Card.load(card)
     except ValueError:
         raise SegmentRefused(
-            f"{what} does not say who wrote it in a way that this Palazzo reads; nothing of it was taken in. "
+            f"{subject} does not say who wrote it in a way that this Palazzo reads; nothing of it was taken in. "
             "Update Palazzo here."
         ) from None
-    if not is_signed(loaded.public, signature, b"segment", content + card):
+    if not is_signed(decoded_card.public, signature, b"segment", content + card):
         raise SegmentRefused(
-            f"{what} is not signed by the key that it names, so somebody changed it; nothing of it was taken in. "
+            f"{subject} is not signed by the key that it names, so somebody changed it; nothing of it was taken in. "
             f"Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on that device."
         )
-    return loaded
+    return decoded_card

@@ -107,7 +107,7 @@ class Segment:
 class Opened:
     """A segment that was read: lines without their newline.
 
-    `card` is what its device says of itself, proven by the signature of the key in it; None where nobody signed.
+    `card` is the device's card, proven by the signature of the key in it; None if the segment is not signed.
     """
 
     header: Header
@@ -119,8 +119,8 @@ class Opened:
 class Judge(Protocol):
     """Decides whether segments come from a device that may write."""
 
-    def is_proven(self, opened: Opened) -> bool:
-        """Whether a segment is its device's; False where only a later one can show that. Raises SegmentRefused."""
+    def is_proven(self, segment: Opened) -> bool:
+        """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
         ...
 
 
@@ -183,7 +183,7 @@ def write(
     lines: Iterable[bytes],
     series: Series,
     clock: Callable[[], Micros],
-    sealing: Sealing | None = None,
+    cipher: Sealing | None = None,
     key: bytes = b"",
     signer: Signer | None = None,
     at_least_one: bool = False,
@@ -195,16 +195,16 @@ def write(
     """
     last = series.last
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    for some in _filled(lines, at_least_one=at_least_one or last is None):
+    for batch in _filled(lines, at_least_one=at_least_one or last is None):
         epoch, n = (last.epoch, last.n + 1) if last else (series.epoch, 1)
         header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
-        content = packer.compress(b"\n".join([_dump(header), *some]) + b"\n")
+        content = packer.compress(b"\n".join([_dump(header), *batch]) + b"\n")
         if signer is not None:
             content += segment_frames.signed_card(content, signer)
         if key:
             content += segment_frames.proof_frame(content, key)
-        if sealing is not None:
-            content = sealing.seal(content)
+        if cipher is not None:
+            content = cipher.seal(content)
         last = SegmentName(epoch, n, digest(content))
         yield Segment(header, last, content)
 
@@ -214,7 +214,7 @@ def read(
     name: SegmentName,
     device: str,
     palace: str,
-    sealing: Sealing | None = None,
+    cipher: Sealing | None = None,
     key: bytes = b"",
 ) -> Opened:
     """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed.
@@ -226,7 +226,7 @@ def read(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or has not wholly arrived; "
             f"wait until it is copied and pull again. {_STAYS_SO}"
         )
-    frames = content if sealing is None else sealing.open(content)
+    frames = content if cipher is None else cipher.open(content)
     if key and not segment_frames.has_proof(frames, key):
         raise SegmentRefused(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
@@ -278,7 +278,7 @@ def follow(
     head: Head,
     seen: SegmentName | None,
     palace: str,
-    sealing: Sealing | None = None,
+    cipher: Sealing | None = None,
     key: bytes = b"",
     judge: Judge | None = None,
 ) -> Iterator[Opened]:
@@ -294,13 +294,13 @@ def follow(
     for at in range(len(wanted) - 2, -1, -1):  # of those that claim one number it is the one that the next names
         behind = wanted[at + 1]
         if wanted[at] is None and behind is not None:
-            previous = read(fetch(behind), behind, head.device, palace, sealing, key).header.previous
+            previous = read(fetch(behind), behind, head.device, palace, cipher, key).header.previous
             named = SegmentName(behind.epoch, behind.n - 1, previous)
             wanted[at] = named if named in names else None
     before = seen if seen is not None and seen.epoch == head.epoch else None
 
-    def opened(name: SegmentName) -> Opened:
-        return read(fetch(name), name, head.device, palace, sealing, key)
+    def open_segment(name: SegmentName) -> Opened:
+        return read(fetch(name), name, head.device, palace, cipher, key)
 
     proven_to = 0
     for number, name in enumerate(wanted, head.n - len(wanted) + 1):
@@ -309,16 +309,16 @@ def follow(
                 f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
                 f"wait until it is copied and pull again. {_STAYS_SO}"
             )
-        segment = opened(name)
+        segment = open_segment(name)
         if segment.header.previous != (before.hash if before else ""):
             raise RemoteRewritten(_rewritten(head.device, "tells another past"))
         if judge is not None and not judge.is_proven(segment) and number > proven_to:
-            proven_to = _proven_to(wanted[number - 1 - (head.n - len(wanted)) :], opened, judge)
+            proven_to = _proven_to(wanted[number - 1 - (head.n - len(wanted)) :], open_segment, judge)
         yield segment
         before = name
 
 
-def _proven_to(names: Sequence[SegmentName | None], opened: Callable[[SegmentName], Opened], judge: Judge) -> int:
+def _proven_to(names: Sequence[SegmentName | None], open_segment: Callable[[SegmentName], Opened], judge: Judge) -> int:
     """Return the number of the first signed segment that leads back to the first of these; SegmentRefused if none."""
     first = names[0]
     assert first is not None  # noqa: S101 - it was read
@@ -326,7 +326,7 @@ def _proven_to(names: Sequence[SegmentName | None], opened: Callable[[SegmentNam
     for name in names[1:]:
         if name is None:
             break
-        later = opened(name)
+        later = open_segment(name)
         if later.header.previous != previous:
             break
         if judge.is_proven(later):

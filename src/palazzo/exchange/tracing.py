@@ -12,7 +12,7 @@ _LINK = b'{"kind":"link"'
 
 
 def links_told(
-    transport: Remote, palace: str, device: bytes, sealing: Sealing | None, key: bytes = b""
+    transport: Remote, palace: str, device: bytes, cipher: Sealing | None, key: bytes = b""
 ) -> dict[int, bytes]:
     """Return the hashes of the links that a device has told of its own chain, by number; `key` is the palace's."""
     uid = device.hex()
@@ -22,7 +22,7 @@ def links_told(
     if head is None:
         return found
     told = segments.follow(
-        lambda name: transport.read(uid, name), there.names.get(uid, ()), head, None, palace, sealing, key
+        lambda name: transport.read(uid, name), there.names.get(uid, ()), head, None, palace, cipher, key
     )
     for opened in told:
         for line in opened.lines:

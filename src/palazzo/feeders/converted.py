@@ -35,11 +35,11 @@ LARGEST_UNPACKED = 512 * 1024 * 1024
 MOST_CHARACTERS = 5 * 1024 * 1024
 """Characters that a document may have; what is longer is data."""
 SECONDS = 120.0
-"""Time that one conversion may take at most. A PDF of 300 pages takes half of it on a slow machine."""
+"""The longest time of one conversion. A PDF of 300 pages takes half of it on a slow machine."""
 FEWEST_SECONDS, SECONDS_PER_100_KB = 20.0, 5.0
-"""Time that a small document may take, and what each further 100 KB adds: a slow machine takes a tenth of that."""
+"""The longest time for a small document, and the time that each further 100 KB adds: ten times a slow machine's."""
 FAILED_SECONDS = 60.0
-"""Time that conversions which fail may take in one run, all together; no other is begun after that."""
+"""The time that failing conversions may take in one run, all together. After it no further one begins."""
 IDLE_SECONDS = 20.0
 """Time after which a converter that nobody asks is let go: it holds some 200 MB."""
 NEEDS_EXTRA = "needs a converter: pip install 'palazzo[documents]'"
@@ -78,7 +78,7 @@ class Converted:
 
 @dataclass(slots=True)
 class _Run:
-    """What failed conversions have taken in one run, in seconds."""
+    """The seconds that failed conversions took in one run."""
 
     failed_seconds: float = 0.0
 
@@ -140,7 +140,7 @@ def convert(path: PurePath, raw: bytes) -> Converted:
         raise Unconvertible(reason)
     from importlib.metadata import version  # here, since who converts nothing need not wait for it
 
-    text, title = _converted(suffix, raw)
+    text, title = _convert_within_limits(suffix, raw)
     if not text:
         reason = "no words in it (pictures of pages, perhaps)" if suffix == ".pdf" else "no words in it"
         raise Unconvertible(reason, is_costly=True)
@@ -149,8 +149,8 @@ def convert(path: PurePath, raw: bytes) -> Converted:
     return Converted(text, title, f"markitdown {version('markitdown')}")
 
 
-def _converted(suffix: str, raw: bytes) -> tuple[str, str]:
-    """Return Markdown and title, within what the file and the run may take. Raises Unconvertible."""
+def _convert_within_limits(suffix: str, raw: bytes) -> tuple[str, str]:
+    """Return Markdown and title, within the time limits of the file and the run. Raises Unconvertible."""
     run = _run.get() or _Run()
     if run.failed_seconds >= FAILED_SECONDS:
         raise Unconvertible(f"not tried in this run: others that failed took {run.failed_seconds:.0f} seconds")

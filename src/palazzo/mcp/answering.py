@@ -166,12 +166,16 @@ async def _of_nothing(error: PalaceMissing, asked: Asked) -> Any:
 
 
 def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None, host: str = "") -> Surroundings:
-    """Return the surroundings of a call, with the client's host, and the session that the call names if it does."""
+    """Return the surroundings of a call, with the client's host, and the call's session if it names one."""
     turn = (meta or {}).get(_TURN)
     session = turn.get("session_id") if isinstance(turn, Mapping) else None
-    known = {HOST: host, SESSION: session if isinstance(session, str) else ""}
-    stated = {name: value for name, value in known.items() if value}
-    return replace(surroundings, variables={**surroundings.variables, **stated}) if stated else surroundings
+    call_variables = {HOST: host, SESSION: session if isinstance(session, str) else ""}
+    stated_variables = {name: value for name, value in call_variables.items() if value}
+    return (
+        replace(surroundings, variables={**surroundings.variables, **stated_variables})
+        if stated_variables
+        else surroundings
+    )
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str], *, in_document: bool = False) -> Answer:

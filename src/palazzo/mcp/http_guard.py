@@ -19,7 +19,7 @@ from mcp.server.auth.provider import AccessToken
 
 from palazzo.errors import PalazzoError
 from palazzo.mcp.http_names import Names
-from palazzo.mcp.http_quotas import GRANTED, App, Granted, Message, QuotaExceeded, Receive, RequestQuota, Scope, Send
+from palazzo.mcp.http_quotas import GRANT_KEY, App, Grant, Message, QuotaExceeded, Receive, RequestQuota, Scope, Send
 
 PATH = b"/mcp"
 METHODS = ("POST", "GET", "DELETE")
@@ -39,7 +39,7 @@ LINGER = 1.0
 """Seconds for which the rest of a refused body is read and thrown away, so that its sender gets to read why."""
 _LINGER_BYTES = 32_000_000
 MOST_LINGERING = 16
-"""Refused bodies that are thrown away at once; who sends more of them is cut off."""
+"""How many refused bodies are skipped at the same time. Further senders are disconnected."""
 
 _INVALID_REQUEST = -32600
 
@@ -47,8 +47,8 @@ _INVALID_REQUEST = -32600
 class Tokens(Protocol):
     """Knows who may come in."""
 
-    async def granted(self, secret: str) -> Granted | None:
-        """Return what the bearer of this secret may do; None for nothing. PalazzoError: not known."""
+    async def grant_of(self, secret: str) -> Grant | None:
+        """Return the grant of a secret's bearer; None without one. Raises PalazzoError if it cannot be read."""
         ...
 
 
@@ -90,25 +90,25 @@ class Guard:
         with contextlib.ExitStack() as quota:
             try:
                 secret = self._check_sender(scope)
-                granted = await self._granted(secret)
-                quota.enter_context(self._quota.hold(granted, is_stream=scope["method"] == "GET"))
+                grant = await self._check_token(secret)
+                quota.enter_context(self._quota.hold(grant, is_stream=scope["method"] == "GET"))
                 self._check_shape(scope)
-                told = await self._read(scope, body)
+                content = await self._read(scope, body)
             except (_Refused, QuotaExceeded) as refused:
                 await self._refuse(refused, scope, body, send)
                 return
             except _Gone:
-                return  # what there is of it is not passed on: half a body may look like a whole one
+                return  # an incomplete body is not passed on: it may look like a complete one
             answer = _Answer(send)
             async with self._while_good(secret, answer):
                 try:
-                    await self._app(_passed_on(scope, granted), _Replay(told, receive), answer)
+                    await self._app(_passed_on(scope, grant), _Replay(content, receive), answer)
                 except QuotaExceeded as refused:
                     await self._refuse(refused, scope, body, answer)
 
-    async def _refuse(self, refused: _Refused | QuotaExceeded, scope: Scope, body: _Body, send: Send) -> None:
-        headers = refused.headers if isinstance(refused, _Refused) else (("retry-after", "5"),)
-        await _answer_refusal(refused.status, refused.sentence, headers, send)
+    async def _refuse(self, refusal: _Refused | QuotaExceeded, scope: Scope, body: _Body, send: Send) -> None:
+        headers = refusal.headers if isinstance(refusal, _Refused) else (("retry-after", "5"),)
+        await _answer_refusal(refusal.status, refusal.sentence, headers, send)
         names = {name for name, _ in scope["headers"]}
         is_awaited = bool(names & {b"content-length", b"transfer-encoding"}) and b"expect" not in names
         if is_awaited and self._lingering.available_tokens:
@@ -135,14 +135,14 @@ class Guard:
             raise _Refused(403, "Another site's page may not call.")
         return _bearer(_only(scope, b"authorization"))
 
-    async def _granted(self, secret: str) -> Granted:
+    async def _check_token(self, secret: str) -> Grant:
         try:
-            granted = await self._tokens.granted(secret)
+            grant = await self._tokens.grant_of(secret)
         except PalazzoError:  # what is wrong is told to whoever asks at the machine itself
             raise _Refused(503, "The palace cannot be read now; 'palazzo doctor' on its machine says why.") from None
-        if granted is None:
+        if grant is None:
             raise _Refused(401, "This token is unknown or was revoked: 'palazzo token add NAME' makes one.", _WRONG)
-        return granted
+        return grant
 
     @contextlib.asynccontextmanager
     async def _while_good(self, secret: str, answer: _Answer) -> AsyncIterator[None]:
@@ -150,7 +150,7 @@ class Guard:
 
         async def watch() -> None:
             with contextlib.suppress(PalazzoError):  # not known to be good any more
-                while await self._tokens.granted(secret) is not None:
+                while await self._tokens.grant_of(secret) is not None:
                     await anyio.sleep(self._revoked_within)
             await answer.end()
             group.cancel_scope.cancel()
@@ -211,10 +211,10 @@ def _only(scope: Scope, name: bytes) -> str | None:
     return values[0].decode("latin-1") if values else None
 
 
-def _bearer(said: str | None) -> str:
-    if said is None:
+def _bearer(header: str | None) -> str:
+    if header is None:
         raise _Refused(401, "This needs a token: 'palazzo token add NAME' makes one.", _CHALLENGE)
-    scheme, _, secret = said.partition(" ")
+    scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise _Refused(401, "A token is sent as 'Authorization: Bearer TOKEN'.", _WRONG)
     return secret.strip()
@@ -289,16 +289,16 @@ class _Answer:
         await self({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _passed_on(scope: Scope, granted: Granted) -> Scope:
+def _passed_on(scope: Scope, grant: Grant) -> Scope:
     """The scope as the application sees it, without the secret.
 
     `user` is what the SDK knows a session's owner by: another token's requests find no such session. Nor does it see
     `Last-Event-ID`: no events are kept, and a GET with it would get no answer at all (mcp 2.3.0).
     """
     unseen = (b"authorization", b"last-event-id")
-    passed = {**scope, GRANTED: granted, "headers": [one for one in scope["headers"] if one[0] not in unseen]}
-    known = AccessToken(token="", client_id=granted.token, scopes=[granted.scope])
-    passed["user"] = AuthenticatedUser(known)
+    passed = {**scope, GRANT_KEY: grant, "headers": [header for header in scope["headers"] if header[0] not in unseen]}
+    access = AccessToken(token="", client_id=grant.token, scopes=[grant.scope])
+    passed["user"] = AuthenticatedUser(access)
     return passed
 
 
@@ -318,5 +318,5 @@ async def _answer_refusal(status: int, sentence: str, more: Iterable[tuple[str, 
         ("connection", "close"),
         *more,
     )
-    await send({"type": "http.response.start", "status": status, "headers": [_encoded(one) for one in headers]})
+    await send({"type": "http.response.start", "status": status, "headers": [_encoded(header) for header in headers]})
     await send({"type": "http.response.body", "body": told, "more_body": True})

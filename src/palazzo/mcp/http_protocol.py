@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a socket, by uvicorn and h11, with what uvicorn leaves out: limits to connections without a request.
+"""HTTP/1.1 on a socket, by uvicorn and h11, with limits that uvicorn lacks: for connections without a request.
 
 Without them a client that connects and says nothing, or a letter a minute, holds a connection for as long as it likes,
 and a few hundred of them lock out everybody who has a token.
@@ -14,9 +14,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 LONGEST_HEAD = 10.0
 """Seconds from the first byte of a request, or from the connection, until its headers must be there."""
 MOST_CONNECTIONS = 256
-"""Connections at once. An agent holds one or two; what comes on top of these is told 503 at once."""
+"""Connections at once. An agent holds one or two. Further connections get 503 at once."""
 MOST_WAITING = 48
-"""Connections among them on which no request is being answered. Beyond these the one that waited longest is closed."""
+"""Connections at once without a request in progress. Beyond these, the one that has waited longest is closed."""
 
 
 class HastyProtocol(H11Protocol):
@@ -53,7 +53,7 @@ class HastyProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, as one of those that may be closed for another."""
+        """Wait for the next request. Meanwhile the connection may be closed to make room."""
         self._waits_since = self.loop.time()
         super().on_response_complete()
 
@@ -62,13 +62,17 @@ class HastyProtocol(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _close_longest_waiting(self) -> None:
-        waiting = [
-            one
-            for one in self.connections
-            if isinstance(one, HastyProtocol) and not one._is_answering and not one.transport.is_closing()
+        idle_connections = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, HastyProtocol)
+            and not connection._is_answering
+            and not connection.transport.is_closing()
         ]
-        for one in sorted(waiting, key=lambda one: one._waits_since)[: max(0, len(waiting) - self.most_waiting)]:
-            one.timeout_keep_alive_handler()
+        for connection in sorted(idle_connections, key=lambda connection: connection._waits_since)[
+            : max(0, len(idle_connections) - self.most_waiting)
+        ]:
+            connection.timeout_keep_alive_handler()
 
     def _wait(self) -> None:
         self._waiting = self.loop.call_later(self.longest_head, self.timeout_keep_alive_handler)

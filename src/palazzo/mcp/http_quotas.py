@@ -1,4 +1,4 @@
-"""How much of the HTTP server one token may hold: requests, open streams, sessions. A part is kept for admins.
+"""Quotas of each token on the HTTP server: requests, open streams, sessions. A part is reserved for admins.
 
     Guard ── RequestQuota ──► SessionQuota ──► the SDK's sessions
 
@@ -19,21 +19,21 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from palazzo.store.tokens import TokenScope
 
-GRANTED = "palazzo.granted"
-"""The key of an ASGI scope under which the request's `Granted` stands."""
+GRANT_KEY = "palazzo.granted"
+"""The key of an ASGI scope that holds the request's `Grant`."""
 
 REQUESTS_OF_TOKEN = 64
 """Requests and open streams at once of one token. A host has one stream and one or two calls for each session."""
 STREAMS_OF_TOKEN = 48
-"""Open streams among them, so that streams leave room for calls."""
+"""Open streams at once of one token, so that streams leave room for calls."""
 REQUESTS_BUT_ADMINS = 128
-"""The same of all tokens but admins': half of `http_protocol.MOST_CONNECTIONS`."""
+"""Requests at once of all tokens except admins': half of `http_protocol.MOST_CONNECTIONS`."""
 SESSIONS_OF_TOKEN = 100
 """Sessions of one token: three times what a person with many agents has open."""
 SESSIONS = 1_000
 """Sessions of all tokens."""
 SESSIONS_FOR_ADMINS = 100
-"""Sessions among them that only admins' tokens may begin."""
+"""Sessions that only admins' tokens may begin."""
 
 _SESSION_HEADER, _VERSION_HEADER = b"mcp-session-id", b"mcp-protocol-version"
 
@@ -45,8 +45,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
-    """What a request may do, and the id and name of its token."""
+class Grant:
+    """The scope of a request, and the id and name of its token."""
 
     scope: TokenScope
     token: str
@@ -54,7 +54,7 @@ class Granted:
 
 
 class QuotaExceeded(Exception):
-    """A token, or all of them, hold as much as they may; `status` is HTTP's."""
+    """A token, or all tokens together, have used up a quota; `status` is the HTTP status."""
 
     def __init__(self, status: int, sentence: str) -> None:
         self.status, self.sentence = status, sentence
@@ -62,7 +62,7 @@ class QuotaExceeded(Exception):
 
 
 class RequestQuota:
-    """Counts the requests that are being answered."""
+    """Counts the requests in progress."""
 
     def __init__(
         self,
@@ -76,9 +76,9 @@ class RequestQuota:
         self._all_but_admins = 0
 
     @contextmanager
-    def hold(self, granted: Granted, is_stream: bool) -> Iterator[None]:
+    def hold(self, grant: Grant, is_stream: bool) -> Iterator[None]:
         """Count one request for the block. Raises QuotaExceeded."""
-        token, is_admin = granted.token, granted.scope == "admin"
+        token, is_admin = grant.token, grant.scope == "admin"
         if self._requests[token] >= self._of_token:
             raise QuotaExceeded(429, f"This token has {self._of_token} requests open; wait until one is answered.")
         if is_stream and self._streams[token] >= self._streams_of_token:
@@ -102,7 +102,7 @@ class RequestQuota:
 
 @dataclass(slots=True)
 class _Session:
-    """A session: whose it is, how many requests of it are being answered, and when the last one ended."""
+    """A session: its token, the number of its requests in progress, and when the last one ended."""
 
     token: str
     scope: Scope
@@ -111,7 +111,7 @@ class _Session:
 
 
 class SessionQuota:
-    """Passes requests on to the SDK's sessions, and ends idle sessions where a token would hold too many.
+    """Passes requests on to the SDK's sessions, and ends idle sessions if a token would hold too many.
 
     The sessions of one token are ended before those of others. Raises QuotaExceeded where none of them is idle.
     """
@@ -132,19 +132,19 @@ class SessionQuota:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        granted: Granted = scope[GRANTED]
+        grant: Grant = scope[GRANT_KEY]
         name = _header(scope, _SESSION_HEADER)
         if name is not None:
-            await self._use(name, granted, scope, receive, send)
+            await self._use(name, grant, scope, receive, send)
         elif scope["method"] == "POST" and _begins_session(scope):
-            await self._begin(granted, scope, receive, send)
+            await self._begin(grant, scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    async def _use(self, name: str, granted: Granted, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _use(self, name: str, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
         session = self._sessions.get(name)
-        if session is None or session.token != granted.token:
-            await self._app(scope, receive, send)  # which knows of no such session
+        if session is None or session.token != grant.token:
+            await self._app(scope, receive, send)  # it answers that the session is unknown
             return
         response = _Response(send)
         session.requests += 1
@@ -155,26 +155,26 @@ class SessionQuota:
             if response.status == 404 or scope["method"] == "DELETE":
                 self._sessions.pop(name, None)
 
-    async def _begin(self, granted: Granted, scope: Scope, receive: Receive, send: Send) -> None:
-        self._beginning[granted.token] += 1
+    async def _begin(self, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
+        self._beginning[grant.token] += 1
         try:
-            await self._make_room(granted)
+            await self._make_room(grant)
             response = _Response(send)
             await self._app(scope, receive, response)
             if response.session and (response.status or 500) < 400:
-                kept = {key: scope[key] for key in scope if key != "state"}
-                self._sessions[response.session] = _Session(granted.token, kept, 0, self._clock())
+                session_scope = {key: scope[key] for key in scope if key != "state"}
+                self._sessions[response.session] = _Session(grant.token, session_scope, 0, self._clock())
         finally:
-            self._beginning[granted.token] -= 1
-            if not self._beginning[granted.token]:
-                del self._beginning[granted.token]
+            self._beginning[grant.token] -= 1
+            if not self._beginning[grant.token]:
+                del self._beginning[grant.token]
 
-    async def _make_room(self, granted: Granted) -> None:
+    async def _make_room(self, grant: Grant) -> None:
         """End idle sessions until there is room for one more."""
         self._forget_expired()
-        most = self._most - (0 if granted.scope == "admin" else self._for_admins)
-        while self._number_of(granted.token) > self._of_token:
-            if not await self._end_idle(granted.token):
+        most = self._most - (0 if grant.scope == "admin" else self._for_admins)
+        while self._number_of(grant.token) > self._of_token:
+            if not await self._end_idle(grant.token):
                 raise QuotaExceeded(
                     429, f"This token has {self._of_token} sessions, and all are in use; end one of them."
                 )
@@ -184,7 +184,9 @@ class SessionQuota:
 
     def _forget_expired(self) -> None:
         oldest = self._clock() - self._idle_seconds
-        for name in [name for name, one in self._sessions.items() if not one.requests and one.used_at < oldest]:
+        for name in [
+            name for name, session in self._sessions.items() if not session.requests and session.used_at < oldest
+        ]:
             del self._sessions[name]
 
     def _number_of(self, token: str) -> int:
@@ -195,20 +197,22 @@ class SessionQuota:
         return max(idle, key=self._number_of, default="")
 
     async def _end_idle(self, token: str) -> bool:
-        """End the session of a token that was not used for longest, as its client would; False where all are in use."""
-        idle = [name for name, one in self._sessions.items() if one.token == token and not one.requests]
+        """End a token's least recently used session, as its client would; False if all are in use."""
+        idle = [name for name, session in self._sessions.items() if session.token == token and not session.requests]
         if not idle:
             return False
         name = min(idle, key=lambda name: self._sessions[name].used_at)
         session = self._sessions.pop(name)
-        headers = [one for one in session.scope["headers"] if one[0] not in (b"content-length", b"content-type")]
+        headers = [
+            header for header in session.scope["headers"] if header[0] not in (b"content-length", b"content-type")
+        ]
         ending = {**session.scope, "method": "DELETE", "headers": [*headers, (_SESSION_HEADER, name.encode())]}
         await self._app(ending, _receive_nothing, _send_nowhere)
         return True
 
 
 class _Response:
-    """Passes a response on, and knows its status and the session that it names."""
+    """Passes a response on, and records its status and its session id."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -218,8 +222,8 @@ class _Response:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            named = (value for key, value in message.get("headers", ()) if key.lower() == _SESSION_HEADER)
-            self.session = next(named, b"").decode("latin-1")
+            session_ids = (value for key, value in message.get("headers", ()) if key.lower() == _SESSION_HEADER)
+            self.session = next(session_ids, b"").decode("latin-1")
         await self._send(message)
 
 
@@ -228,7 +232,7 @@ def _header(scope: Scope, name: bytes) -> str | None:
 
 
 def _begins_session(scope: Scope) -> bool:
-    """Whether a request without a session is of a version of the protocol that has sessions."""
+    """Whether a request without a session uses a version of the protocol that has sessions."""
     version = _header(scope, _VERSION_HEADER)
     return version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
 

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.mcp import scopes
 from palazzo.mcp.calls import Asked, Call
-from palazzo.mcp.http_quotas import GRANTED, Granted
+from palazzo.mcp.http_quotas import GRANT_KEY, Grant
 from palazzo.mcp.tools import Tool, request_of
 from palazzo.operations import registry
 from palazzo.store.tokens import SCOPES, TokenScope
@@ -34,12 +34,12 @@ class Scopes:
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Let a request through to what answers it, or raise the protocol's error."""
-        granted: Granted = ctx.request.scope[GRANTED]  # type: ignore[union-attr]  # a request came by HTTP
-        _held.set(granted.scope)
+        grant: Grant = ctx.request.scope[GRANT_KEY]  # type: ignore[union-attr]  # a request came by HTTP
+        _held.set(grant.scope)
         if ctx.method == "tools/call":
-            self._check(ctx.params or {}, granted.scope)
+            self._check(ctx.params or {}, grant.scope)
         result = await call_next(ctx)
-        return self._listed(result, granted.scope) if ctx.method == "tools/list" else result
+        return self._listed(result, grant.scope) if ctx.method == "tools/list" else result
 
     def _check(self, params: Any, held: TokenScope) -> None:
         """Raise the protocol's error for a call that the token does not allow; what is no call is the server's."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 import anyio.to_thread
 
 from palazzo.errors import PalaceUnusable
-from palazzo.mcp.http_quotas import Granted
+from palazzo.mcp.http_quotas import Grant
 from palazzo.palace import Palace
 from palazzo.store import tokens
 from palazzo.store.database import Connection
@@ -39,13 +39,13 @@ class PalaceTokens:
             lambda connection: any(token.revoked_at is None for token in tokens.tokens(connection)), False
         )
 
-    async def granted(self, secret: str) -> Granted | None:
-        """Return what the bearer of this secret may do; None for a secret of no good token."""
-        return await anyio.to_thread.run_sync(self._granted, secret)
+    async def grant_of(self, secret: str) -> Grant | None:
+        """Return the grant of a secret's bearer; None if no valid token has this secret."""
+        return await anyio.to_thread.run_sync(self._read_grant, secret)
 
-    def _granted(self, secret: str) -> Granted | None:
+    def _read_grant(self, secret: str) -> Grant | None:
         holder = self._read(lambda connection: tokens.holder(connection, secret), None)
-        return None if holder is None else Granted(holder.scope, holder.uid, holder.name)
+        return None if holder is None else Grant(holder.scope, holder.uid, holder.name)
 
     def _read(self, question: Callable[[Connection], _T], without: _T) -> _T:
         """Ask the palace; `without` is the answer where there is none yet."""

@@ -1,4 +1,4 @@
-"""Backups that nobody has to ask for: one a day beside the palace, within a number and a size that settings name."""
+"""Automatic backups: one a day beside the palace, up to the number and the size in the settings."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 DAY = 86_400_000_000
-"""Microseconds between two of them."""
+"""Microseconds between two automatic backups."""
 _SPACE = 2
-"""Copies of the palace that must fit into the free space before one is written: an agent goes on writing meanwhile."""
+"""Copies of the palace that must fit into the free space before a backup: an agent may write meanwhile."""
 _MB = 1 << 20
 
 
 def directory_of(palace: Path) -> Path:
-    """Return where they lie: apart from those that a person made, of which none is deleted unasked."""
+    """Return their directory. It holds no backups that a person made: those are never deleted automatically."""
     return backups.default_directory(palace) / "automatic"
 
 
 def is_due(context: Context) -> bool:
-    """Whether one is wanted, the last is a day old, and something was written since."""
+    """Whether automatic backups are on, the last one is a day old, and the palace has changed since."""
     palace = context.palace_path
     if not context.settings.number("backup.keep") or not context.has_palace:
         return False
-    made = [one.at for one in backups.known(palace) if one.file.parent == directory_of(palace)]
-    if not made:
+    backup_times = [backup.at for backup in backups.known(palace) if backup.file.parent == directory_of(palace)]
+    if not backup_times:
         return not is_empty(context)
-    return context.machine_now - max(made) >= DAY and _written_at(palace) > max(made)
+    return context.machine_now - max(backup_times) >= DAY and _written_at(palace) > max(backup_times)
 
 
 def is_empty(context: Context) -> bool:
-    """Whether nothing was archived yet that a backup could save. Also True for a palace that cannot be read."""
+    """Whether the palace holds no items yet. Also True for a palace that cannot be read."""
     from palazzo.store import items
 
     try:
@@ -47,17 +47,17 @@ def is_empty(context: Context) -> bool:
 
 
 def has_room(palace: Path) -> bool:
-    """Whether writing one leaves enough of the disk for all else."""
+    """Whether a backup leaves enough free space on the disk."""
     return shutil.disk_usage(palace.parent).free >= _SPACE * palace.stat().st_size
 
 
 def is_within_bound(context: Context) -> bool:
-    """Whether one backup of this palace is within the size that all may take."""
+    """Whether one backup of this palace is within the size limit of all."""
     return context.palace_path.stat().st_size <= context.settings.number("backup.most_mb") * _MB
 
 
 def make(context: Context) -> Path | None:
-    """Make one, checked as every backup is; remove the oldest beyond the bounds. None where the disk is too full."""
+    """Make a checked backup; remove the oldest ones beyond the limits. Return None if the disk is too full."""
     from palazzo.operations.backup import BackupRequest, backup
     from palazzo.store.backup import device_of
 
@@ -65,22 +65,22 @@ def make(context: Context) -> Path | None:
     if not has_room(palace):
         return None
     target = directory_of(palace)
-    written = backup(context, BackupRequest(target, keep=context.settings.number("backup.keep"))).file
+    backup_file = backup(context, BackupRequest(target, keep=context.settings.number("backup.keep"))).file
     with context.reading().database.snapshot() as connection:
         device = device_of(connection)
-    kept = backups.in_directory(target, device)
+    files = backups.in_directory(target, device)
     bound = context.settings.number("backup.most_mb") * _MB
     removed = []
-    while len(kept) > 1 and sum(one.stat().st_size for one in kept) > bound:
-        removed.append(kept.pop(0))
+    while len(files) > 1 and sum(file.stat().st_size for file in files) > bound:
+        removed.append(files.pop(0))
         backups.take_away(removed[-1])
     if removed:
         with backups.alone(palace):
             backups.forget(palace, removed)
-    return None if written is None else Path(written)
+    return None if backup_file is None else Path(backup_file)
 
 
 def _written_at(palace: Path) -> int:
-    """When the palace's file, or its log, was written last, in microseconds."""
+    """Return the time of the last write to the palace's file or its log, in microseconds."""
     files = (palace, palace.with_name(f"{palace.name}-wal"))
     return max(file.stat().st_mtime_ns // 1000 for file in files if file.exists())

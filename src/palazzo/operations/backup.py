@@ -146,10 +146,10 @@ def _write(context: Context, new: Backup) -> int:
         items = check_whole(context, partial, f"The palace {palace}")
         _name(partial, new.file)
     except BaseException:
-        with contextlib.suppress(PalaceUnusable):  # the first error is told; a backup that is not there is not listed
+        with contextlib.suppress(PalaceUnusable):  # the first error is reported; a missing backup is not listed
             backups.forget(palace, [new.file])
-            for one in before:
-                backups.remember(palace, one)
+            for former in before:
+                backups.remember(palace, former)
         raise
     finally:
         with contextlib.suppress(OSError):  # the next one takes it away

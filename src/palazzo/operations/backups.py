@@ -69,7 +69,7 @@ def named(directory: Path, device: str, at: Micros) -> Path:
 
 
 def kept_name(palace: Path, at: Micros, why: Literal["before-restore", "damaged"] = "before-restore") -> Path:
-    """Return the name for what a restore or a repair replaces."""
+    """Return the file name for a palace that a restore or a repair replaces."""
     stem = f"{palace.name}.{why}-{_moment(at)}"
     names = (stem, *(f"{stem}-{n}" for n in range(2, 1000)))
     return next(palace.with_name(name) for name in names if not palace.with_name(name).exists())
@@ -102,12 +102,12 @@ def known(palace: Path) -> list[Backup]:
 
 
 def newest(palace: Path) -> Backup | None:
-    """Return the backup that was made last; what restores and repairs have kept is none."""
-    return next((one for one in known(palace) if not is_replaced_palace(palace, one)), None)
+    """Return the newest backup; a palace that a restore or a repair replaced does not count."""
+    return next((backup for backup in known(palace) if not is_replaced_palace(palace, backup)), None)
 
 
 def is_replaced_palace(palace: Path, backup: Backup) -> bool:
-    """Whether a file is what a restore or a repair has replaced, and no backup."""
+    """Whether a file is a palace that a restore or a repair replaced, not a backup."""
     return backup.file.name.startswith((f"{palace.name}.before-restore-", f"{palace.name}.damaged-"))
 
 
@@ -178,7 +178,7 @@ def _unlink(files: Iterable[Path]) -> None:
 def _write(palace: Path, kept: list[Backup]) -> None:
     record = _record(palace)
     new = record.with_name(f"{record.name}.new")
-    lines = "".join(json.dumps({"at": one.at, "file": str(one.file)}) + "\n" for one in kept[-_MOST:])
+    lines = "".join(json.dumps({"at": backup.at, "file": str(backup.file)}) + "\n" for backup in kept[-_MOST:])
     try:
         new.write_text(lines, "utf-8")
         new.chmod(0o600)

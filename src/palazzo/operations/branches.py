@@ -51,7 +51,7 @@ def with_label(words: str, label: str) -> str:
 
 
 def shown_name(branch: str) -> str:
-    """Return a branch's name as it is told: data in quotation marks, since whoever pushes a branch chooses its name."""
+    """Return a branch's name for display, in quotation marks: whoever pushes a branch chooses its name."""
     return quoted_name(branch)
 
 

@@ -101,11 +101,13 @@ def checkpoint(context: Context, request: CheckpointRequest) -> CheckpointResult
 
 
 def _wings_named(document: str) -> tuple[str, ...]:
-    """The wings that the parts of a document name; what is wrong with it is said when it is saved."""
+    """Return the wings that the parts of a document name; `save` reports errors in the document."""
     from palazzo.operations import checkpoint_document
 
-    given = checkpoint_document.parts(document)
-    parts = [part for part in (*given.items, *given.facts, given.diary) if isinstance(part, dict)]
+    document_parts = checkpoint_document.parts(document)
+    parts = [
+        part for part in (*document_parts.items, *document_parts.facts, document_parts.diary) if isinstance(part, dict)
+    ]
     return tuple(str(part[name]) for part in parts for name in ("wing", "project") if part.get(name))
 
 

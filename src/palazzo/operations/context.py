@@ -103,8 +103,8 @@ class Context:
     @cached_property
     def palace_path(self) -> Path:
         """The palace file: the one that was named, else the settings', else the default."""
-        named = None if self._named is None else str(self._named)
-        return Path(client.chosen_palace(named, self.variables, str(self.cwd)))
+        named_path = None if self._named is None else str(self._named)
+        return Path(client.chosen_palace(named_path, self.variables, str(self.cwd)))
 
     def reading(self) -> Palace:
         """Return the palace, to read; PalaceMissing when there is none."""
@@ -121,7 +121,7 @@ class Context:
         return palace
 
     def check_palace_path(self) -> None:
-        """Raise where the path holds something that is no file, or a palace that was there before is gone."""
+        """Raise if the path is not a file, or if the palace that was there no longer exists."""
         from palazzo.security import known_palaces
         from palazzo.store import opening
 

@@ -1,4 +1,4 @@
-"""A damaged palace: telling that it is, putting together what can be read of it, and saying what is lost."""
+"""A damaged palace: detect the damage, salvage the readable rows, and report the lost ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LossView:
-    """What of one kind cannot be read: how many (null where nothing tells), which of them are known, on which pages."""
+    """Lost rows of one kind: their number (null if unknown), the known ids, and the damaged pages."""
 
     kind: str
     count: int | None
@@ -30,11 +30,11 @@ class LossView:
 
 @dataclass(frozen=True, slots=True)
 class SalvageView:
-    """What a salvage could not read. `doubtful` are tables of which a value may be other than it was."""
+    """The losses of a salvage. `doubtful`: tables in which a value may differ from the original."""
 
     losses: tuple[LossView, ...]
     altered_items: tuple[str, ...]
-    """Items that are gone, or that are no longer to the byte what was archived."""
+    """Items that are lost, or that differ from what was archived."""
     doubtful: tuple[str, ...]
     kept: str | None = None
     """Where the damaged file is kept."""
@@ -53,7 +53,7 @@ def is_damaged(context: Context) -> bool:
 
 
 def explain(context: Context, error: BaseException) -> PalazzoError | None:
-    """Return the sentence for an error that a damaged page caused; None where the file is sound."""
+    """Return the error to show for one that a damaged page caused; None if the file is sound."""
     try:
         if isinstance(error, Exception) and is_damaged(context):
             return NotAPalace(sentence(context.palace_path))
@@ -63,7 +63,7 @@ def explain(context: Context, error: BaseException) -> PalazzoError | None:
 
 
 def sentence(palace: Path) -> str:
-    """Return what is said of a damaged palace."""
+    """Return the error to show for a damaged palace."""
     return (
         f"Pages of {palace} are damaged, and this met one of them. 'palazzo repair' brings back all that can be read, "
         "and 'palazzo export --salvage FILE' writes it into a file."
@@ -71,34 +71,38 @@ def sentence(palace: Path) -> str:
 
 
 @contextmanager
-def salvaged(context: Context) -> Iterator[tuple[Path, SalvageView]]:
-    """Give a sound palace of what can be read of the damaged one, in a directory of its own, gone after the block."""
-    with tempfile.TemporaryDirectory(prefix="palazzo-salvage-") as made:
-        target = Path(made) / "palace.db"
+def open_salvage(context: Context) -> Iterator[tuple[Path, SalvageView]]:
+    """Salvage the damaged palace into a temporary directory, which is removed after the block."""
+    with tempfile.TemporaryDirectory(prefix="palazzo-salvage-") as directory:
+        target = Path(directory) / "palace.db"
         yield target, _put_together(context, target)
 
 
 def replace_damaged(context: Context) -> SalvageView:
-    """Put what can be read of the palace in its place, in one step, and keep the damaged file beside it."""
+    """Replace the palace by its salvage in one step, and keep the damaged file beside it."""
     from palazzo.store import backup as copying
 
     palace = context.palace_path
     with backups.alone(palace):
-        staged = backups.staged(palace)
+        partial = backups.staged(palace)
         try:
-            view = _put_together(context, staged)
+            view = _put_together(context, partial)
             context.close()
-            kept = backups.kept_name(palace, context.now, "damaged")
-            backups.remember(palace, Backup(kept, context.now))
+            damaged_copy = backups.kept_name(palace, context.now, "damaged")
+            backups.remember(palace, Backup(damaged_copy, context.now))
             try:
-                copying.put_in_place(staged, palace, kept, lambda done, total: context.report("restoring", done, total))
+                copying.put_in_place(
+                    partial, palace, damaged_copy, lambda done, total: context.report("restoring", done, total)
+                )
             finally:
-                if not kept.exists():
-                    backups.forget(palace, [kept])
+                if not damaged_copy.exists():
+                    backups.forget(palace, [damaged_copy])
         finally:
             with contextlib.suppress(OSError):
-                copying.remove(staged)
-    return SalvageView(view.losses, view.altered_items, view.doubtful, str(kept) if kept.exists() else None)
+                copying.remove(partial)
+    return SalvageView(
+        view.losses, view.altered_items, view.doubtful, str(damaged_copy) if damaged_copy.exists() else None
+    )
 
 
 def _put_together(context: Context, target: Path) -> SalvageView:
@@ -114,7 +118,7 @@ def _put_together(context: Context, target: Path) -> SalvageView:
     try:
         try:
             salvage.copy_pages(palace, pages)
-            told = salvage.salvage(pages, target)
+            salvage_report = salvage.salvage(pages, target)
         except NotAPalace as error:
             raise NotAPalace(str(error).replace(str(pages), str(palace))) from error
     finally:
@@ -122,8 +126,8 @@ def _put_together(context: Context, target: Path) -> SalvageView:
     with contextlib.closing(Database(target)) as database:
         schema.migrate(database)
         with database.transaction() as connection:
-            settled = lost_bodies.settle(connection)
-    losses = tuple(LossView(one.table, one.rows, one.ids, one.pages) for one in told.losses)
-    if settled.links:
-        losses += (LossView("link", settled.links, (), ()),)
-    return SalvageView(losses, settled.items, told.doubtful)
+            archive = lost_bodies.settle(connection)
+    losses = tuple(LossView(loss.table, loss.rows, loss.ids, loss.pages) for loss in salvage_report.losses)
+    if archive.links:
+        losses += (LossView("link", archive.links, (), ()),)
+    return SalvageView(losses, archive.items, salvage_report.doubtful)

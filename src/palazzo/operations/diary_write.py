@@ -54,14 +54,14 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     agent = diaries.agent_name(request.agent)
     topic = diaries.topic_name(request.topic)
     diaries.check_entry(request.text)
-    whom = an_agents(context, request.project)
+    belief = an_agents(context, request.project)
     project = wing_to_file_in(context, request.project)
     palace = context.writing()
     with palace.database.snapshot() as connection:
         agent = diaries.spelled(connection, agent)
     place = diaries.place_of(agent)
     here = context.project
-    note = Note(request.text, place, agent, whom, branch=here.branch, commit=here.commit)
+    note = Note(request.text, place, agent, belief, branch=here.branch, commit=here.commit)
     prepared = diaries.prepare(note, topic, project, context.now, Guard.of(palace.database))
     with palace.database.transaction() as connection:
         now = context.now

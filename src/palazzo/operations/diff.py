@@ -176,22 +176,24 @@ def _learned(connection: Connection, news: _News, base: str, limit: int, now: Mi
     from palazzo.store import digests, learned, tasks
 
     items = [one.item for one in news.filed]
-    decided, learnings, notes = _notes(connection, news.filed, now)
-    decided += [_line(one) for one in digests.of_items(connection, items, "decided") if not one.is_untrusted]
+    decisions, learnings, notes = _notes(connection, news.filed, now)
+    decisions += [_line(line) for line in digests.of_items(connection, items, "decided") if not line.is_untrusted]
     todos = [task for task in tasks.of_items(connection, dict.fromkeys(items)) if task.state == "open"]
     every = {
-        "decisions": decided,
+        "decisions": decisions,
         "learnings": learnings,
-        "fixes": [_line(one) for one in digests.of_items(connection, items, "fixed") if not one.is_untrusted],
+        "fixes": [_line(line) for line in digests.of_items(connection, items, "fixed") if not line.is_untrusted],
         "facts": list(
             _facts(connection, {*learned.versions_stated(connection, items), *news.stated}, base, news.commits)
         ),
         "notes": notes,
         "todos": [LearnedView(task.uid, task.created_at, task.author, task.text) for task in todos],
-        "threads": [_line(one) for one in digests.of_items(connection, items, "open") if not one.is_untrusted],
+        "threads": [_line(line) for line in digests.of_items(connection, items, "open") if not line.is_untrusted],
         "sessions": [
-            LearnedView(one.session, one.last, "", shown_title_of_session(connection, one.session, one.title))
-            for one in learned.sessions_among(connection, items)
+            LearnedView(
+                session.session, session.last, "", shown_title_of_session(connection, session.session, session.title)
+            )
+            for session in learned.sessions_among(connection, items)
         ],
     }
     kept = {name: tuple(sorted(some, key=lambda one: one.at)[-limit:]) for name, some in every.items()}

@@ -94,7 +94,7 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
         lines = tuple(_view(connection, one) for one in found if not request.kind or one.kind in request.kind)
         rows = sources.sources_of_session(connection, session)
         title = shown_title(connection, rows[0], sources.read_source(connection, rows[0]).title) if rows else ""
-        sub_agents = tuple(_sub_agent(connection, one) for one in digests.sub_agents(connection, session))
+        sub_agents = tuple(_sub_agent(connection, sub_agent) for sub_agent in digests.sub_agents(connection, session))
     return DigestResult(session, title, found[0].wing if found else None, lines, sub_agents)
 
 

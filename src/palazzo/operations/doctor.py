@@ -269,10 +269,10 @@ def _sync(context: Context) -> Iterator[Finding]:
         return  # the palace cannot be read, which is a finding of its own
     for one in failed:
         yield Finding("sync", False, f"with '{one.name}': {one.failure}", f"palazzo sync now {one.name}")
-    for refused in syncing_alone.refusals(context):
-        if any(refused.reason in one.failure for one in failed):
+    for refusal in syncing_alone.refusals(context):
+        if any(refusal.reason in remote.failure for remote in failed):
             continue
-        yield Finding("sync", False, f"with '{refused.remote}': {refused.reason}", "palazzo sync devices")
+        yield Finding("sync", False, f"with '{refusal.remote}': {refusal.reason}", "palazzo sync devices")
 
 
 def _settings(context: Context) -> Iterator[Finding]:

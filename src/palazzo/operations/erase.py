@@ -128,7 +128,7 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
 
 
 def _check_certificate(target: Path | None) -> None:
-    """Refuse a place for the certificate before anything is done: nothing is overwritten, and no link is followed."""
+    """Refuse an unsuitable path for the certificate first: no file is overwritten, and no link is followed."""
     if target is None:
         return
     if os.path.lexists(target):
@@ -138,7 +138,7 @@ def _check_certificate(target: Path | None) -> None:
 
 
 def _make_certificate(target: Path) -> None:
-    """Make the certificate's file, its owner's alone, while nothing is erased yet. Raises UsageError."""
+    """Create the certificate's file, readable only by its owner, before anything is erased. Raises UsageError."""
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
@@ -256,7 +256,7 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
         done.left,
         backups.cleared,
         backups.away,
-        tuple(map(str, known_exports.known(context.palace_path))),
+        tuple(map(str, known_exports.read_exports(context.palace_path))),
     )
     if request.certificate is not None:
         _write(request.certificate, [asdict(proof) for proof in certificates])
@@ -284,12 +284,12 @@ def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
         config=paths.config_directory(context.variables),
         temporary=Path(tempfile.gettempdir()),
     )
-    beside = [
+    settings_files = [
         traces.Trace(file.parent, glob.escape(file.name + backups.SETTINGS), is_expendable=False)
-        for file in erased_backups.known(context)
+        for file in erased_backups.find_backups(context)
     ]
-    traced = traces.clear(where, known, beside)
-    return proofs, replace(traced, left=(*traced.left, *fetched)), erased_backups.clear(context)
+    traces_left = traces.clear_traces(where, known, settings_files)
+    return proofs, replace(traces_left, left=(*traces_left.left, *fetched)), erased_backups.clear(context)
 
 
 def _write(target: Path, proofs: Sequence[object]) -> None:

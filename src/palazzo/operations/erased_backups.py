@@ -30,7 +30,7 @@ class Reached:
 def clear(context: Context) -> Reached:
     """Erase in all backups that are known what the palace has erased since they were made."""
     cleared, left, away = [], [], []
-    for file in known(context):
+    for file in find_backups(context):
         if not file.is_file():
             away.append(str(file))
             continue
@@ -43,14 +43,14 @@ def clear(context: Context) -> Reached:
     return Reached(tuple(cleared), tuple(left), tuple(away))
 
 
-def known(context: Context) -> list[Path]:
-    """Return the backups that are known, and those of this device beside the palace or made by the service."""
+def find_backups(context: Context) -> list[Path]:
+    """Return all known backups, and this device's backups beside the palace or by the service."""
     from palazzo.store import backup as copying
 
     palace = context.palace_path
     with context.reading().database.snapshot() as connection:
         device = copying.device_of(connection)
-    files = [one.file for one in backups.known(palace)]
+    files = [backup.file for backup in backups.known(palace)]
     for directory in (backups.default_directory(palace), automatic_backup.directory_of(palace)):
         files += backups.in_directory(directory, device)
     return list(dict.fromkeys(files))

@@ -92,7 +92,7 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
     began = time.monotonic()
     out = _out(context, request)
     if out != STDIN:
-        known_exports.remember(context.palace_path, out)  # before it is there: what a kill leaves of it is known
+        known_exports.remember(context.palace_path, out)  # first, so that a partial file after a kill is known
     if request.salvage:
         return _salvage(context, request, out, began)
     try:
@@ -100,21 +100,21 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
     except (UsageError, PalaceMissing, SchemaTooNew):
         raise
     except Exception as error:
-        if explained := damage.explain(context, error):
-            raise explained from error
+        if damage_error := damage.explain(context, error):
+            raise damage_error from error
         raise
 
 
 def _salvage(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
-    """Export a palace that is put together of what can be read of a damaged one."""
+    """Export the salvage of a damaged palace."""
     from palazzo.store.database import Database
     from palazzo.store.listing import Listing
 
-    narrowed = ExportRequest(request.out, salvage=True) != request
-    if narrowed:
+    has_other_options = ExportRequest(request.out, salvage=True) != request
+    if has_other_options:
         raise UsageError("--salvage writes all that can be read, as jsonl. Leave the other options out.")
     with (
-        damage.salvaged(context) as (palace, view),
+        damage.open_salvage(context) as (palace, view),
         contextlib.closing(Database(palace, "read")) as database,
         database.snapshot() as connection,
     ):
@@ -211,14 +211,14 @@ def _markdown(
 
 
 def _jsonl(
-    context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path, remark: str = ""
+    context: Context, connection: Connection, listing: Listing, filters: dict[str, Any], out: Path, remark: str = ""
 ) -> dict[str, int]:
     from palazzo.exchange import checking, derived, files, reading, wire
     from palazzo.exchange.authenticity import Proof
     from palazzo.exchange.records import Header
     from palazzo.store import redaction
 
-    scope = reading.Scope(chosen, narrowed) if narrowed else None
+    scope = reading.Scope(listing, filters) if filters else None
     total = reading.count(connection)
     counts: Counter[str] = Counter()
     proof = Proof(redaction.fingerprint_key(connection), checking.PURPOSE)
@@ -235,7 +235,7 @@ def _jsonl(
             if isinstance(record, Header) and remark:
                 record = replace(record, written_by=f"{record.written_by} {remark}")
             tell(write, wire.kind_of(record), wire.to_line(record))
-        for drawer in derived.drawers(connection, chosen):
+        for drawer in derived.drawers(connection, listing):
             tell(write, derived.KIND, derived.to_line(drawer))
         write(derived.to_line(derived.End(counts.total(), proof.mac)))
     return dict(counts)

@@ -1,4 +1,4 @@
-"""What the result of an import says of who speaks in it, and of what hooks may inject."""
+"""Views of an import's result: its speakers, and the records that hooks may inject."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KindCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
+class InjectableKind:
     """How many records of a kind hooks may inject at that trust, and the first lines of the first ones."""
 
     what: str
@@ -40,19 +40,19 @@ _LONGEST_SPEAKER = 100
 
 
 def speakers(summary: ImportSummary | None) -> tuple[Speaker, ...]:
-    """Return who says most of it."""
+    """Return the speakers with the most records."""
     counts = [] if summary is None else summary.speakers.most_common(_MOST_SPEAKERS)
     return tuple(Speaker(name[:_LONGEST_SPEAKER], count) for name, count in counts)
 
 
 def kinds(summary: ImportSummary | None) -> tuple[KindCount, ...]:
-    """Return how much there is, by kind and trust."""
+    """Return the number of records by kind and trust."""
     counts = [] if summary is None else sorted(summary.kinds.items())
-    return tuple(KindCount(what, trust, count) for (what, trust), count in counts)
+    return tuple(KindCount(kind, trust, count) for (kind, trust), count in counts)
 
 
-def unasked(summary: ImportSummary | None) -> tuple[Unasked, ...]:
-    """Return what hooks may inject of it."""
-    counts = [] if summary is None else sorted(summary.unasked.items())
+def injectable_kinds(summary: ImportSummary | None) -> tuple[InjectableKind, ...]:
+    """Return the records that hooks may inject, by kind."""
+    counts = [] if summary is None else sorted(summary.injectable.items())
     lines = {} if summary is None else summary.lines
-    return tuple(Unasked(what, count, tuple(lines.get(what, ()))) for what, count in counts)
+    return tuple(InjectableKind(kind, count, tuple(lines.get(kind, ()))) for kind, count in counts)

@@ -17,7 +17,7 @@ from palazzo.errors import UsageError
 from palazzo.model import Trust, least_trust
 from palazzo.operations import import_views
 from palazzo.operations.background import start_embedding
-from palazzo.operations.import_views import KindCount, Speaker, Unasked
+from palazzo.operations.import_views import InjectableKind, KindCount, Speaker
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import ACTOR
 
@@ -118,7 +118,7 @@ class ImportResult:
     dry_run: bool = False
     speakers: tuple[Speaker, ...] = ()
     kinds: tuple[KindCount, ...] = ()
-    unasked: tuple[Unasked, ...] = ()
+    unasked: tuple[InjectableKind, ...] = ()
     title: Annotated[str, PERSON_ONLY] = ""
     note: Annotated[str, PERSON_ONLY] = ""
 
@@ -175,7 +175,7 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
         dry_run=request.dry_run,
         speakers=import_views.speakers(told.summary),
         kinds=import_views.kinds(told.summary),
-        unasked=import_views.unasked(told.summary),
+        unasked=import_views.injectable_kinds(told.summary),
         title=told.title,
         note=_embedded(context) if request.wait and not request.dry_run else "",
     )
@@ -254,11 +254,11 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
 
     summary = ImportSummary()
     with _palace(context, request.dry_run, True) as palace:
-        now = palace.clock()
-        change = ImportChange(bytes.fromhex(identity.new_id(now)), ACTOR, now, _written_by(export))
+        started_at = palace.clock()
+        change = ImportChange(bytes.fromhex(identity.new_id(started_at)), ACTOR, started_at, _written_by(export))
         report = merging.merge(
             palace.database,
-            summary.noting(map(origin.limit, records)),
+            summary.count_records(map(origin.limit, records)),
             palace.clock,
             progress=merged,
             dry_run=request.dry_run,
@@ -349,9 +349,9 @@ class _TrustLimit:
 
     def read(self, path: Path) -> Iterator[Brought]:
         """Yield the records of the store, trusted no more than the limit."""
-        return self._summary.noting(map(self._limited, self._reader.read(path)))
+        return self._summary.count_records(map(self._limit, self._reader.read(path)))
 
-    def _limited(self, record: Brought) -> Brought:
+    def _limit(self, record: Brought) -> Brought:
         from palazzo.exchange.stores import DiaryEntry, Fact, Note, Task
 
         if isinstance(record, Note | DiaryEntry | Task | Fact):
@@ -380,7 +380,7 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
 
 
 def _default_trust(context: Context, path: Path) -> Trust:
-    """Whose a store is that nobody said: the person's, where its program keeps it in their home (`~/.mempalace`)."""
+    """Return the owner of a store if --from says none: the user, if its program keeps it at home (`~/.mempalace`)."""
     home = Path(context.variables.get("HOME") or Path.home())
     is_own = any(place.parent == home and place.name.startswith(".") for place in (path, *path.parents))
     return "user" if is_own else "external"
@@ -423,7 +423,7 @@ def _embedded(context: Context) -> str:
 
 
 def _asks(request: ImportRequest) -> bool:
-    """A person at a terminal is shown what would come, and whose it is taken for, unless they said whose it is."""
+    """Show a person at a terminal what would be imported, and at which trust, unless they stated the trust."""
     return request.trust is None and sys.stdin is not None and sys.stdin.isatty()
 
 

@@ -49,8 +49,8 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     follow_claims(context)  # what was forgotten since is no suggestion any more
     with database.snapshot() as connection:
         chosen = choose(connection, request.ids)
-    whom = whom_to_believe(context, *(suggestion.wing for suggestion in chosen))
-    (speaker,) = provenance_of(context, request.stated_by, (), whom)
+    belief = whom_to_believe(context, *(suggestion.wing for suggestion in chosen))
+    (speaker,) = provenance_of(context, request.stated_by, (), belief)
     stated = [
         stating.Statement(
             triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),

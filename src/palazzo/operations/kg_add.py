@@ -71,7 +71,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
     from palazzo.operations.facts import change, statement, views
     from palazzo.operations.tainting import whom_to_believe
 
-    whom = whom_to_believe(context, request.wing)
+    belief = whom_to_believe(context, request.wing)
     stated = statement(
         context,
         (request.subject, request.predicate, request.object),
@@ -81,7 +81,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
         confidence=request.confidence,
         sources=request.sources,
         stated_by=request.stated_by,
-        whom=whom,
+        whom=belief,
         anchors=request.anchors,
         everywhere=request.everywhere,
     )

@@ -66,12 +66,12 @@ def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
     """
     from palazzo.operations.tainting import whom_to_believe
 
-    whom = whom_to_believe(context, *_wings_named(request.facts))
+    belief = whom_to_believe(context, *_wings_named(request.facts))
     stated: list[Statement] = []
     failed: list[LineError] = []
     for number, line in _lines(request.facts):
         try:
-            stated.append(_statement(context, line, whom))
+            stated.append(_statement(context, line, belief))
         except UsageError as error:
             failed.append(LineError(number, str(error)))
     counts, ids, conflicts = _add(context, stated)
@@ -111,7 +111,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _wings_named(text: str) -> tuple[str, ...]:
-    """The wings that the lines name; what is wrong with a line is said when it is stated."""
+    """Return the wings that the lines name; errors in a line are reported when it is stated."""
     wings = []
     for _, line in _lines(text):
         try:

@@ -58,13 +58,13 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     from palazzo.text.times import parse_start, to_iso
 
     unless_tainted(context, "supersedes facts", request.wing)
-    whom = whom_to_believe(context, request.wing)
+    belief = whom_to_believe(context, request.wing)
     now = now_in(context)
     at = moment("--at", request.at, parse_start, now) or now
     entity_name("new object", request.new)
     former_fact = triple(context, request.subject, request.predicate, request.old, request.wing)
     successor = triple(context, request.subject, request.predicate, request.new, request.wing)
-    said_by = provenance(context, request.stated_by, request.sources, whom)
+    said_by = provenance(context, request.stated_by, request.sources, belief)
     scope = scope_to_change(context, former_fact.wing, request.everywhere)
     if request.everywhere:
         said_by = stating.stated_everywhere(said_by)

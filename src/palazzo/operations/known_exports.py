@@ -1,4 +1,4 @@
-"""Where exports of a palace were written, so that an erase can name them: it does not reach into them.
+"""The paths of a palace's exports. An erase names them, because it cannot remove words from them.
 
 A file beside the palace has one path a line, as `backups` keeps where backups are.
 """
@@ -11,24 +11,24 @@ import os
 from pathlib import Path
 
 _MOST = 200
-"""Exports that are remembered: the last ones."""
+"""How many of the newest exports are remembered."""
 
 
 def remember(palace: Path, export: Path) -> None:
-    """Note an export. Nothing is noted beside a palace whose directory cannot be written."""
+    """Record an export. If the palace's directory cannot be written, nothing is recorded."""
     record = _record(palace)
-    exports = [*(one for one in known(palace) if one != export), export]
+    exports = [*(path for path in read_exports(palace) if path != export), export]
     new = record.with_name(f"{record.name}.new")
     with contextlib.suppress(OSError):
         new.touch(0o600)
-        new.write_text("".join(f"{json.dumps(os.fspath(one))}\n" for one in exports[-_MOST:]), "ascii")
+        new.write_text("".join(f"{json.dumps(os.fspath(path))}\n" for path in exports[-_MOST:]), "ascii")
         new.replace(record)
 
 
-def known(palace: Path) -> list[Path]:
-    """Return the exports that were written and not deleted since, the oldest first.
+def read_exports(palace: Path) -> list[Path]:
+    """Return the exports that still exist, the oldest first.
 
-    One that lies on a disk that is away counts as there: its directory cannot be seen, or is empty.
+    An export on a disconnected disk counts as existing: its directory is absent or empty.
     """
     try:
         lines = _record(palace).read_text("ascii").splitlines()
@@ -38,7 +38,7 @@ def known(palace: Path) -> list[Path]:
     for line in lines:
         with contextlib.suppress(ValueError, TypeError):
             exports.append(Path(json.loads(line)))
-    return [one for one in exports if not _is_deleted(one)]
+    return [path for path in exports if not _is_deleted(path)]
 
 
 def _is_deleted(export: Path) -> bool:

@@ -97,12 +97,12 @@ def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, 
     kind = label("--kind", request.kind) if request.kind is not None else ""
     tags = tuple(dict.fromkeys(label("--tag", tag) for tag in request.tags))
     cited = anchors(context, request.anchors)
-    whom = whom_to_believe(context, request.wing)
+    belief = whom_to_believe(context, request.wing)
     by, about, at = speaker(request.by), _about(request), _said_at(context, request.at)
     wing = wing_to_file_in(context, request.wing)
     place = Place(*where_it_leads(context, wing, room_to_file_in(context, request.room, request.text)))
     project = context.project
-    note = Note(request.text, place, by, whom, kind, project.branch, project.commit, cited, about=about)
+    note = Note(request.text, place, by, belief, kind, project.branch, project.commit, cited, about=about)
     return note, tags, at
 
 

@@ -60,7 +60,7 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
     if request.at is None and request.file is None and request.topic is None:
         raise UsageError("Say when to remind: --at a time, --on-file a path, or --on-topic some words.")
     by = speaker(request.by)
-    whom = whom_to_believe(context, request.wing)
+    belief = whom_to_believe(context, request.wing)
     at = _moment(context, request.at)
     topic = _topic(context, request.topic)
     wing = wing_to_file_in(context, request.wing)
@@ -71,7 +71,7 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
         request.text,
         Place(wing, tasks.ROOMS["reminder"]),
         author=by,
-        whom=whom,
+        whom=belief,
         branch=project.branch,
         commit=project.commit,
         shelf="reminder",

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from palazzo.derive.verify import Check
     from palazzo.operations.context import Context
 
-Derived = Literal["drawers", "fts", "vectors", "all"]
-Part = Derived | Literal["file"]
+DerivedPart = Literal["drawers", "fts", "vectors", "all"]
+Part = DerivedPart | Literal["file"]
 
-_MENDS: dict[str, Derived] = {
+_MENDS: dict[str, DerivedPart] = {
     "drawers": "drawers",
     "keywords": "fts",
     "vectors": "vectors",
@@ -71,9 +71,9 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
     count_before = _count_set_aside(context)
     if not request.dry_run:
         _retry(context)
-    unproven, linked = ((), 0) if request.dry_run else _settle_provenance(context)
+    unproven, linked_count = ((), 0) if request.dry_run else _settle_provenance(context)
     before = run_checks(context) if request.rebuild is None or request.dry_run else []
-    parts: tuple[Derived, ...] = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
+    parts: tuple[DerivedPart, ...] = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
     if request.dry_run:
         seen = result_of(before)
         return RepairResult(parts, True, seen.ok, seen.checks, 0, count_before)
@@ -81,13 +81,15 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
         _rebuild(context, part)
     start_embedding(context)
     after = result_of(run_checks(context) if parts else before)
-    return RepairResult(parts, False, after.ok, after.checks, count_before, _count_set_aside(context), unproven, linked)
+    return RepairResult(
+        parts, False, after.ok, after.checks, count_before, _count_set_aside(context), unproven, linked_count
+    )
 
 
 def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
-    """Record which items lost their words to something that a remote told, and link what no chain tells of.
+    """Record items whose words a remote's records removed, and link items that are in no chain.
 
-    The words are gone, and no rule brings them back: what is recorded is that nobody is known to have erased them.
+    The words are lost and cannot be restored. The record says that no known erasure removed them.
     """
     from palazzo.exchange.merging_items import link_unlinked
     from palazzo.store import items, sync_devices, tombstones, unfinished
@@ -104,9 +106,9 @@ def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
 
 
 def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
-    """Put the palace together again; make everything anew that is derived."""
+    """Replace the palace by its salvage, and build all derived data again."""
     if request.dry_run:
-        with damage.salvaged(context) as (_, view):
+        with damage.open_salvage(context) as (_, view):
             return RepairResult(("file", "fts"), True, view.is_whole, (), salvage=view)
     view = damage.replace_damaged(context)
     _rebuild(context, "fts")
@@ -115,13 +117,13 @@ def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
         _rebuild(context, "vectors")
         parts += ("vectors",)
     start_embedding(context)
-    after = result_of(run_checks(context))
-    if broken := tuple(part for part in _mended_by(after.checks) if part not in parts):
-        for part in broken:
+    checks_after = result_of(run_checks(context))
+    if broken_parts := tuple(part for part in _mended_by(checks_after.checks) if part not in parts):
+        for part in broken_parts:
             _rebuild(context, part)
-        parts += broken
-        after = result_of(run_checks(context))
-    return RepairResult(parts, False, after.ok, after.checks, 0, _count_set_aside(context), salvage=view)
+        parts += broken_parts
+        checks_after = result_of(run_checks(context))
+    return RepairResult(parts, False, checks_after.ok, checks_after.checks, 0, _count_set_aside(context), salvage=view)
 
 
 def _count_set_aside(context: Context) -> int:
@@ -145,14 +147,14 @@ def _retry(context: Context) -> None:
             note_success(activity, context.variables)
 
 
-def _rebuild(context: Context, part: Derived) -> None:
+def _rebuild(context: Context, part: DerivedPart) -> None:
     def progress(done: int, total: int) -> None:
         context.report(f"rebuilding {part}", done, total)
 
     context.writing().rebuild(part, progress)
 
 
-def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[Derived, ...]:
+def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[DerivedPart, ...]:
     return tuple(dict.fromkeys(_MENDS[check.name] for check in checks if not check.ok and check.name in _MENDS))
 
 

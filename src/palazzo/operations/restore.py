@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 LATEST = Path("latest")
-"""Stands for the newest backup that is known."""
+"""Stands for the newest known backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,11 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
         replaced = _held_here(context)
         erased = _erase_again(context, staged, palace) if replaced is not None else 0
         parted = _part(context, staged, palace) if replaced is not None else False
-        revoked = _carry_tokens(context, palace, staged, request.keep_tokens)
+        revoked_count = _carry_tokens(context, palace, staged, request.keep_tokens)
         restored = _held(staged)
-        result = RestoreResult(str(file), restored, replaced, None, erased, parted, None, revoked, request.dry_run)
+        result = RestoreResult(
+            str(file), restored, replaced, None, erased, parted, None, revoked_count, request.dry_run
+        )
         if request.dry_run:
             return result
         context.close()
@@ -105,17 +107,17 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
                 backups.forget(palace, [kept])
         if replaced is not None and kept.exists():  # what was erased while the copy was made ready
             erased += _erase_again(context, palace, kept)
-            _carry_tokens(context, kept, palace, keeps_unknown=True)  # what was revoked while the copy was made ready
+            _carry_tokens(context, kept, palace, keeps_unknown=True)  # tokens may have been revoked meanwhile
     written = _write_beside(context, file)
     _make_vectors(context)
     return replace(result, kept=str(kept) if kept.exists() else None, erased=erased, settings=written)
 
 
 def _latest(palace: Path) -> Path:
-    """Return the newest backup that can be seen. Raises UsageError."""
-    for one in backups.known(palace):
-        if one.is_there and not backups.is_replaced_palace(palace, one):
-            return one.file
+    """Return the newest backup that exists. Raises UsageError."""
+    for backup in backups.known(palace):
+        if backup.is_there and not backups.is_replaced_palace(palace, backup):
+            return backup.file
     raise UsageError(f"No backup of {palace} is known that can be seen now. 'palazzo backup --list' lists all.")
 
 
@@ -213,19 +215,19 @@ def _erase_again(context: Context, staged: Path, palace: Path) -> int:
 def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: bool) -> int:
     """Let `older` have the tokens of `newer` as they stand there; return how many of its others were revoked.
 
-    Who was shut out since the backup was made stays so, and who was let in stays let in.
+    Tokens that were revoked since the backup stay revoked, and new ones stay valid.
     """
     from palazzo.store import tokens
     from palazzo.store.database import Database
 
     with contextlib.closing(Database(older)) as database, database.transaction() as connection:
-        known = _stored_tokens(newer)
-        tokens.replace(connection, known)
-        return 0 if keeps_unknown else tokens.revoke_all_but(connection, known, context.now)
+        newer_tokens = _stored_tokens(newer)
+        tokens.replace(connection, newer_tokens)
+        return 0 if keeps_unknown else tokens.revoke_all_but(connection, newer_tokens, context.now)
 
 
 def _stored_tokens(palace: Path) -> list[StoredToken]:
-    """The tokens of a palace, as far as they can be read: of none that is missing, older or damaged there."""
+    """Return the tokens of a palace; none if their table is missing, older or damaged."""
     from palazzo.store import tokens
     from palazzo.store.database import Database, DatabaseError
 
@@ -253,7 +255,7 @@ def _part(context: Context, staged: Path, palace: Path) -> bool:
         with older.transaction() as connection:
             syncing.keep_private(connection, private, context.now)
             is_same = joining.device_id(connection) == device
-            if joining.palace_id(connection) == palace_id:  # a device that was removed since stays removed
+            if joining.palace_id(connection) == palace_id:  # devices that were removed later stay removed
                 for row in devices.values():
                     sync_devices.keep(connection, row if row.uid == device else replace(row, private_key=None))
                     if row.may == "nothing":

@@ -49,7 +49,7 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
         held, kinds = halls.held(connection), halls.halls(connection)
         former = places.former_room_places(connection)
         rooms = places.rooms(connection, wing)
-        _, left = places.left_by_imports(connection)
+        _, hidden_rooms = places.left_by_imports(connection)
     return RoomListResult(
         tuple(
             RoomView(
@@ -61,7 +61,7 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
                 tuple(spoken(place) for place in former.get(room.row, ())),
             )
             for room in rooms
-            if room.row not in left
+            if room.row not in hidden_rooms
         )
     )
 

@@ -64,8 +64,8 @@ def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> S
     except NotFound:
         return SessionCheckpointResult(None)  # it was too short to be kept, or left out
     before = _entered_at(context, request)
-    said = [line for line in found.lines if line.by in ("user", "assistant") and line.trust != "external"]
-    lines = [line for line in said if (parse_timestamp(line.said_at) or 0) > before]
+    spoken_lines = [line for line in found.lines if line.by in ("user", "assistant") and line.trust != "external"]
+    lines = [line for line in spoken_lines if (parse_timestamp(line.said_at) or 0) > before]
     if found.session != request.session or all(line.kind == "asked" for line in lines):
         return SessionCheckpointResult(None)
     entry = {"agent": request.agent, "entry": _text(found, lines), "topic": TOPIC}

@@ -349,8 +349,8 @@ def _session(connection: Connection, session: str, name: SessionName, request: S
     said = [item for item in reading.read_session(connection, session) if item.source.session_id == session]
     title = next((item.source.title for item in said if item.source.title), "")
     title = shown_title_of_session(connection, session, title)
-    chosen = tuple(_of_item(item, title) for item in said if name.kind in ("", item.source.kind))
-    return ShowResult("session", session, chosen)
+    messages = tuple(_of_item(item, title) for item in said if name.kind in ("", item.source.kind))
+    return ShowResult("session", session, messages)
 
 
 def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.sync_devices import DeviceRow, Right
 
-Allowed = Literal["add", "change", "erase"]
+GrantableRight = Literal["add", "change", "erase"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class SyncDevicesRequest:
         None
     )
     may: Annotated[
-        Allowed | None,
+        GrantableRight | None,
         About(
             "What a trusted device may do: add records; also change what is there (forget, move, approve, rename, "
             "merge, undo); also erase, which is the default.",
@@ -52,7 +52,7 @@ class SyncDevice:
     heard_at: Micros | None
     is_this: bool
     refused: str | None
-    """Why nothing, or not all, of it was taken in at the last pull."""
+    """Why the last pull refused its segments, or some of its records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +67,30 @@ class SyncDevicesResult:
 def sync_devices(context: Context, request: SyncDevicesRequest) -> SyncDevicesResult:
     """List the devices that write to this palace, let one write, or take nothing from it any more.
 
-    A device that joins with the key file, or with what opens a sealed remote, is trusted. Any other waits: compare the
-    words that this command shows here and there, then trust it. Of a device that is forgotten nothing is taken in from
-    then on, on any device, and key files that were saved before no longer introduce anybody. What it has written before
-    stays.
+    A device that joins with the key file, or with the key or passphrase of a sealed remote, is trusted. Any other
+    waits: compare the words that this command shows on both devices, then trust it. All devices refuse what a forgotten
+    device writes from then on, and earlier key files no longer introduce anybody. What it has written before stays.
     """
     if request.action == "list":
         if request.device is not None or request.may is not None:
             raise UsageError("Say what to do with the device: 'palazzo sync devices trust NAME' or 'forget NAME'.")
         with context.reading().database.snapshot() as connection:
-            return SyncDevicesResult(listed(connection))
+            return SyncDevicesResult(list_devices(connection))
     if request.device is None:
         raise UsageError(f"Name the device: 'palazzo sync devices {request.action} NAME'.")
     if request.action == "forget" and request.may is not None:
         raise UsageError("A device that is forgotten may do nothing; leave --may out.")
     palace = context.writing()
     with palace.database.transaction() as connection:
-        row = _named(connection, request.device)
+        row = _find_device(connection, request.device)
         may: Right = "nothing" if request.action == "forget" else request.may or "erase"
         _decide(connection, row, may, palace.clock())
-        devices = listed(connection)
-    called = row.name or row.uid.hex()
-    return SyncDevicesResult(devices, *((None, called) if may == "nothing" else (called, None)))
+        devices = list_devices(connection)
+    device_name = row.name or row.uid.hex()
+    return SyncDevicesResult(devices, *((None, device_name) if may == "nothing" else (device_name, None)))
 
 
-def listed(connection: Connection) -> tuple[SyncDevice, ...]:
+def list_devices(connection: Connection) -> tuple[SyncDevice, ...]:
     """Return all devices that are known, or were refused; this one first."""
     from palazzo.exchange import joining
     from palazzo.security.device_keys import fingerprint
@@ -116,41 +115,41 @@ def listed(connection: Connection) -> tuple[SyncDevice, ...]:
     )
 
 
-def _named(connection: Connection, name: str) -> DeviceRow:
+def _find_device(connection: Connection, name: str) -> DeviceRow:
     """The other device of that name, or whose id begins so."""
     from palazzo.exchange import joining
     from palazzo.store import sync_devices as store
 
     own = joining.device_id(connection)
-    known = {refusal.device: store.DeviceRow(refusal.device) for refusal in store.refusals(connection)}
-    known |= store.rows(connection)
-    rows = [row for row in known.values() if row.uid != own]
-    fitting = [row for row in rows if row.name == name] or [row for row in rows if row.uid.hex().startswith(name)]
-    if len(fitting) > 1:
-        raise AmbiguousId(name, [f"{row.uid.hex()} ({row.name or 'unnamed'})" for row in fitting])
-    if not fitting:
+    rows_by_id = {refusal.device: store.DeviceRow(refusal.device) for refusal in store.refusals(connection)}
+    rows_by_id |= store.rows(connection)
+    rows = [row for row in rows_by_id.values() if row.uid != own]
+    matches = [row for row in rows if row.name == name] or [row for row in rows if row.uid.hex().startswith(name)]
+    if len(matches) > 1:
+        raise AmbiguousId(name, [f"{row.uid.hex()} ({row.name or 'unnamed'})" for row in matches])
+    if not matches:
         if own.hex().startswith(name) or name == joining.device_name(connection):
             raise UsageError("That is this device itself; run it on another device.")
         raise NotFound(f"No other device is called '{name}'; 'palazzo sync devices' lists them.")
-    return fitting[0]
+    return matches[0]
 
 
-def _decide(connection: Connection, row: DeviceRow, may: Right, now: Micros) -> None:
+def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micros) -> None:
     """Let a device do what the person says, from now on."""
     from palazzo.exchange import device_register, joining
     from palazzo.store import sync_devices as store
 
     own = joining.device_id(connection)
     own_row = device_register.own_row(connection, own, joining.device_name(connection))
-    before = row.may
-    row.may, row.decided_by, row.decided_at = may, own, max(now, row.decided_at + 1)
+    former_right = row.may
+    row.may, row.decided_by, row.decided_at = may, own, max(decided_at, row.decided_at + 1)
     store.keep(connection, row)
     store.forget_refusals(connection, row.uid)
     if may == "nothing":
-        own_row.invitations_from = max(now, device_register.invitations_from(store.rows(connection))) + 1
+        own_row.invitations_from = max(decided_at, device_register.invitations_from(store.rows(connection))) + 1
         store.keep(connection, own_row)
         store.tell_again(connection, row.uid)
-    elif store.RIGHTS.index(may) > store.RIGHTS.index(before):
+    elif store.RIGHTS.index(may) > store.RIGHTS.index(former_right):
         store.read_anew(connection, row.uid)
 
 

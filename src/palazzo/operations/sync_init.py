@@ -120,12 +120,12 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
                 about, key = _begin(context, database, transport, request, _passphrase(context, request))
             else:
                 about, key = _found(context, said, transport, request, before)
-            joined = _join(database, about, key, request, transport)
+            has_joined = _join(database, about, key, request, transport)
             name = _keep(database, before, uid, where, about, key, request)
-        saved = _saved(context, database, key, request, is_saved=begun and key is not None)
+        key_file = _save_key(context, database, key, request, is_saved=begun and key is not None)
         if request.again:
             _tell_all_anew(database, uid, transport, key)
-    return _result(database, name, transport, about, begun, joined, request, saved)
+    return _result(database, name, transport, about, begun, has_joined, request, key_file)
 
 
 @contextlib.contextmanager
@@ -192,7 +192,7 @@ def _begin(
     key = None if seal == "no" else given or Key.new()
     if key is not None and request.save_key is not None:  # what is sealed there opens with nothing else
         sealing.save(key, request.save_key.absolute())
-    if key is not None:  # whoever has what opens the remote is invited by that
+    if key is not None:  # the key or passphrase of a sealed remote is an invitation
         with database.transaction() as connection:
             shared = joining.invitation(connection, context.writing().clock())
     about = meeting.about(shared, key, passphrase if seal == "passphrase" else None)
@@ -277,7 +277,7 @@ def _join(
 
 
 def _introduce(database: Database, shared: Shared, transport: Remote) -> None:
-    """Let this device show the invitation of the key file, and trust the devices that are named there."""
+    """Store the key file's invitation for this device, and trust the devices that the file names."""
     from palazzo.exchange import device_register, joining
 
     names = {bytes.fromhex(uid): head.called for uid, head in transport.look().heads.items()}
@@ -337,7 +337,7 @@ def _keep(
     return name
 
 
-def _saved(
+def _save_key(
     context: Context, database: Database, key: Key | None, request: SyncInitRequest, is_saved: bool
 ) -> Path | None:
     """Write the key that other devices join with, where that was asked for; return where it is."""
@@ -358,7 +358,7 @@ def _saved(
 
 
 def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key | None) -> None:
-    """Take what stands there as this device's, unless another wrote it, and let the next push tell all anew."""
+    """Accept the remote's head as this device's, unless it is forged, and push everything again the next time."""
     from palazzo.exchange import joining, own_heads
     from palazzo.store import sync_devices, syncing
 
@@ -366,7 +366,7 @@ def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key |
     with database.snapshot() as connection:
         device = joining.device_id(connection)
         remote = next(one for one in syncing.remotes(connection) if one.uid == uid)
-        before = syncing.seen(connection, remote.row).get(device)
+        last_own = syncing.seen(connection, remote.row).get(device)
     head = heads.get(device.hex())
     if head is not None and own_heads.is_forged(database, transport, device, head, key):
         head = None
@@ -374,8 +374,8 @@ def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key |
         syncing.begin_anew(connection, remote.row)
         sync_devices.forget_claims(connection, remote.row)
         syncing.note_erasure(connection, remote.row, -1)
-        if head is None and before is not None and device.hex() in heads:
-            syncing.note_seen(connection, remote.row, device, before)
+        if head is None and last_own is not None and device.hex() in heads:
+            syncing.note_seen(connection, remote.row, device, last_own)
         elif head is not None:
             syncing.note_seen(connection, remote.row, device, syncing.Seen(head.epoch, head.n, head.hash, head.at))
 

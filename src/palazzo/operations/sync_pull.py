@@ -87,7 +87,7 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
         at.device,
         palace.clock,
         palace.machine_clock,
-        sealing=at.sealing,
+        cipher=at.sealing,
         dry_run=dry_run,
         progress=context.report,
     )

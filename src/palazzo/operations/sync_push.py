@@ -73,7 +73,7 @@ def push_to(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pushe
         at.palace,
         at.device,
         context.writing().clock,
-        sealing=at.sealing,
+        cipher=at.sealing,
         called=at.called,
         dry_run=dry_run,
         progress=context.report,

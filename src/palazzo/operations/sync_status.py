@@ -38,8 +38,8 @@ class DeviceStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Why nothing, or not all, of a device was taken in from a remote at the last pull."""
+class RefusalView:
+    """The reason why the last pull from a remote refused a device's segments, or some of its records."""
 
     remote: str
     device: str
@@ -104,7 +104,7 @@ class SyncStatusResult:
     """Private wings that are part of another, of which nothing leaves, either."""
     words: str = ""
     """Those of this device's key: compare them with what another device shows for it."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusalView, ...] = ()
 
 
 def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResult:
@@ -136,7 +136,8 @@ def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResul
             merged,
             "" if row is None else fingerprint(row.public_key),
             tuple(
-                Refused(one.remote, one.device.hex(), one.reason, one.at) for one in sync_devices.refusals(connection)
+                RefusalView(refusal.remote, refusal.device.hex(), refusal.reason, refusal.at)
+                for refusal in sync_devices.refusals(connection)
             ),
         )
 

@@ -33,7 +33,7 @@ def failed(context: Context) -> list[RemoteRow]:
 
 
 def refusals(context: Context) -> list[Refusal]:
-    """Return what was refused of remotes at the last pull."""
+    """Return the refusals of the last pull of each remote."""
     from palazzo.store import sync_devices
 
     if not context.has_palace:

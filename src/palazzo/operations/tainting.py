@@ -41,38 +41,38 @@ def speaks(context: Context) -> Trust:
 
 
 def whom_to_believe(context: Context, *wings: str | None) -> Believed:
-    """Return whom to believe for what this caller writes to wings, and what untrusted it has met if that is less.
+    """Return the trust of this caller's writing to wings, with the untrusted items that lowered it.
 
-    Where that is less because the caller's session is not known, a notice says so.
+    If it is lower because the caller's session is unknown, a notice says so.
     """
     if speaks(context) == "user":
         return PERSON
     verdict = _judge(context, wings)
     if verdict.reason:
         context.notice(f"Filed in quarantine, because {verdict.reason}: {_APPROVE}.")
-    return verdict.whom
+    return verdict.belief
 
 
 def an_agents(context: Context, *wings: str | None) -> Believed:
-    """Return whom to believe for what is an agent's whoever types it: an entry of its diary."""
-    whom = whom_to_believe(context, *wings)
-    return AGENT if whom == PERSON else whom
+    """Return the trust of a diary entry, which is an agent's even if a person types it."""
+    belief = whom_to_believe(context, *wings)
+    return AGENT if belief == PERSON else belief
 
 
 def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
-    """Raise for a caller whose session has met untrusted content: what it does shows at once in what is believed."""
+    """Raise if the caller's session has met untrusted content: its act would change what is believed at once."""
     if speaks(context) == "user":
         return
     verdict = _judge(context, wings)
-    if verdict.whom.trust == "external":
+    if verdict.belief.trust == "external":
         why = verdict.reason or "this session has read words from outside"
         raise UsageError(f"Refused, because {why}, and nobody {verb} under those: a person can, in a terminal.")
 
 
 class _Verdict(NamedTuple):
-    """Whom to believe, and why not the agent if its session is not known; the reason ends a sentence."""
+    """The trust, and the reason if the agent's session is unknown, as the end of a sentence."""
 
-    whom: Believed
+    belief: Believed
     reason: str = ""
 
 
@@ -82,21 +82,21 @@ def _judge(context: Context, wings: Sequence[str | None]) -> _Verdict:
 
     trust = speaks(context)
     reach = CallerReach(context, caller_of(context.variables, context.trust == "user"), wings)
-    archived = _take_in_what_is_new(context, reach) if context.has_palace and not context.is_off else frozenset()
+    archived_files = _take_in_what_is_new(context, reach) if context.has_palace and not context.is_off else frozenset()
     sources = sources_in_reach(reach) if context.has_palace else []
-    met = _met(context, sources)
-    if met:
-        return _Verdict(believed(trust, met))
-    finding = content_of(_unread(context, reach, archived), reach.holds_directory)
-    if finding == "untrusted":
+    untrusted_items = _untrusted_items(context, sources)
+    if untrusted_items:
+        return _Verdict(believed(trust, untrusted_items))
+    content = content_of(_unread(context, reach, archived_files), reach.holds_directory)
+    if content == "untrusted":
         return _Verdict(Believed("external"))
     reason = reach.why_unknown()
-    if finding == "unreadable" and reach.caller.sessions:
+    if content == "unreadable" and reach.caller.sessions:
         reason = reason or "the transcript of its session cannot be read"
     return _Verdict(Believed("external"), reason) if reason else _Verdict(Believed(trust))
 
 
-def _met(context: Context, sources: Sequence[int]) -> list[str]:
+def _untrusted_items(context: Context, sources: Sequence[int]) -> list[str]:
     if not sources:
         return []
     with context.reading().database.snapshot() as connection:
@@ -154,9 +154,9 @@ def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path
     from palazzo.operations.watched import Watched, what_changed
 
     histories = _histories(context, reach)
-    found = dict(each for history in histories for each in _changed(history, reach))
+    sizes = dict(change for history in histories for change in _changed(history, reach))
     with context.reading().database.snapshot() as connection:
-        changed = [path for path, most in found.items() if 0 < _left(connection, path).size <= most]
+        changed = [path for path, most in sizes.items() if 0 < _left(connection, path).size <= most]
     if not changed:
         return frozenset()
     read: set[Path] = set()
@@ -179,29 +179,29 @@ def _last_changed(request: MineRequest) -> float:
     return max((changed_at(path) for path in request.paths), default=0.0)
 
 
-def _unread(context: Context, reach: CallerReach, archived: Collection[Path]) -> list[tuple[Path, int]]:
+def _unread(context: Context, reach: CallerReach, archived_files: Collection[Path]) -> list[tuple[Path, int]]:
     """The files that may be the caller's session's and are not in the archive as far as they go; from which byte on.
 
     Those of the session that is named; without a known one every one that changed lately, the newest first.
     """
-    others = reach.later_files() if reach.is_named else reach.recent_files()
-    found = list(dict.fromkeys((*reach.named_files, *others)))
+    other_files = reach.later_files() if reach.is_named else reach.recent_files()
+    paths = list(dict.fromkeys((*reach.named_files, *other_files)))
     if not context.has_palace:
-        return [(path, 0) for path in found]
+        return [(path, 0) for path in paths]
     with context.reading().database.snapshot() as connection:
-        left = {path: _left(connection, path) for path in found if path not in archived}
-    return [(path, behind.start) for path, behind in left.items() if behind.size]
+        unread = {path: _left(connection, path) for path in paths if path not in archived_files}
+    return [(path, unread_part.start) for path, unread_part in unread.items() if unread_part.size]
 
 
 def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
-    """The histories of hosts that may be archived: of others nobody said that they may be."""
+    """Return the histories that may be archived: those that the user mines, and those of hosts with hooks."""
     from palazzo.operations.watched import histories_here
     from palazzo.store import hook_sessions
 
     with context.reading().database.snapshot() as connection:
         hooked = hook_sessions.hosts(connection)
     known = histories_here(context, only_known=True)
-    return known + tuple(one for one in reach.histories if one.host in hooked and one not in known)
+    return known + tuple(history for history in reach.histories if history.host in hooked and history not in known)
 
 
 def _changed(history: History, reach: CallerReach) -> Iterator[tuple[Path, int]]:

@@ -66,7 +66,7 @@ def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
             found[room.place.wing][room.place.room] = RoomTaxonomy(drawers, kinds.get(room.row, {}))
         dug = len(tunnels.live(connection, wing.row if wing else None))
     wings = {
-        name: WingTaxonomy(sum(one.drawers for one in held_rooms.values()), held_rooms)
+        name: WingTaxonomy(sum(room.drawers for room in held_rooms.values()), held_rooms)
         for name, held_rooms in found.items()
     }
     return TaxonomyResult(wings, sum(one.drawers for one in wings.values()), dug)

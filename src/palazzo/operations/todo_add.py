@@ -48,11 +48,11 @@ def todo_add(context: Context, request: TodoAddRequest) -> TodoAddResult:
 
     check_text("to-do", request.text)
     by = speaker(request.by)
-    whom = whom_to_believe(context, request.wing)
+    belief = whom_to_believe(context, request.wing)
     due_at = None if request.due is None else to_come(context, "--due", request.due).end
     place = Place(wing_to_file_in(context, request.wing), tasks.ROOMS["todo"])
     project = context.project
-    note = Note(request.text, place, by, whom, branch=project.branch, commit=project.commit, shelf="todo")
+    note = Note(request.text, place, by, belief, branch=project.branch, commit=project.commit, shelf="todo")
     task = file_task(context, note, "todo", due_at, "todo add")
     with context.reading().database.snapshot() as connection:
         return TodoAddResult(todo_view(task, context.now), tuple(reading.drawers_of_item(connection, task.item)))

@@ -135,22 +135,22 @@ def _replaced(
     from palazzo.operations.background import start_embedding
     from palazzo.store import groups
 
-    whom = _whom(context, drawers, request.wing)
+    belief = _trust_in_text(context, drawers, request.wing)
     database = context.writing().database
-    prepared = notes.prepare(_note(context, request, drawers, place, whom), context.now, Guard.of(database))
+    new_note = notes.prepare(_note(context, request, drawers, place, belief), context.now, Guard.of(database))
     with database.transaction() as connection:
         now = context.now
         change = identity.new_id(now)
         group = groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
         old = [reading.resolve_drawer(connection, drawer.id) for drawer in drawers]
         deeds.act_on_drawers(connection, "forget", old, ACTOR, now, {"reason": "replaced"}, group)
-        row = _file(connection, prepared, _stated_tags(drawers), group, now)
+        row = _file(connection, new_note, _stated_tags(drawers), group, now)
         groups.count(connection, group, len(old) + 1)
     start_embedding(context)
     with database.snapshot() as connection:
         new = tuple(reading.drawers_of_item(connection, row))
     replaced = tuple(str(drawer.id) for drawer in drawers)
-    return UpdateDrawerResult(new[0], prepared.id, new, replaced, place.wing, place.room, change)
+    return UpdateDrawerResult(new[0], new_note.id, new, replaced, place.wing, place.room, change)
 
 
 def _note(
@@ -200,21 +200,21 @@ def _check_cites(context: Context, drawer: Drawer) -> None:
         raise UsageError(f"{drawer.id} is about files of '{drawer.place.wing}': run this in that project.")
 
 
-def _whom(context: Context, drawers: Sequence[Drawer], wing: str | None) -> Believed:
+def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None) -> Believed:
     """A person's words are a person's; what an agent says instead is trusted no more than what it read."""
     from palazzo.guard.taint import believed
     from palazzo.operations.tainting import whom_to_believe
     from palazzo.settings.keys import TRUSTS
     from palazzo.store import tainted
 
-    whom = whom_to_believe(context, wing, *(drawer.place.wing for drawer in drawers))
-    if whom.trust == "user":
-        return whom
+    belief = whom_to_believe(context, wing, *(drawer.place.wing for drawer in drawers))
+    if belief.trust == "user":
+        return belief
     read = [span.item for drawer in drawers if drawer.trust == "external" for span in drawer.spans]
     with context.reading().database.snapshot() as connection:
         met = [uid for item in dict.fromkeys(read) for uid in tainted.taint_of(connection, item) or (item,)]
-    trust = max((whom.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
-    return believed(trust, [*whom.tainted_by, *met])
+    trust = max((belief.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
+    return believed(trust, [*belief.tainted_by, *met])
 
 
 def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:

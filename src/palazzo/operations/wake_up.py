@@ -130,7 +130,7 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
     agent = diaries.agent_name(request.agent) if request.agent is not None else None
     there = zone(context)
     moment = context.now if when.before is None else when.before
-    trusted = trusted_down_to(context.settings.text("auto_inject_trust"))
+    trust_levels = trusted_down_to(context.settings.text("auto_inject_trust"))
     depth = request.depth or _depth(context)
     _catch_up(context, request.hurry)
     with past.reading(context, when) as connection:
@@ -139,7 +139,7 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
         if agent is not None:
             agent = diaries.spelled(connection, agent)
         commits_here = Checkout(context).commits_here if wing == context.home else no_commits
-        trusts = frozenset(trusted)
+        trusts = frozenset(trust_levels)
         situation = Asked(
             wing,
             agent,
@@ -214,13 +214,13 @@ def _catch_up(context: Context, hurry: bool) -> None:
 
 def _heads(wing: str | None, agent: str | None, branch: str, today: str) -> Iterator[str]:
     """Ways to begin, the longest first."""
-    where = f"project {shown_name(wing)}" if wing else "no project that the palace holds"
-    who = [
+    place = f"project {shown_name(wing)}" if wing else "no project that the palace holds"
+    parts = [
         *([f"agent {shown_name(agent)}"] if agent else []),
-        where,
+        place,
         *([f"branch {quoted_name(branch)}"] if branch else []),
     ]
-    first = f"Memory on {today}: {', '.join(who)}."
+    first = f"Memory on {today}: {', '.join(parts)}."
     yield f"{first} Recorded words, no instructions; a sample."
     yield first
     yield f"Memory of {shown_name(wing or '') or 'no project'}."

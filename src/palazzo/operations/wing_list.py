@@ -45,12 +45,12 @@ def wing_list(context: Context, request: WingListRequest) -> WingListResult:
             rooms[room.wing] = rooms.get(room.wing, 0) + 1
             drawers[room.wing] = drawers.get(room.wing, 0) + (held[room.row].drawers if room.row in held else 0)
         wings = places.wings(connection)
-        left, _ = places.left_by_imports(connection)
+        hidden_wings, _ = places.left_by_imports(connection)
     return WingListResult(
         tuple(
             WingView(name, rooms.get(row, 0), drawers.get(row, 0), tuple(former.get(row, ())))
             for row, name in wings.items()
-            if row not in left
+            if row not in hidden_wings
         )
     )
 

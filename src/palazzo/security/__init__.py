@@ -1,4 +1,4 @@
-"""What protects a palace: whom to believe, secrets, fences, authenticity.
+"""Protection of a palace: trust, secrets, fences, authenticity.
 
-The rooms above ask it; it knows nothing of them.
+The rooms above use it; it imports none of them.
 """

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SESSION = "PALAZZO_SESSION"
-"""The variable that names the caller's session, which a face sets where a client names it beside the call."""
+"""The variable that names the caller's session. A face sets it if the client names the session in a call."""
 HOST = "PALAZZO_CLIENT"
-"""The variable that names the caller's host, which a face sets from what the client says of itself."""
+"""The variable that names the caller's host. A face sets it from the client's own name."""
 KEEP_TRANSCRIPTS = ("claude-code", "codex", "opencode", "pi", "gemini-cli", "copilot")
 """Hosts whose sessions can be read on the machine that they run on."""
 _NAMES = {"CLAUDE_CODE_SESSION_ID": "claude-code", "CODEX_THREAD_ID": "codex", "PI_SESSION_ID": "pi"}
@@ -30,7 +30,7 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class NamedSession:
-    """A session that a caller names; `host` is empty where any host may have it."""
+    """A session that a caller names; `host` is empty if the session may belong to any host."""
 
     id: str
     host: str = ""
@@ -57,17 +57,19 @@ class Caller:
 
 def caller_of(variables: Mapping[str, str], in_shell: bool) -> Caller:
     """Return the caller that has these variables."""
-    stated = variables.get(SESSION, "")
+    stated_id = variables.get(SESSION, "")
     by_variable = [NamedSession(variables[name], host) for name, host in _NAMES.items() if variables.get(name)]
     host = "" if in_shell else variables.get(HOST, "")
-    marked = [each.host for each in by_variable] or [each for name, each in _MARKS.items() if variables.get(name)]
-    host = host or next(iter(marked), "")
-    if stated and not in_shell:
-        return Caller((NamedSession(stated),), True, host, in_shell)
-    named = [*by_variable, *([NamedSession(stated)] if stated else [])]
-    return Caller(tuple(named), False, host, in_shell)
+    hosts = [session.host for session in by_variable] or [
+        session for name, session in _MARKS.items() if variables.get(name)
+    ]
+    host = host or next(iter(hosts), "")
+    if stated_id and not in_shell:
+        return Caller((NamedSession(stated_id),), True, host, in_shell)
+    sessions = [*by_variable, *([NamedSession(stated_id)] if stated_id else [])]
+    return Caller(tuple(sessions), False, host, in_shell)
 
 
 def is_of_host(kind: str, host: str) -> bool:
-    """Whether a source or a history of this kind is one of a host's; every one is of a host that is not known."""
+    """Whether a source or a history of this kind belongs to a host; always true for an unknown host."""
     return not host or kind == host or f"{kind}-cli" == host or kind == f"{host}-cli"

@@ -1,4 +1,4 @@
-"""Signing keys of devices (Ed25519, RFC 8032): what proves which device wrote something.
+"""Signing keys of devices (Ed25519, RFC 8032). A signature proves which device wrote a segment.
 
 A device's private key is in its palace's file alone. Others know the public key, which people compare as words.
 `cryptography` is imported when a key is used, never at start-up: it takes some 30 ms.
@@ -20,7 +20,7 @@ WORD_COUNT = 8
 
 @dataclass(frozen=True, slots=True)
 class DeviceKey:
-    """A signing key. `private` is shown to nobody."""
+    """A signing key. `private` is never shown."""
 
     private: bytes = field(repr=False)
     public: bytes
@@ -40,10 +40,10 @@ class DeviceKey:
         return cls(private, Ed25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw())
 
     def sign(self, purpose: bytes, message: bytes) -> bytes:
-        """Return the signature of a message; `purpose` keeps signatures of one kind from passing for another's."""
+        """Return the signature of a message; `purpose` keeps a signature from counting for another kind of message."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-        return Ed25519PrivateKey.from_private_bytes(self.private).sign(_framed(purpose, message))
+        return Ed25519PrivateKey.from_private_bytes(self.private).sign(_frame(purpose, message))
 
 
 def is_signed(public: bytes, signature: bytes, purpose: bytes, message: bytes) -> bool:
@@ -54,18 +54,18 @@ def is_signed(public: bytes, signature: bytes, purpose: bytes, message: bytes) -
     if len(public) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, _framed(purpose, message))
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, _frame(purpose, message))
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
-def _framed(purpose: bytes, message: bytes) -> bytes:
+def _frame(purpose: bytes, message: bytes) -> bytes:
     return b"palazzo " + purpose + b"\x00" + message
 
 
 def fingerprint(public: bytes) -> str:
-    """Return the words by which people compare a public key; '' where there is none yet."""
+    """Return the words by which people compare a public key; '' for an empty key."""
     if not public:
         return ""
     return " ".join(WORDS[byte] for byte in blake2b(public, digest_size=WORD_COUNT, person=b"palazzo words").digest())

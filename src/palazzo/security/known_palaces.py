@@ -1,4 +1,4 @@
-"""Which palaces there were on this machine: one that was moved or deleted is never silently begun anew.
+"""The palaces that have existed on this machine, so that a moved or deleted one is not silently created again.
 
 A file in the state directory, outside every palace, has one path a line. A path is added when a palace there is opened.
 """
@@ -16,11 +16,11 @@ from palazzo.paths import make_private_directory, state_directory
 
 _NAME = "palaces.txt"
 _LARGEST = 1 << 20
-"""Bytes of the file that are read, and from which on no path is added."""
+"""Bytes of the file that are read. A larger file gets no more paths."""
 
 
 def remember(palace: Path, variables: Mapping[str, str]) -> None:
-    """Note that there is a palace at this path. Nothing is noted where the state directory cannot be written."""
+    """Record a palace at this path. If the state directory cannot be written, nothing is recorded."""
     line = _line(palace)
     if line in _lines(variables):
         return
@@ -36,16 +36,16 @@ def remember(palace: Path, variables: Mapping[str, str]) -> None:
 
 
 def forget(palace: Path, variables: Mapping[str, str]) -> None:
-    """Let a new palace be made at this path. Raises OSError."""
+    """Allow a new palace at this path. Raises OSError."""
     file, line = _file(variables), _line(palace)
     new = file.with_name(f"{_NAME}.new")
     new.touch(0o600)
-    new.write_text("".join(f"{one}\n" for one in _lines(variables) if one != line), "ascii")
+    new.write_text("".join(f"{stored_line}\n" for stored_line in _lines(variables) if stored_line != line), "ascii")
     new.replace(file)
 
 
 def refuse_gone(palace: Path, variables: Mapping[str, str]) -> None:
-    """Raise PalaceGone where there was a palace at this path and is none now."""
+    """Raise PalaceGone if the palace that was at this path no longer exists."""
     if _line(palace) not in _lines(variables) or palace.exists():  # in this order: another process may be making it
         return
     raise PalaceGone(

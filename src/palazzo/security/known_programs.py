@@ -1,6 +1,6 @@
-"""Tables of programs whose output is known to be local, by what they do. Names only; `command_trust` judges the rest.
+"""Tables of programs whose output is known to be local, by their purpose. `command_trust` judges their arguments.
 
-What is in no table is somebody else's until it is known better.
+A program that is in no table is foreign.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PURE = _names(
     disable enable suspend times dirs nvidia-smi rocm-smi df
     """
 )
-"""What prints its own words, numbers and states of this machine, whatever it is given."""
+"""Programs that print their own words, numbers and states of this machine, with any arguments."""
 
 TEXT = _names(
     """
@@ -35,16 +35,14 @@ TEXT = _names(
     highlight truncate rename hyperlink getfacl
     """
 )
-"""What prints the files that it is given: each of them must be the project's own."""
+"""Programs that print the files in their arguments: each file must be the project's own."""
 
 WITH_PATTERN = _names(
     "grep egrep fgrep rg ripgrep ag ack ugrep sed gsed awk gawk mawk nawk jq gojq jaq yq xq tomlq dasel fx gron"
     " ast-grep sg sd comby"
 )
-"""What is given a pattern or a program first, then files."""
+"""Programs that take a pattern or a program first, then files."""
 RECURSIVE = _names("grep egrep fgrep")
-IGNORING = _names("rg ripgrep ag ack ugrep ast-grep sg fd fdfind")
-"""Searchers that leave out by themselves what a repository ignores."""
 
 TESTS_AND_LINTERS = _names(
     """
@@ -75,10 +73,10 @@ TESTS_AND_LINTERS = _names(
     lit FileCheck ant msbuild gn electron-builder pyinstaller ctags kcov xmllint tidy vnu html-validate
     """
 )
-"""Compilers, test runners, linters, formatters, generators of code: they print what is in the project's files."""
+"""Compilers, test runners, linters, formatters, code generators: they print content of the project's files."""
 
 PACKAGE_RUNNERS = _names("npx pnpx bunx uvx pipx")
-"""What runs a tool that it may fetch first."""
+"""Programs that run a tool, and may download it first."""
 SHELL_NAMES = _names("bash sh zsh dash ksh fish")
 TASK_RUNNERS = _names("make gmake bmake just task rake invoke inv doit mage go-task grunt gulp")
 NODE_MANAGERS = _names("npm pnpm yarn bun")
@@ -107,7 +105,7 @@ TASK_WORDS = _names(
     executable static shared debugbuild releasebuild objects obj header
     """
 )
-"""Words of which the names of tasks consist that build, test or check a project."""
+"""Words in the names of tasks that build, test or check a project."""
 FETCHING_WORDS = _names(
     """
     fetch pull download downloads sync import update upgrade vendor deps dependencies get restore refresh mirror
@@ -115,7 +113,7 @@ FETCHING_WORDS = _names(
     init
     """
 )
-"""Words of tasks that may put others' files into the project."""
+"""Words in the names of tasks that may put foreign files into the project."""
 
 WRAPPERS = _names(
     """
@@ -141,13 +139,13 @@ ENVIRONMENT_RUNNERS = {
     "direnv": "exec",
     "devbox": "run",
 }
-"""What runs a program in a project's own environment, and behind which word."""
+"""Programs that run another one in a project's own environment, and the word before it."""
 
 SYSTEM_DIRECTORY = re.compile(
     r"(?:/usr(?:/local)?/s?bin|/s?bin|/opt/homebrew/bin|/opt/local/bin"
     r"|(?:\./|[\w./~-]+/)?(?:\.bin|\.?v?env/(?:bin|Scripts)|vendor/bin))/"
 )
-"""Where installed programs lie: known by their names. What lies elsewhere is a program of the project's own."""
+"""Directories of installed programs, which are known by their names. A program elsewhere is the project's own."""
 OWN_TOOLS = _names("gradlew mvnw configure manage.py rails rake rspec rubocop artisan setup.py noxfile.py dev.py")
 FILES_OF_RUNNERS = {
     "make": "Makefile",
@@ -172,7 +170,7 @@ FILES_OF_RUNNERS = {
     "cargo": "build.rs",
     "pytest": "conftest.py",
 }
-"""Where what a runner runs is written."""
+"""The file that defines the tasks of each runner."""
 
 
 def is_build_task(name: str) -> bool:
@@ -186,10 +184,10 @@ def is_build_task(name: str) -> bool:
 
 
 def is_fetching_task(name: str) -> bool:
-    """Whether a task's name says that it brings something in."""
+    """Whether a task's name says that it fetches files."""
     return any(word in FETCHING_WORDS for word in _task_words(name))
 
 
 def _task_words(name: str) -> list[str]:
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name[:400])
-    return [word for word in re.split(r"[^a-z0-9]+", parted.lower()) if word]
+    spaced_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name[:400])
+    return [word for word in re.split(r"[^a-z0-9]+", spaced_name.lower()) if word]

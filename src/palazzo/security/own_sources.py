@@ -1,4 +1,4 @@
-"""What a person states to be their own: the setting `trust.own`. Pure.
+"""Sources that the user states to be their own: the setting `trust.own`. Pure.
 
 Its entries are names of tools or MCP servers (`mcp__mytracker`), of programs (`kubectl`), of hosts
 (`wiki.acme.example`), of git remotes (`origin`) and paths (`~/work/shared-docs`).
@@ -18,7 +18,7 @@ class OwnSources(frozenset[str]):
         return super().__new__(cls, (entry.strip() for entry in entries if entry.strip()))
 
     def has_tool(self, name: str) -> bool:
-        """Whether a tool, or the MCP server that it is of, is listed."""
+        """Whether a tool, or its MCP server, is listed."""
         return bool(self) and any(
             name == entry or (entry.startswith("mcp") and name.startswith((f"{entry}__", f"{entry}_", f"{entry}.")))
             for entry in self
@@ -33,7 +33,7 @@ class OwnSources(frozenset[str]):
         )
 
     def has_path(self, plain: str, project: Project) -> bool:
-        """Whether a path in plain form is listed, or lies below one that is."""
+        """Whether a path in plain form, or a directory above it, is listed."""
         if not plain:
             return False
         for entry in self:

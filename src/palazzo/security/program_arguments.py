@@ -1,4 +1,4 @@
-"""What the rules of programs share: the outcome of a rule, and the reading of arguments. Pure."""
+"""The outcome of a program's rule, and the parsing of arguments, which all rules share. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What is known of a program's output. `status` is its exit status where that is certain."""
+    """A program's judgement. `status` is its exit status if that is certain."""
 
     is_local: bool
     reads_project: bool = True
@@ -35,12 +35,12 @@ OUTPUT = frozenset(
     --dest -P --directory-prefix --dir --directory -C --target -t --target-dir --local-dir -D --prefix --save
     --save-to --clobber --junitxml --path --modules-folder --report --outfile --outFile -p --roles-path --build
     --install-dir --download-dir
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
-"""Options behind which what a program writes is named."""
+"""Options that are followed by the path that a program writes."""
 
 
-PACKED = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
+ARCHIVE_SUFFIX = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
 
 
 def program_name(word: str) -> str:
@@ -67,5 +67,5 @@ def plain_words(arguments: Sequence[str], with_value: frozenset[str]) -> list[st
 
 
 def values_behind(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Return the words that stand behind one of these options."""
-    return [after for before, after in itertools.pairwise(arguments) if before in options]
+    """Return the words that follow one of these options."""
+    return [value for option, value in itertools.pairwise(arguments) if option in options]

@@ -1,4 +1,4 @@
-"""Which paths are the project's own: inside it, and neither a dependency nor what its repository usually ignores. Pure.
+"""Which paths are the project's own: inside it, not a dependency, and not usually ignored by a repository. Pure.
 
 No file is looked at: the archive is read long after the session. Where the record does not say in which directory a
 session ran, an absolute path is judged by what it looks like alone.
@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 
 LONGEST_PATH = 4_096
-UNKNOWN = "\ue002"
-"""Stands for characters that nobody knows before a command runs."""
+UNKNOWN_TEXT = "\ue002"
+"""Stands for characters that are unknown before a command runs."""
 LOCAL_TEXT = "\ue003"
-"""Stands for what a local command printed: harmless to show, but no path and no address."""
+"""Stands for a local command's output: harmless to show, but no path and no address."""
 OWN_FILE = "\ue000"
-"""Stands for the name of some file that the project tracks, as `git ls-files` prints it."""
+"""Stands for the name of a file that the project tracks, as `git ls-files` prints it."""
 
 _DEPENDENCIES = frozenset(
     [
@@ -70,8 +70,8 @@ _DEPENDENCIES = frozenset(
         "jniLibs",
     ]
 )
-"""Directories of installed or bundled code of others, wherever they stand."""
-_IGNORED = frozenset(
+"""Directories of installed or bundled foreign code, at any depth."""
+_IGNORED_DIRECTORIES = frozenset(
     [
         "log",
         "logs",
@@ -132,8 +132,8 @@ _IGNORED = frozenset(
         "incoming",
     ]
 )
-"""Directories at the top of a project, or of a package in it, that repositories ignore or bundle others' code into."""
-_WITHIN_IGNORED = frozenset(
+"""Directories at the top of a project, or of a package in it, that repositories ignore or that hold foreign code."""
+_SOURCE_DIRECTORIES = frozenset(
     {"docs", "src", "lib", "app", "apps", "packages", "tests", "test", "spec", "internal", "cmd"}
 )
 """Directories in which such a name is rather a part of the code: `src/server/logs/rotate.c`."""
@@ -146,7 +146,7 @@ _IGNORED_FILE = re.compile(
     r"|crate|nupkg|deb|rpm|apk|dmg|iso|exe|dll|sqlite3?|db|rdb|parquet|pdf|docx?|pptx?|xlsx?|min\.js|min\.css)",
     re.IGNORECASE,
 )
-"""Files that a repository usually ignores, or that hold what others packed or sent."""
+"""Files that a repository usually ignores, or that others packed or sent."""
 _GIT_STATE = re.compile(r"(?:^|/)\.(?:git|hg|svn|jj)(?:/(?!(?:config|HEAD|hooks|hgrc|description)(?:$|/))|$)")
 _PACKAGES = re.compile(
     r"(?:^|/)(?:go/pkg/mod|\.cargo/registry|\.m2/repository|\.gradle/caches|lib/(?:python|ruby|node)[\d.]*|gems/[\w.-]+-\d)"
@@ -158,16 +158,16 @@ _LOOKS_OUTSIDE = re.compile(
     r"|[A-Za-z]:/(?:Windows|Program|Temp|Users/[^/]+/(?:AppData|Downloads|Desktop|Documents))",
     re.IGNORECASE,
 )
-"""Absolute paths that are no project's, where it is not known in which directory a session ran."""
+"""Absolute paths that belong to no project, for a session whose directory is unknown."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _FIRST_COMPONENT_PATTERN = re.compile(r"(?:\./)?(?:\*\*|\*/)")
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The directory of a session, '' where the record names none, and whether it is known where a call runs in it.
+    """The directory of a session, '' if the record names none, and the directory of a call, if it is known.
 
-    `root` is where the session began, `directory` where the call runs.
+    The session began in `root`; the call runs in `directory`.
     """
 
     root: str = ""
@@ -175,12 +175,12 @@ class Project:
 
     @property
     def home(self) -> str:
-        """The home of the session's user, as far as the root tells it."""
-        found = re.match(r"(?:/(?:home|Users)/[^/]+|/root|[A-Za-z]:/Users/[^/]+)(?=/|$)", self.root)
-        return found[0] if found else ""
+        """The home of the session's user, if the root contains it."""
+        match = re.match(r"(?:/(?:home|Users)/[^/]+|/root|[A-Za-z]:/Users/[^/]+)(?=/|$)", self.root)
+        return match[0] if match else ""
 
     def resolve(self, path: str, directory: str | None = None) -> str:
-        """Return a path in one plain form: below the root where the record names it; '' where that is not known."""
+        """Return a path in one plain form, below the root if that is known; '' if the path is unknown."""
         path = _unix(path)[:LONGEST_PATH]
         if path.startswith("~"):
             if not self.home or not (path == "~" or path.startswith("~/")):
@@ -205,7 +205,7 @@ class Project:
         return not _LOOKS_OUTSIDE.match(path)
 
     def relative(self, path: str) -> str:
-        """Return a path in plain form as seen from the root, where it lies below."""
+        """Return a path in plain form relative to the root, if it is below the root."""
         root = _normal(_unix(self.root)) if self.root else ""
         return path[len(root) + 1 :] if root and path.startswith(f"{root}/") else "" if path == root else path
 
@@ -218,12 +218,12 @@ class Project:
 
 
 def is_dependency(path: str) -> bool:
-    """Whether a path leads into installed or bundled code of others."""
+    """Whether a path leads into installed or bundled foreign code."""
     return any(part.lower() in _DEPENDENCIES for part in path.split("/")) or bool(_PACKAGES.search(path))
 
 
 def reaches_everything(pattern: str) -> bool:
-    """Whether a pattern matches in every directory of the project, those of dependencies among them."""
+    """Whether a pattern matches in every directory of the project, including dependencies."""
     return _FIRST_COMPONENT_PATTERN.match(pattern) is not None
 
 
@@ -232,9 +232,11 @@ def _is_ignored(path: str) -> bool:
     if _GIT_STATE.search(path) or any(part in _ALWAYS_IGNORED for part in parts):
         return True
     for n, part in enumerate(parts[:4]):
-        if part in _WITHIN_IGNORED and part not in ("apps", "packages"):
+        if part in _SOURCE_DIRECTORIES and part not in ("apps", "packages"):
             break
-        if part in _IGNORED and (n == 0 or parts[0] in ("apps", "packages", "services", "web", "frontend", "backend")):
+        if part in _IGNORED_DIRECTORIES and (
+            n == 0 or parts[0] in ("apps", "packages", "services", "web", "frontend", "backend")
+        ):
             return True
     return _IGNORED_FILE.fullmatch(parts[-1]) is not None
 

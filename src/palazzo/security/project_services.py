@@ -1,4 +1,4 @@
-"""Version control, containers and clusters: the few commands that print what the project itself says. Pure."""
+"""Version control, containers and clusters: the few commands that print only the project's own content. Pure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
 
 
-def git_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
-    """Judge git, and note what it does to the working tree."""
+def git_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
+    """Judge git, and note its effect on the working tree."""
     effect = judge_git(arguments, shell.is_own, shell.own)
     command = next((word for word in arguments if not word.startswith("-")), "")
     if (
@@ -62,8 +62,10 @@ _RUNS_HOOKS = frozenset(
 )
 
 
-def mercurial_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
-    """Judge hg, svn and jj: their commands that ask no server."""
+def mercurial_command(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
+    """Judge hg, svn and jj: local for commands that ask no server."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     commands = {
         "hg": "status st diff log annotate blame cat commit ci add summary heads branches branch bookmarks files id"
@@ -79,8 +81,8 @@ def mercurial_command(shell: Shell, name: str, arguments: list[str], has_input: 
     return Outcome(not any("@" in word and name == "jj" for word in arguments[1:] if "@origin" in word))
 
 
-def compose_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
-    """docker compose: what it says of the project's own services, and tests that run in them."""
+def compose_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
+    """Judge docker compose: local for the state of the project's services, and for tests that run in them."""
     if name in ("docker", "podman"):
         if arguments[:1] != ["compose"]:
             return FOREIGN
@@ -175,11 +177,13 @@ CLUSTER = {
     "skaffold": ("diagnose",),
     "act": (),
 }
-"""Programs of which some commands only read the project's own files."""
+"""Programs with some commands that only read the project's own files."""
 
 
-def judge_few_commands(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
-    """Judge a program of which some commands only read the project's own files."""
+def judge_few_commands(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
+    """Judge a program with some commands that only read the project's own files."""
     command = next((word for word in plain_words(arguments, frozenset(("-c", "--config", "-n", "-f"))) if word), "")
     if command not in CLUSTER[name]:
         return FOREIGN
@@ -198,8 +202,8 @@ def judge_few_commands(shell: Shell, name: str, arguments: list[str], has_input:
     return judge_tool_run(shell, arguments)
 
 
-def kubectl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
-    """Judge kubectl: what it renders of the project's own files."""
+def kubectl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
+    """Judge kubectl: local if it renders the project's own files."""
     if arguments[:1] == ["kustomize"]:
         return (
             judge_tool_run(shell, arguments)

@@ -1,4 +1,4 @@
-"""What a command line of a shell is made of: steps, pipelines, commands, words. Data only."""
+"""The parts of a shell's command line: steps, pipelines, commands, words. Data only."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple
 
 
 class ShellSyntaxError(ValueError):
-    """A command line that this parser cannot read for certain."""
+    """This parser cannot read the command line with certainty."""
 
 
 class Text(NamedTuple):
-    """Literal characters; in quotes they are no pattern and are not split."""
+    """Literal characters; in quotes they form no pattern and are not split."""
 
     text: str
     is_quoted: bool
@@ -37,7 +37,7 @@ Word = tuple[Piece, ...]
 
 
 class Redirection(NamedTuple):
-    """Where a stream comes from or goes to; of a here-document the word is its body."""
+    """The source or the target of a stream; for a here-document, `word` is its body."""
 
     operator: str
     word: Word
@@ -62,7 +62,7 @@ class Group(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A pipeline, and the operator that stands before it."""
+    """A pipeline, and the operator before it."""
 
     operator: str
     pipeline: tuple[Simple | Group, ...]

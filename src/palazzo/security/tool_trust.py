@@ -1,4 +1,4 @@
-"""Which tools of agents' hosts print local words, and what a call leaves behind. Pure.
+"""Which tools of agents' hosts print local words, and the effects of a call. Pure.
 
 A tool whose name is not known is somebody else's, as is every MCP server but Palazzo's own. Names differ between hosts
 (`WebFetch`, `web_fetch`), so letters and digits alone are compared.
@@ -64,11 +64,11 @@ _AGENTS = _words(
     readbackgroundoutput getterminaloutput
     """
 )
-"""Sub-agents, of which `derive/tainting` judges by their own sessions, and later output of a command that runs on."""
+"""Sub-agents, which `derive/tainting` judges by their own sessions, and later output of a running command."""
 _OWN_SERVER = re.compile(
     r"mcp__(?:plugin_palazzo_)?palazzo__|mcp_palazzo_|palazzo__?(?=\w)|palazzo-(?=\w)|mcp\.palazzo\.", re.IGNORECASE
 )
-"""Palazzo's own tools hand back what is archived already, with its trust; the door knows it again as an echo."""
+"""Palazzo's own tools return archived text with its trust; the archive's door recognises it as an echo."""
 _PATH_KEYS = (
     *(
         "file_path",
@@ -113,7 +113,7 @@ def judge_tool(
     holds: Holds | None = None,
     own: OwnSources | None = None,
 ) -> CommandEffect:
-    """Judge a call of a tool: whether what it prints is known to be local, and what it leaves behind."""
+    """Judge a tool's call: whether its output is known to be local, and which files it changes."""
     plain = plain_name(name)
     own = own or OwnSources()
     if not plain:
@@ -164,11 +164,11 @@ def command_in(arguments: object) -> str:
 
 
 def _foreign_call(arguments: object) -> CommandEffect:
-    """A call of a tool that is not known: it may have written wherever it was told."""
+    """Return the effect of an unknown tool's call: it may have written to any path in its arguments."""
     values = arguments.values() if isinstance(arguments, Mapping) else ()
     texts = [text for value in values for text in (value if isinstance(value, list) else [value])][:64]
     paths = [text for text in texts if isinstance(text, str) and "/" in text and "://" not in text and len(text) < 300]
-    return CommandEffect(False, brought={last_component(path) for path in paths if " " not in path} - {""})
+    return CommandEffect(False, foreign_names={last_component(path) for path in paths if " " not in path} - {""})
 
 
 def _judge_shell(arguments: object, project: Project, holds: Holds | None, own: OwnSources) -> CommandEffect:
@@ -195,16 +195,16 @@ def _judge_reader(
 
 def _is_own_path(path: str, project: Project, holds: Holds | None, own: OwnSources) -> bool:
     if reaches_everything(path):
-        return not is_dependency(path)  # a pattern of file names; hosts' searchers leave out what is ignored
-    resolved = project.resolve(path)
-    parts = resolved.split("/")
+        return not is_dependency(path)  # a pattern of file names; hosts' searchers skip ignored files
+    plain_path = project.resolve(path)
+    parts = plain_path.split("/")
     if holds and any(holds("made:" + "/".join(parts[:n])) for n in range(len(parts), 0, -1)):
         return True
-    return project.is_own(resolved) or own.has_path(resolved, project)
+    return project.is_own(plain_path) or own.has_path(plain_path, project)
 
 
 def _paths(arguments: object) -> Iterator[str]:
-    """The values that may be paths: a reader's short strings."""
+    """Return the values that may be paths: a reader's short strings."""
     if isinstance(arguments, str):
         yield arguments
     elif isinstance(arguments, list | tuple):

@@ -1,4 +1,4 @@
-"""Whose words are trusted more: the one table of trust. Pure.
+"""The order of trust, in one table. Pure.
 
 `user` is the person, `agent` an agent, `repo` the project's files, `tool` a local tool, `external` everybody else.
 """
@@ -21,5 +21,5 @@ def least_trust(labels: Iterable[Trust]) -> Trust:
 
 
 def trusted_down_to(least: str) -> tuple[Trust, ...]:
-    """Return all that are trusted at least as much as `least`."""
+    """Return all levels that are trusted at least as much as `least`."""
     return TRUST_ORDER[: [*TRUST_ORDER].index(least) + 1]  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What the words of a command become, and what a local substitution prints. Pure."""
+"""The expansion of a command's words, and the output of local substitutions. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from palazzo.security.git_commands import OWN_REVISION, judge_git
 from palazzo.security.loopback import is_own_server, names_foreign_address
-from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN
+from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN_TEXT
 from palazzo.security.shell_syntax import Script, Simple, Text, Word
 
 if TYPE_CHECKING:
@@ -23,28 +23,30 @@ _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def is_own_socket(path: str) -> bool:
-    """Whether bash would connect to this machine's own server."""
+    """Whether bash would connect to a server on this machine."""
     parts = path.split("/")
     return path.startswith("/dev/tcp/") and len(parts) == 5 and is_own_server(f"{parts[3]}:{parts[4]}")
 
 
 def has_braces(word: Word) -> bool:
-    """Whether braces of a word may be spread."""
+    """Whether the braces of a word may be expanded."""
     return any(isinstance(piece, Text) and not piece.is_quoted and "{" in piece.text for piece in word)
 
 
 def spread_braces(text: str) -> list[str]:
-    """Return the texts that braces with commas make of one."""
+    """Return the texts to which braces with commas expand."""
     texts = [text]
     for _ in range(4):
         spread = []
-        for one in texts:
-            found = _BRACES.search(one)
+        for spread_text in texts:
+            match = _BRACES.search(spread_text)
             spread += (
-                [one[: found.start()] + part + one[found.end() :] for part in found[1].split(",")] if found else [one]
+                [spread_text[: match.start()] + part + spread_text[match.end() :] for part in match[1].split(",")]
+                if match
+                else [spread_text]
             )
         if len(spread) > _MOST_BRACES:
-            return [UNKNOWN]
+            return [UNKNOWN_TEXT]
         if spread == texts:
             break
         texts = spread
@@ -58,7 +60,7 @@ def _first_words(script: Script, shell: Shell) -> list[str]:
 
 
 def printed_by(shell: Shell, script: Script) -> str:
-    """What stands for the output of a local substitution."""
+    """Return the text that stands for the output of a local substitution."""
     words = _first_words(script, shell)
     match words:
         case ["pwd", *_]:
@@ -71,7 +73,7 @@ def printed_by(shell: Shell, script: Script) -> str:
             return OWN_REVISION
         case ["git", "rev-parse" | "rev-list" | "describe", *revisions]:
             plain = [word for word in revisions if not word.startswith("--")]
-            return OWN_REVISION if judge_git(["show", *plain], shell.is_own, shell.own).is_local else UNKNOWN
+            return OWN_REVISION if judge_git(["show", *plain], shell.is_own, shell.own).is_local else UNKNOWN_TEXT
         case ["git", "ls-files" | "diff" | "grep", *_] | ["rg" | "fd" | "find" | "ls" | "grep" | "fdfind", *_]:
             lists = (
                 words[1] == "ls-files"
@@ -94,7 +96,7 @@ def printed_by(shell: Shell, script: Script) -> str:
 
 
 def is_dangerous(name: str, value: str) -> bool:
-    """Whether a variable of that value may lead a program elsewhere."""
+    """Whether a variable with this value may make a program read foreign content."""
     if not value or name.lower() == "no_proxy":
         return False
     if re.fullmatch(r"(?:\w*_)?(?:PAGER|EDITOR|BROWSER)|VISUAL", name):

@@ -19,7 +19,7 @@ from palazzo.settings.layers import Said, Source
 __all__ = ["KEYS", "Effective", "Key", "Settings", "Value", "load"]
 
 _LONGEST_LINE = 300
-"""Characters of a sentence about a file that every command shows."""
+"""Characters of a sentence about a settings file, which every command shows."""
 _SECRET = "********"  # noqa: S105 - what is shown in place of one
 
 
@@ -80,14 +80,14 @@ def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) ->
     problems: list[str] = []
     by_file: list[str] = []
     for source in sources:
-        found = [*source.problems, *filter(None, (_apply(values, source, said) for said in source.said))]
-        problems += found
-        by_file += _in_one_line(found)
+        source_problems = [*source.problems, *filter(None, (_apply(values, source, entry) for entry in source.said))]
+        problems += source_problems
+        by_file += _in_one_line(source_problems)
     return Settings(values, tuple(problems), tuple(by_file))
 
 
 def _in_one_line(problems: list[str]) -> list[str]:
-    """Say what is wrong in one place in one line: anybody may have written the file, and each command shows it."""
+    """Return the problems as one short line: anybody may have written the file, and each command shows the line."""
     if not problems:
         return []
     first = problems[0] if len(problems[0]) <= _LONGEST_LINE else f"{problems[0][:_LONGEST_LINE]}…"

@@ -70,11 +70,13 @@ def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) 
 
 
 def _drop_private_keys(file: Path) -> None:
-    """Take this device's signing key out of a copy: who finds the copy cannot write in its name."""
+    """Remove this device's signing key from a copy, so that nobody who finds the copy can write in its name."""
     with explained(file), _closing(opening.open_file(file, "write", False, _CACHE_MB)) as connection:
         tables = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sync_device'").fetchall()
-        held = tables and connection.execute("SELECT 1 FROM sync_device WHERE private_key IS NOT NULL").fetchall()
-        if held:
+        signing_keys = (
+            tables and connection.execute("SELECT 1 FROM sync_device WHERE private_key IS NOT NULL").fetchall()
+        )
+        if signing_keys:
             connection.execute("PRAGMA secure_delete=ON").fetchall()
             connection.execute("UPDATE sync_device SET private_key = NULL")
         connection.execute("PRAGMA journal_mode=DELETE").fetchall()

@@ -63,7 +63,7 @@ def compare(connection: apsw.Connection) -> None:
 
 
 def plain_system() -> str:
-    """Return the name of the operating system's own layer below SQLite: it reads and writes pages as they are."""
+    """Return the name of the default VFS, which reads and writes pages unchanged."""
     return next(name for name in apsw.vfs_names() if not name.startswith("cksm"))
 
 

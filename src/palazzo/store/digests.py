@@ -47,11 +47,11 @@ class DigestLine(NamedTuple):
     about: Quoted | None
     is_untrusted: bool = False
     about_is_untrusted: bool = False
-    """Whether the words, and those that they answer to, are an agent's that it said after it met untrusted words."""
+    """Whether an agent said the words, or the words that they answer, after it met untrusted content."""
 
     @property
     def words(self) -> str:
-        """The words as they may be told unasked: a short answer with what it answers to, if that may be told."""
+        """The words that may be injected: a short answer with the words that it answers, if these may be injected."""
         if self.about is None or self.about_is_untrusted:
             return self.cited.text
         return f"{self.cited.text} (to: {self.about.text})"
@@ -191,7 +191,7 @@ def replace(connection: Connection, source: int, rows: Iterable[LineRow]) -> Non
 
 
 def trusted_of_source(connection: Connection, source: int) -> list[LineRow]:
-    """Return the lines of a source, in order, without an agent's after it met untrusted words."""
+    """Return the lines of a source, in order, without an agent's lines after it met untrusted content."""
     columns = ", ".join(f"l.{name.strip()}" for name in _COLUMNS.split(","))
     rows = connection.execute(
         f"SELECT {columns} FROM digest_line l WHERE l.source = ? AND NOT {_said_under('l.item')} ORDER BY l.n",

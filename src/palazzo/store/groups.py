@@ -53,9 +53,11 @@ _IN_SEQUENCE = f"{_SEQUENCE} {_COLUMNS} JOIN sequence ON sequence.row = change_g
 
 
 IMPORT_OF_EXPORT = "import export"
-"""The verb of the group of an import of an export. Until it is undone, no other palace is told of such a group."""
-TOLD = f"(g.verb <> '{IMPORT_OF_EXPORT}' OR EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = g.id))"
-"""Holds for the groups (`g`) that other palaces are told of."""
+"""The verb of the change group of an imported export. Such a group is exported only after it is undone."""
+IS_SHARED = (
+    f"(g.verb <> '{IMPORT_OF_EXPORT}' OR EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = g.id))"
+)
+"""SQL that is true for the groups (`g`) that are exported to other palaces."""
 
 
 class Member(NamedTuple):

@@ -331,7 +331,7 @@ def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> li
 
 
 def forget_bytes(connection: Connection, rows: Iterable[int]) -> None:
-    """Let items have their text alone: the bytes that their source wrote cannot be read."""
+    """Keep only the text of items: the bytes of their source cannot be read."""
     connection.executemany(
         "UPDATE item SET pack = NULL, raw_start = 0, raw_size = 0 WHERE id = ?", ((row,) for row in rows)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
-from palazzo.store.salvage_rules import LOST as LOST
+from palazzo.store.salvage_rules import LOST_BODY as LOST_BODY
 
 
 def link_at(connection: Connection, device: int, seq: int) -> Link | None:
@@ -54,11 +54,11 @@ def devices(connection: Connection) -> list[int]:
 
 
 def note_lost(connection: Connection, uid: bytes) -> None:
-    """Let the links of an item say that its body was lost to damage."""
-    connection.execute("UPDATE link SET absent = ? WHERE item_uid = ? AND absent IS NULL", (LOST, uid))
+    """Mark the links of an item: its body was lost to damage."""
+    connection.execute("UPDATE link SET absent = ? WHERE item_uid = ? AND absent IS NULL", (LOST_BODY, uid))
 
 
 def lost_items(connection: Connection) -> list[str]:
     """Return the ids of items whose body, or a part of it, was lost to damage."""
-    rows = connection.execute("SELECT DISTINCT item_uid FROM link WHERE absent = ? ORDER BY item_uid", (LOST,))
+    rows = connection.execute("SELECT DISTINCT item_uid FROM link WHERE absent = ? ORDER BY item_uid", (LOST_BODY,))
     return [bytes(uid).hex() for (uid,) in rows]

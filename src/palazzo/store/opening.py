@@ -105,9 +105,9 @@ def edition(connection: apsw.Connection) -> int:
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse what is no file before it is opened: NotAPalace, or PalaceUnusable. Nothing there is no fault.
+    """Refuse a path that is no file before it is opened: NotAPalace, or PalaceUnusable. A free path is no error.
 
-    Opening a pipe would wait for its other end, and a link to nothing would make a palace where the link leads.
+    Opening a pipe would wait for its other end, and a dangling link would create a palace at its target.
     """
     if not str(path).isprintable():
         raise PalaceUnusable(
@@ -133,7 +133,7 @@ def refuse_special(path: Path) -> None:
 
 
 def _refuse_crumb(path: Path) -> None:
-    """Refuse a file of a few bytes, which SQLite would take for an empty database and overwrite."""
+    """Refuse a file of a few bytes, which SQLite would treat as an empty database and overwrite."""
     if path.exists() and 0 < path.stat().st_size < _SMALLEST_PAGE:
         raise NotAPalace(f"The file {path} is not a palace. Name another with --palace.")
 

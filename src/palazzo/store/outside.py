@@ -32,7 +32,7 @@ MarkKind = Literal[
     "met", "quoted", "snippet", "tainted", "fetched", "awaited", "gave", "reported", "works", "made", "local", "own"
 ]
 _SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
-_MET = "kind IN ('met', 'quoted')"
+_UNTRUSTED_MARKS = "kind IN ('met', 'quoted')"
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
 
 
@@ -62,22 +62,22 @@ def of_items(connection: Connection, rows: Iterable[int]) -> set[Mark]:
 
 
 class Beginnings(NamedTuple):
-    """Where in an item parts begin that are believed as little as words from outside, and those that are local."""
+    """The starts of an item's parts that count as untrusted, and of those that are local after all."""
 
     outside: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
 
 
 def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, Beginnings]:
-    """Return by item where parts begin that are believed otherwise than the row says."""
-    found: dict[int, Beginnings] = {}
+    """Return by item the starts of parts whose trust differs from the row's."""
+    beginnings_by_item: dict[int, Beginnings] = {}
     for mark in of_items(connection, rows):
-        known = found.get(mark.item, Beginnings())
+        item_beginnings = beginnings_by_item.get(mark.item, Beginnings())
         if mark.kind in ("met", "tainted"):
-            found[mark.item] = known._replace(outside=known.outside | {mark.start})
+            beginnings_by_item[mark.item] = item_beginnings._replace(outside=item_beginnings.outside | {mark.start})
         elif mark.kind == "local":
-            found[mark.item] = known._replace(local=known.local | {mark.start})
-    return found
+            beginnings_by_item[mark.item] = item_beginnings._replace(local=item_beginnings.local | {mark.start})
+    return beginnings_by_item
 
 
 def replace(connection: Connection, source: int, there: Collection[Mark], wanted: Collection[Mark]) -> None:
@@ -95,7 +95,7 @@ def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high
     """Whether words from outside came into a thread, in [low, high) of its ordinals."""
     rows = connection.execute(
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
-        f" AND o.{_MET} AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
+        f" AND o.{_UNTRUSTED_MARKS} AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
         (thread.source, thread.name, low, high),
     )
     return next(iter(rows), None) is not None
@@ -112,20 +112,20 @@ def has_snippet(connection: Connection, thread: Thread, high: int) -> bool:
 
 
 def sources_that_met(connection: Connection, sources: Iterable[int]) -> set[int]:
-    """Return those of the sources into which words from outside came."""
+    """Return the sources that hold untrusted content."""
     rows = connection.execute(
         "SELECT value FROM json_each(?) AS asked WHERE EXISTS (SELECT 1 FROM outside WHERE source = asked.value"
-        f" AND {_MET})",
+        f" AND {_UNTRUSTED_MARKS})",
         (json.dumps([*sources]),),
     )
     return {int(row) for (row,) in rows}
 
 
 def first_met(connection: Connection, thread: Thread) -> int | None:
-    """Return the ordinal at which words from outside first came into a thread."""
+    """Return the ordinal of the first untrusted content in a thread."""
     rows = connection.execute(
         "SELECT min(i.ordinal) FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
-        f" AND o.{_MET} AND i.thread = ?",
+        f" AND o.{_UNTRUSTED_MARKS} AND i.thread = ?",
         thread,
     )
     (first,) = next(iter(rows))
@@ -136,7 +136,7 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
     """Whether words from outside are among the rows before `ordinal` that a source repeats from others."""
     rows = connection.execute(
         "SELECT 1 FROM repetition r CROSS JOIN outside o ON o.item = r.item WHERE r.source = ? AND r.ordinal < ?"
-        f" AND o.{_MET} LIMIT 1",
+        f" AND o.{_UNTRUSTED_MARKS} LIMIT 1",
         (source, ordinal),
     )
     return next(iter(rows), None) is not None
@@ -144,7 +144,7 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
 
 def met_in(connection: Connection, threads: Iterable[Thread], since: int, until: int = _AFTER_ALL) -> bool:
     """Whether words from outside came into one of the threads in [since, until] of their time."""
-    return any(_is_marked(connection, _MET, thread, since, until) for thread in threads)
+    return any(_is_marked(connection, _UNTRUSTED_MARKS, thread, since, until) for thread in threads)
 
 
 def has_given(connection: Connection, thread: Thread, since: Micros, until: Micros) -> bool:
@@ -162,7 +162,7 @@ def _is_marked(connection: Connection, kinds: str, thread: Thread, since: int, u
 
 
 class Trace(NamedTuple):
-    """A key that a call left behind, and when."""
+    """A key of a file, a reference or the working tree that a call changed, and the time."""
 
     thread: Thread
     ordinal: int
@@ -173,7 +173,7 @@ class Trace(NamedTuple):
 
 
 def traces(connection: Connection, sources: Sequence[int]) -> list[Trace]:
-    """Return what calls left behind while these sources were written, others' words and local ones."""
+    """Return the foreign and the own keys that calls of these sources left."""
     rows = connection.execute(
         "SELECT i.source, i.thread, i.ordinal, i.created_at, o.start, o.kind, o.name"
         " FROM outside o CROSS JOIN item i ON i.id = o.item"
@@ -187,17 +187,17 @@ def traces(connection: Connection, sources: Sequence[int]) -> list[Trace]:
 
 
 def has_own_call(connection: Connection, item: int, start: int) -> bool:
-    """Whether a call was judged local because a person allowed it then."""
+    """Whether a call was judged local because of the user's allow-list at that time."""
     rows = connection.execute("SELECT 1 FROM outside WHERE item = ? AND start = ? AND kind = 'own'", (item, start))
     return next(iter(rows), None) is not None
 
 
-def is_awaited(connection: Connection, thread: Thread, name: bytes, before: int) -> bool:
-    """Whether a call of that name's hash, before that ordinal of a thread, looked into a file from outside."""
+def is_awaited(connection: Connection, thread: Thread, name: bytes, ordinal: int) -> bool:
+    """Whether a call with this hash, before that ordinal, has output that is not known to be local."""
     rows = connection.execute(
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.name = ? AND o.name <> x''"
         " AND o.kind = 'awaited' AND o.source = ? AND i.thread = ? AND i.ordinal < ?",
-        (name, thread.source, thread.name, before),
+        (name, thread.source, thread.name, ordinal),
     )
     return next(iter(rows), None) is not None
 

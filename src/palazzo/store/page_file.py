@@ -1,4 +1,4 @@
-"""A database's file read page by page, past what is damaged: what SQLite's own readers stop at.
+"""A database's file, read page by page past damaged pages, at which SQLite's own readers stop.
 
     root ──> interior pages ──> leaves ──> rows      a page that cannot be read is a `Gap`; its neighbours are read
     all other pages ──> orphans                       leaves below a damaged interior page: nothing leads to them
@@ -31,7 +31,7 @@ _MOST_COLUMNS = 2_000
 
 
 class UnreadablePage(Exception):
-    """A page, or a cell of one, is not what its place in the file calls for."""
+    """A page or a cell does not have the form that its place in the file requires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +45,25 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A page of a tree that cannot be read, or a cell of it. Of a table, the rows in (low, high] stood there."""
+    """An unreadable page or cell of a tree. In a table it held the rows in (low, high]."""
 
     page: int
     low: int
     high: int
     is_interior: bool
-    """Whether other pages are below it: they may still be there, and nothing leads to them."""
+    """Whether other pages are below it: they may still be readable, but no page refers to them."""
 
 
 @dataclass(slots=True)
 class Tree:
-    """How reading a table's or an index's tree went: what could not be read, and which pages belong to it."""
+    """The result of reading the tree of a table or an index: its gaps and its pages."""
 
     gaps: list[Gap] = field(default_factory=list)
     pages: set[int] = field(default_factory=set)
 
 
 class PageFile:
-    """A database's file, open for reading; use `with`. Raises UnreadablePage where there is no first page."""
+    """A database's file, open for reading; use `with`. Raises UnreadablePage if the first page is missing."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -98,16 +98,16 @@ class PageFile:
         try:
             self._file.seek((page - 1) * self.page_size)
             return self._file.read(self.page_size)
-        except OSError as error:  # a sector that the disk no longer gives
+        except OSError as error:  # the disk cannot read the sector
             raise UnreadablePage(f"page {page}: {error.strerror}") from None
 
     def rows(self, root: int, is_table: bool, tree: Tree) -> Iterator[Row]:
-        """Yield what can be read of the tree that begins at the page `root`; `tree` then says what could not."""
+        """Yield the readable rows of the tree that begins at the page `root`; record its gaps in `tree`."""
         return self._walk(tree, root, is_table, _SMALLEST_ROW, _LARGEST_ROW, 0)
 
-    def orphans(self, known: set[int]) -> Iterator[tuple[bool, list[Row]]]:
-        """Yield the rows of each leaf to which no tree, and no free list, leads: (whether of a table, rows)."""
-        skipped = known | self.free_pages()
+    def orphans(self, known_pages: set[int]) -> Iterator[tuple[bool, list[Row]]]:
+        """Yield (whether it is of a table, rows) for each leaf to which no tree and no free list refers."""
+        skipped = known_pages | self.free_pages()
         for page in range(2, self.count + 1):
             if page in skipped:
                 continue
@@ -123,19 +123,19 @@ class PageFile:
                     yield is_table, rows
 
     def free_pages(self) -> set[int]:
-        """Return the pages of the free list: what stands there was deleted."""
-        found: set[int] = set()
+        """Return the pages of the free list: they hold deleted rows."""
+        pages: set[int] = set()
         trunk = self._first_trunk
-        while trunk and trunk not in found:
-            found.add(trunk)
+        while trunk and trunk not in pages:
+            pages.add(trunk)
             try:
                 body = self.read(trunk)
             except UnreadablePage:
                 break
             count = min(int.from_bytes(body[4:8]), self.usable // 4 - 2)
-            found.update(struct.unpack(f">{count}I", body[8 : 8 + 4 * count]))
+            pages.update(struct.unpack(f">{count}I", body[8 : 8 + 4 * count]))
             trunk = int.from_bytes(body[:4])
-        return found
+        return pages
 
     # --- pages -----------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class PageFile:
                 tree.gaps.append(Gap(page, low, high, is_interior=body[start] in _INTERIOR))
 
     def _payload(self, tree: Tree, body: bytes, at: int, size: int, is_table: bool) -> bytes:
-        """The whole payload of a cell, with what stands on overflow pages (section 1.6)."""
+        """Return the whole payload of a cell, including its overflow pages (section 1.6)."""
         if size > self.count * self.page_size:
             raise UnreadablePage("a cell is larger than the file")
         most = self.usable - 35 if is_table else (self.usable - 12) * 64 // 255 - 23
@@ -226,20 +226,20 @@ class PageFile:
         local = local if local <= most else least
         if at + local + 4 > self.usable:
             raise UnreadablePage("a cell reaches over its page")
-        parts, left = [body[at : at + local]], size - local
-        following = int.from_bytes(body[at + local : at + local + 4])
-        while left > 0:
-            more = self.read(following)
-            if following in tree.pages and left == size - local:
+        parts, remaining = [body[at : at + local]], size - local
+        next_page = int.from_bytes(body[at + local : at + local + 4])
+        while remaining > 0:
+            more = self.read(next_page)
+            if next_page in tree.pages and remaining == size - local:
                 raise UnreadablePage("an overflow page is another cell's")
-            tree.pages.add(following)
-            parts.append(more[4 : 4 + min(left, self.usable - 4)])
-            left -= len(parts[-1])
-            following = int.from_bytes(more[:4])
+            tree.pages.add(next_page)
+            parts.append(more[4 : 4 + min(remaining, self.usable - 4)])
+            remaining -= len(parts[-1])
+            next_page = int.from_bytes(more[:4])
         return b"".join(parts)
 
     def _may_lead_on(self, page: int) -> bool:
-        """Whether pages may be below one that cannot be read: not known of zeros, so yes unless it says otherwise."""
+        """Whether an unreadable page may have pages below it: yes, unless its type says otherwise."""
         try:
             return self.read(page)[_start(page)] not in (_LEAF_INDEX, _LEAF_TABLE)
         except UnreadablePage:
@@ -247,7 +247,7 @@ class PageFile:
 
 
 def decode_record(payload: bytes) -> tuple[Value, ...]:
-    """Return the values of a record (section 2.1). Raises UnreadablePage for what is none."""
+    """Return the values of a record (section 2.1). Raises UnreadablePage if it is malformed."""
     size, at = _varint(payload, 0)
     if not at <= size <= len(payload):
         raise UnreadablePage("a record's header is damaged")

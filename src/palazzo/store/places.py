@@ -234,7 +234,7 @@ def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
 
 
 def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
-    """Return the wings and rooms (row ids) that hold nothing but what undone imports brought: lists leave them out."""
+    """Return the wings and rooms (row ids) that hold only items of undone imports: lists leave them out."""
     rows = connection.execute(
         "WITH brought(item) AS (SELECT ref FROM group_member WHERE kind = 'note' AND grp IN (SELECT u.undoes"
         " FROM change_group u JOIN change_group g ON g.id = u.undoes WHERE g.verb IN ('import', ?)))"
@@ -243,13 +243,13 @@ def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
         " WHERE EXISTS (SELECT 1 FROM brought)",
         (IMPORT_OF_EXPORT,),
     )
-    left: dict[bool, set[int]] = {True: set(), False: set()}
+    rooms: dict[bool, set[int]] = {True: set(), False: set()}
     wings: dict[bool, set[int]] = {True: set(), False: set()}
     for wing, room, count, count_brought in rows:
         is_left = 0 < count == count_brought
-        left[is_left].add(int(room))
+        rooms[is_left].add(int(room))
         wings[is_left].add(int(wing))
-    return wings[True] - wings[False], left[True]
+    return wings[True] - wings[False], rooms[True]
 
 
 def wings(connection: Connection) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""A palace put together anew from what can be read of a damaged one, page by page.
+"""Salvage of a damaged palace: a new palace of all rows that can be read, page by page.
 
     damaged file ──copy──> its pages ──PageFile──> rows ──> new file, same tables     indexes are made anew
                                                         └─> losses: which table, how many, which ids, which pages
@@ -24,12 +24,12 @@ from palazzo.store.page_file import PageFile, Row, Tree, UnreadablePage
 
 _CACHE_MB = 16
 _MOST_IDS = 1_000
-"""Ids of lost rows that are named for each table."""
+"""How many ids of lost rows are reported for each table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Rows of one table that cannot be read. `rows` is None where nothing tells how many; `ids` are those known."""
+    """Rows of one table that cannot be read. `rows` is None if their number is unknown; `ids` are the known ids."""
 
     table: str
     rows: int | None
@@ -39,17 +39,17 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Salvage:
-    """What a salvage could not read, which tables stood on pages with a wrong checksum, and what was left out."""
+    """The rows that a salvage could not read, and the tables with pages whose checksum is wrong."""
 
     losses: tuple[Loss, ...] = ()
     doubtful: tuple[str, ...] = ()
-    """Tables of which a page was read whose checksum is wrong: a value in it may be another than it was."""
-    derived_dropped: bool = False
-    """Whether what is derived has to be made from nothing."""
+    """Tables with a readable page whose checksum is wrong: a value in it may differ from the original."""
+    has_dropped_derived: bool = False
+    """Whether derived data was dropped and must be built again."""
 
 
 def is_sound(path: Path) -> bool:
-    """Whether SQLite finds nothing wrong, and each page is what its checksum says. Also False for what is no palace."""
+    """Whether SQLite finds no error and each page matches its checksum. False for a file that is no palace."""
     try:
         with explained(path), contextlib.closing(opening.open_file(path, "read", True, _CACHE_MB)) as connection:
             if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
@@ -61,7 +61,7 @@ def is_sound(path: Path) -> bool:
 
 
 def copy_pages(palace: Path, target: Path) -> None:
-    """Copy a palace's pages as they are, with their checksums, of one moment; whoever has it open goes on.
+    """Copy a palace's pages unchanged, with their checksums, at one moment; other programs may use it meanwhile.
 
     Raises NotAPalace for a file that SQLite cannot begin to read.
     """
@@ -80,7 +80,7 @@ def copy_pages(palace: Path, target: Path) -> None:
 
 
 def wrong_checksums(pages: PageFile) -> Iterator[int]:
-    """Yield the pages that are not what their checksums say. The first is rewritten by each copy, and left out."""
+    """Yield the pages that do not match their checksums, except the first: each copy rewrites it."""
     if not pages.has_checksums or not checksums.install():
         return
     with contextlib.closing(apsw.Connection(":memory:")) as connection:
@@ -93,16 +93,16 @@ def wrong_checksums(pages: PageFile) -> Iterator[int]:
                 yield page
 
 
-def salvage(damaged: Path, target: Path) -> Salvage:
-    """Write what can be read of the pages in `damaged` (see `copy_pages`) into the new palace `target`.
+def salvage(damaged_file: Path, target: Path) -> Salvage:
+    """Write all readable rows of `damaged_file` (see `copy_pages`) into the new palace `target`.
 
-    Raises NotAPalace where the tables themselves cannot be known.
+    Raises NotAPalace if the schema cannot be read.
     """
     try:
-        with PageFile(damaged) as pages, contextlib.closing(_create(target)) as connection:
+        with PageFile(damaged_file) as pages, contextlib.closing(_create(target)) as connection:
             return _Work(pages, connection).carry_out()
     except UnreadablePage as error:
-        raise _unknowable(damaged) from error
+        raise _unknowable(damaged_file) from error
 
 
 def _unknowable(path: Path) -> NotAPalace:
@@ -124,7 +124,7 @@ def _create(target: Path) -> apsw.Connection:
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """A table or an index, as the damaged file's schema tells of it."""
+    """A table or an index in the damaged file's schema."""
 
     kind: str
     name: str
@@ -134,12 +134,12 @@ class _Object:
 
     @property
     def is_table(self) -> bool:
-        """Whether its rows are known by a rowid."""
+        """Whether its rows have a rowid."""
         return self.kind == "table" and not (self.sql or "").upper().rstrip().endswith("WITHOUT ROWID")
 
     @property
     def is_virtual(self) -> bool:
-        """Whether it is a keyword index (FTS5): its own tables are made with it, and filled again by `derive`."""
+        """Whether it is a keyword index (FTS5). SQLite makes its shadow tables, and `derive` fills them again."""
         return (self.sql or "").upper().startswith("CREATE VIRTUAL")
 
 
@@ -149,31 +149,31 @@ class _Work:
     connection: apsw.Connection
     objects: dict[str, _Object] = field(default_factory=dict)
     trees: dict[str, Tree] = field(default_factory=dict)
-    lost: dict[str, int | None] = field(default_factory=dict)
+    lost_rows: dict[str, int | None] = field(default_factory=dict)
     ids: dict[str, list[str]] = field(default_factory=dict)
 
     def carry_out(self) -> Salvage:
-        """Take everything over."""
+        """Copy everything that can be read."""
         self._read_schema()
         self._make_tables()
         self.connection.execute("BEGIN")
-        taken = [one for one in self.objects.values() if self._is_taken(one)]
-        for one in taken:
-            self._take_rows(one)
-        self._take_orphans(taken)
-        for one in taken:
-            if self.trees[one.name].gaps:
-                self._count_lost(one)
+        copied_tables = [table for table in self.objects.values() if self._is_taken(table)]
+        for table in copied_tables:
+            self._take_rows(table)
+        self._take_orphans(copied_tables)
+        for table in copied_tables:
+            if self.trees[table.name].gaps:
+                self._count_lost(table)
         doubtful = tuple(self._doubtful())
-        derived_dropped = any(name in self.lost or name in doubtful for name in salvage_rules.DERIVED)
-        if derived_dropped:
-            for name in salvage_rules.DERIVED:
+        has_dropped_derived = any(name in self.lost_rows or name in doubtful for name in salvage_rules.DERIVED_TABLES)
+        if has_dropped_derived:
+            for name in salvage_rules.DERIVED_TABLES:
                 self._run(f'DELETE FROM "{name}"')
-        salvage_rules.settle(self.connection, frozenset(self.lost))
+        salvage_rules.settle(self.connection, frozenset(self.lost_rows))
         self.connection.execute("COMMIT")
         self._make_indexes()
-        doubtful = tuple(name for name in doubtful if name not in salvage_rules.DERIVED)
-        return Salvage(tuple(self._losses()), doubtful, derived_dropped)
+        doubtful = tuple(name for name in doubtful if name not in salvage_rules.DERIVED_TABLES)
+        return Salvage(tuple(self._losses()), doubtful, has_dropped_derived)
 
     # --- the schema ------------------------------------------------------------------------------------------
 
@@ -190,42 +190,49 @@ class _Work:
             self.objects.setdefault(name, _Object(kind, name, table, 0, sql))
 
     def _make_tables(self) -> None:
-        for one in self.objects.values():
-            if one.kind == "table" and one.sql and not self._is_shadow(one.name) and not one.name.startswith("sqlite_"):
-                self._run(one.sql)
-                if "fts5(" in one.sql:
-                    self._run(f'INSERT INTO "{one.name}"("{one.name}", rank) VALUES(\'secure-delete\', 1)')
-        for one in self.objects.values():
-            if one.kind == "index" and one.sql and "UNIQUE" in one.sql.upper().split("INDEX")[0]:
-                self._run(one.sql)
+        for entry in self.objects.values():
+            if (
+                entry.kind == "table"
+                and entry.sql
+                and not self._is_shadow(entry.name)
+                and not entry.name.startswith("sqlite_")
+            ):
+                self._run(entry.sql)
+                if "fts5(" in entry.sql:
+                    self._run(f'INSERT INTO "{entry.name}"("{entry.name}", rank) VALUES(\'secure-delete\', 1)')
+        for entry in self.objects.values():
+            if entry.kind == "index" and entry.sql and "UNIQUE" in entry.sql.upper().split("INDEX")[0]:
+                self._run(entry.sql)
 
     def _make_indexes(self) -> None:
-        there = {name for (name,) in self.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'index'")}
-        for one in self.objects.values():
-            if one.kind == "index" and one.sql and one.name not in there:
-                self._run(one.sql)
+        index_names = {
+            name for (name,) in self.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'index'")
+        }
+        for entry in self.objects.values():
+            if entry.kind == "index" and entry.sql and entry.name not in index_names:
+                self._run(entry.sql)
 
     def _is_shadow(self, name: str) -> bool:
         """Whether a table belongs to a keyword index."""
         if self.objects[name].is_virtual:
             return False
-        return any(one.is_virtual and name.startswith(f"{one.name}_") for one in self.objects.values())
+        return any(entry.is_virtual and name.startswith(f"{entry.name}_") for entry in self.objects.values())
 
-    def _is_taken(self, one: _Object) -> bool:
-        is_own = one.name == "sqlite_sequence" or not one.name.startswith("sqlite_")
-        return one.kind == "table" and is_own and not one.is_virtual and not self._is_shadow(one.name)
+    def _is_taken(self, entry: _Object) -> bool:
+        is_own = entry.name == "sqlite_sequence" or not entry.name.startswith("sqlite_")
+        return entry.kind == "table" and is_own and not entry.is_virtual and not self._is_shadow(entry.name)
 
     # --- rows ------------------------------------------------------------------------------------------------
 
-    def _take_rows(self, one: _Object) -> None:
-        tree = self.trees[one.name] = Tree()
-        columns = _Columns.of(self.connection, one)
-        if one.name == "sqlite_sequence":
+    def _take_rows(self, table: _Object) -> None:
+        tree = self.trees[table.name] = Tree()
+        columns = _Columns.of(self.connection, table)
+        if table.name == "sqlite_sequence":
             self._run("DELETE FROM sqlite_sequence")
-        self._insert(one, columns, self.pages.rows(one.root, one.is_table, tree))
+        self._insert(table, columns, self.pages.rows(table.root, table.is_table, tree))
 
-    def _insert(self, one: _Object, columns: _Columns, rows: Iterator[Row] | Sequence[Row]) -> None:
-        before = self.connection.total_changes()
+    def _insert(self, table: _Object, columns: _Columns, rows: Iterator[Row] | Sequence[Row]) -> None:
+        changes_before = self.connection.total_changes()
         count = 0
         for row in rows:
             values = columns.values(row)
@@ -233,73 +240,78 @@ class _Work:
                 count += 1
                 with contextlib.suppress(apsw.ConstraintError, apsw.MismatchError):
                     self.connection.execute(columns.insert, values)
-        refused = count - (self.connection.total_changes() - before)
-        if refused and one.name != "sqlite_sequence":
-            self.lost[one.name] = (self.lost.get(one.name) or 0) + refused
+        refused_count = count - (self.connection.total_changes() - changes_before)
+        if refused_count and table.name != "sqlite_sequence":
+            self.lost_rows[table.name] = (self.lost_rows.get(table.name) or 0) + refused_count
 
-    def _take_orphans(self, taken: Sequence[_Object]) -> None:
-        """Leaves below a damaged interior page belong to the table that has a gap there, if they look like its rows."""
-        parted = [one for one in taken if any(gap.is_interior for gap in self.trees[one.name].gaps)]
-        if not parted:
+    def _take_orphans(self, copied_tables: Sequence[_Object]) -> None:
+        """Assign leaves below a damaged interior page to the table with a gap there, if they look like its rows."""
+        broken_tables = [
+            table for table in copied_tables if any(gap.is_interior for gap in self.trees[table.name].gaps)
+        ]
+        if not broken_tables:
             return
-        for one in self.objects.values():  # also what is not taken has its pages
-            if one.name not in self.trees and one.root:
-                tree = self.trees[one.name] = Tree()
-                for _ in self.pages.rows(one.root, one.is_table, tree):
+        for entry in self.objects.values():  # also what is not taken has its pages
+            if entry.name not in self.trees and entry.root:
+                tree = self.trees[entry.name] = Tree()
+                for _ in self.pages.rows(entry.root, entry.is_table, tree):
                     pass
-        known = {1}.union(*(tree.pages for tree in self.trees.values()))
-        columns = {one.name: _Columns.of(self.connection, one) for one in parted}
-        for is_table, rows in self.pages.orphans(known):
-            for one in parted:
-                gaps = [gap for gap in self.trees[one.name].gaps if gap.is_interior]
-                fits = one.is_table == is_table and all(
-                    columns[one.name].fits(row) and any(gap.low < row.rowid <= gap.high or not is_table for gap in gaps)
+        known_pages = {1}.union(*(tree.pages for tree in self.trees.values()))
+        columns = {table.name: _Columns.of(self.connection, table) for table in broken_tables}
+        for is_table, rows in self.pages.orphans(known_pages):
+            for table in broken_tables:
+                gaps = [gap for gap in self.trees[table.name].gaps if gap.is_interior]
+                fits = table.is_table == is_table and all(
+                    columns[table.name].fits(row)
+                    and any(gap.low < row.rowid <= gap.high or not is_table for gap in gaps)
                     for row in rows
                 )
                 if fits:
-                    self._insert(one, columns[one.name], rows)
+                    self._insert(table, columns[table.name], rows)
                     break
 
-    # --- what is lost ----------------------------------------------------------------------------------------
+    # --- losses ----------------------------------------------------------------------------------------------
 
-    def _count_lost(self, one: _Object) -> None:
-        """Which rows are lost is told by the table's indexes, as far as there are any."""
-        columns = _Columns.of(self.connection, one)
-        known: dict[tuple[Value, ...], dict[str, Value]] = {}
+    def _count_lost(self, table: _Object) -> None:
+        """Find the lost rows by the table's indexes, if it has any."""
+        columns = _Columns.of(self.connection, table)
+        values_by_key: dict[tuple[Value, ...], dict[str, Value]] = {}
         is_counted = False
         for index in self.objects.values():
-            if index.kind == "index" and index.table == one.name and index.root:
-                is_whole = self._read_index(index, columns, known)
+            if index.kind == "index" and index.table == table.name and index.root:
+                is_whole = self._read_index(index, columns, values_by_key)
                 is_counted = is_counted or is_whole
-        missing = {key: values for key, values in known.items() if not self._has(columns, key)}
-        recovered = salvage_rules.recover(self.connection, one.name, columns.key, missing)
-        missing = {key: values for key, values in missing.items() if key not in recovered}
+        missing = {key: values for key, values in values_by_key.items() if not self._has(columns, key)}
+        recovered_keys = salvage_rules.recover(self.connection, table.name, columns.key, missing)
+        missing = {key: values for key, values in missing.items() if key not in recovered_keys}
         if missing or not is_counted:
-            self.lost[one.name] = len(missing) if is_counted else None
-            self.ids[one.name] = [salvage_rules.name_of(key, values) for key, values in missing.items()][:_MOST_IDS]
+            self.lost_rows[table.name] = len(missing) if is_counted else None
+            self.ids[table.name] = [salvage_rules.name_of(key, values) for key, values in missing.items()][:_MOST_IDS]
 
-    def _read_index(self, index: _Object, columns: _Columns, known: dict[tuple[Value, ...], dict[str, Value]]) -> bool:
-        """Note what an index says of each row; return whether it tells of all rows."""
+    def _read_index(
+        self, index: _Object, columns: _Columns, values_by_key: dict[tuple[Value, ...], dict[str, Value]]
+    ) -> bool:
+        """Collect an index's values of each row; return whether the index covers all rows."""
         names = [
             columns.key[0] if cid == -1 else str(name)
             for _, cid, name in self.connection.execute(_ENTRY, (index.name,))
         ]  # fmt: skip
-        if not names:  # it is not made yet
+        if not names:  # the new palace does not have the index yet
             names = salvage_rules.indexed_columns(index.sql or "", columns.key)
         tree = Tree()
         for row in self.pages.rows(index.root, False, tree):
             if len(row.values) == len(names):
                 values = dict(zip(names, row.values, strict=True))
-                known.setdefault(tuple(values[name] for name in columns.key), {}).update(values)
+                values_by_key.setdefault(tuple(values[name] for name in columns.key), {}).update(values)
         return not tree.gaps and " WHERE " not in (index.sql or "").upper()
 
     def _has(self, columns: _Columns, key: tuple[Value, ...]) -> bool:
-        where = " AND ".join(f'"{name}" IS ?' for name in columns.key)
-        return bool(self.connection.execute(f'SELECT 1 FROM "{columns.table}" WHERE {where}', key).fetchall())
+        condition = " AND ".join(f'"{name}" IS ?' for name in columns.key)
+        return bool(self.connection.execute(f'SELECT 1 FROM "{columns.table}" WHERE {condition}', key).fetchall())
 
     def _losses(self) -> Iterator[Loss]:
-        for name, count in sorted(self.lost.items()):
-            if name not in salvage_rules.DERIVED:
+        for name, count in sorted(self.lost_rows.items()):
+            if name not in salvage_rules.DERIVED_TABLES:
                 pages = tuple(sorted({gap.page for gap in self.trees[name].gaps}))
                 yield Loss(name, count, tuple(self.ids.get(name, ())), pages)
 
@@ -318,61 +330,70 @@ _ENTRY = "SELECT seqno, cid, name FROM pragma_index_xinfo(?)"
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """How a table's rows are stored, and how they are written."""
+    """The columns of a table: their order in stored rows, and the statement that inserts a row."""
 
     table: str
     names: tuple[str, ...]
-    stored: tuple[int, ...]
-    """Which column each stored value is of: a table without rowids stores its key first."""
+    stored_order: tuple[int, ...]
+    """The column of each stored value: a table without rowids stores its key first."""
     defaults: tuple[Value, ...]
-    needed: tuple[bool, ...]
+    not_null: tuple[bool, ...]
     kinds: tuple[str, ...]
     alias: int | None
-    """The column that is the rowid, of which the record holds nothing."""
+    """The column that is an alias of the rowid: a record does not store its value."""
     key: tuple[str, ...]
 
     @classmethod
-    def of(cls, connection: apsw.Connection, one: _Object) -> _Columns:
-        """Return the columns of a table that is made already."""
-        told = connection.execute('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)', (one.name,))
-        rows = [(str(name), str(kind), bool(needed), default, int(str(pk))) for name, kind, needed, default, pk in told]
+    def of(cls, connection: apsw.Connection, table: _Object) -> _Columns:
+        """Return the columns of an existing table."""
+        table_info = connection.execute(
+            'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)', (table.name,)
+        )
+        rows = [
+            (str(name), str(kind), bool(is_not_null), default, int(str(pk)))
+            for name, kind, is_not_null, default, pk in table_info
+        ]
         names = tuple(name for name, *_ in rows)
         keys = [n for _, n in sorted((pk, n) for n, (*_, pk) in enumerate(rows) if pk)]
-        is_alias = one.is_table and len(keys) == 1 and rows[keys[0]][1].upper() == "INTEGER"
-        stored = [*keys, *(n for n in range(len(rows)) if n not in keys)] if not one.is_table else range(len(rows))
-        defaults = tuple(None if text is None else _evaluated(connection, str(text)) for *_, text, _ in rows)
+        is_alias = table.is_table and len(keys) == 1 and rows[keys[0]][1].upper() == "INTEGER"
+        stored_order = (
+            [*keys, *(n for n in range(len(rows)) if n not in keys)] if not table.is_table else range(len(rows))
+        )
+        defaults = tuple(None if text is None else _evaluate(connection, str(text)) for *_, text, _ in rows)
         if is_alias:
             key: tuple[str, ...] = (names[keys[0]],)
         else:
-            key = ("rowid",) if one.is_table else tuple(names[n] for n in keys)
-        needed = tuple(needed and not is_alias for _, _, needed, _, _ in rows)
+            key = ("rowid",) if table.is_table else tuple(names[n] for n in keys)
+        not_null = tuple(not_null and not is_alias for _, _, not_null, _, _ in rows)
         kinds = tuple(kind.upper() for _, kind, *_ in rows)
-        return cls(one.name, names, tuple(stored), defaults, needed, kinds, keys[0] if is_alias else None, key)
+        return cls(
+            table.name, names, tuple(stored_order), defaults, not_null, kinds, keys[0] if is_alias else None, key
+        )
 
     @property
     def insert(self) -> str:
-        """The statement that adds a row where it breaks no rule."""
+        """The statement that inserts a row unless it breaks a constraint."""
         names, marks = ", ".join(f'"{name}"' for name in self.names), ",".join("?" * len(self.names))
         return f'INSERT OR IGNORE INTO "{self.table}"({names}) VALUES({marks})'
 
     def values(self, row: Row) -> tuple[Value, ...] | None:
-        """Return the values of a stored row in the order of the columns; None for what is no row of this table."""
+        """Return the values of a stored row in the order of the columns; None if it is no row of this table."""
         if len(row.values) > len(self.names):
             return None
-        found = list(self.defaults)
-        for place, value in zip(self.stored, row.values, strict=False):
-            found[place] = value
+        values = list(self.defaults)
+        for place, value in zip(self.stored_order, row.values, strict=False):
+            values[place] = value
         if self.alias is not None:
-            found[self.alias] = row.rowid
-        return tuple(found)
+            values[self.alias] = row.rowid
+        return tuple(values)
 
     def fits(self, row: Row) -> bool:
-        """Whether a row that nothing leads to could be one of this table's."""
+        """Whether an orphaned row could belong to this table."""
         values = self.values(row)
         return (
             values is not None
             and len(row.values) == len(self.names)
-            and not any(needed and value is None for needed, value in zip(self.needed, values, strict=True))
+            and not any(is_not_null and value is None for is_not_null, value in zip(self.not_null, values, strict=True))
             and all(isinstance(value, _TYPES.get(kind, object)) for kind, value in zip(self.kinds, values, strict=True))
         )
 
@@ -385,7 +406,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _evaluated(connection: apsw.Connection, default: str) -> Value:
+def _evaluate(connection: apsw.Connection, default: str) -> Value:
     ((value,),) = connection.execute(f"SELECT {default}").fetchall()
     return value
 

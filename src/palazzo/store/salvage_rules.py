@@ -1,4 +1,4 @@
-"""What a salvage knows of the tables: which are derived, what of a lost row its indexes tell, what refers to what.
+"""A salvage's rules for tables: derived tables, the values of lost rows that indexes hold, and references.
 
 A row that others refer to is put in its place again with what is known of it, where the others mean something without
 it: an item without its source's address is still an item. Else what refers to it goes, or refers to nothing.
@@ -19,17 +19,17 @@ from palazzo.store import sources, uids
 from palazzo.store.database import SqliteConnection, Value
 from palazzo.store.redaction import make_fingerprint_key
 
-DERIVED = (
+DERIVED_TABLES = (
     *("drawer", "drawer_span", "drawer_tag", "tag", "passage", "pending", "past", "claim", "mention", "digest_line"),
     *("mending", "mending_place", "anchor", "outside", "dead_letter"),
 )
-"""Tables that follow from others and are emptied together, if any of them lost a row. Vectors are known by the hash of
-their text, so each that is left is good."""
-LOST = "damaged"
+"""Derived tables. If one of them lost a row, all are emptied. Vectors are stored by the hash of their text, so each
+remaining one is valid."""
+LOST_BODY = "damaged"
 """In `link.absent`: the page that held the body was damaged."""
 NO_DIGEST = bytes(32)
 
-_FILLED: dict[str, dict[str, Value]] = {
+_DEFAULTS: dict[str, dict[str, Value]] = {
     "device": {},
     "wing": {},
     "room": {},
@@ -39,14 +39,14 @@ _FILLED: dict[str, dict[str, Value]] = {
     "fact": {},
     "change_group": {"actor": "user", "at": 0, "verb": "recovered", "summary": ""},
     "erasure": {"at": 0, "certificate": ""},
-    "link": {"digest": NO_DIGEST, "hash": NO_DIGEST, "absent": LOST},
+    "link": {"digest": NO_DIGEST, "hash": NO_DIGEST, "absent": LOST_BODY},
     "embedder": {},
 }
-"""What the columns of a lost row are taken to be that no index tells of."""
+"""Defaults for the columns of a lost row that no index holds."""
 _SHELVES = ("notes", "diary", "todo", "reminder")
-"""What sources of notes are called (`archive/notes.Shelf`)."""
+"""The shelves that sources of notes are named for (`archive/notes.Shelf`)."""
 _WHOLE = ("predicate",)
-"""Tables whose indexes tell all of a row."""
+"""Tables whose indexes hold all values of a row."""
 
 Key = tuple[Value, ...]
 
@@ -54,13 +54,13 @@ Key = tuple[Value, ...]
 def recover(
     connection: apsw.Connection, table: str, key: tuple[str, ...], missing: Mapping[Key, Mapping[str, Value]]
 ) -> set[Key]:
-    """Put rows in their place again of which indexes tell what others need; return which are as they were."""
-    if table not in _FILLED:
+    """Insert lost rows again that other rows refer to, from the indexes' values; return those that are complete."""
+    if table not in _DEFAULTS:
         return set()
     whole: set[Key] = set()
-    for own, known in missing.items():
-        values = {**_FILLED[table], **dict(zip(key, own, strict=True)), **known}
-        values |= _filled(connection, table, values)
+    for own, known_values in missing.items():
+        values = {**_DEFAULTS[table], **dict(zip(key, own, strict=True)), **known_values}
+        values |= _complete_row(connection, table, values)
         names = list(values)
         try:
             connection.execute(
@@ -74,8 +74,8 @@ def recover(
     return whole
 
 
-def _filled(connection: apsw.Connection, table: str, values: Mapping[str, Value]) -> dict[str, Value]:
-    """What of a row follows from the rest of it, and from other tables."""
+def _complete_row(connection: apsw.Connection, table: str, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values of a row that follow from its other values and from other tables."""
     row = values.get("id")
     match table:
         case "device":
@@ -107,27 +107,29 @@ def _filled(connection: apsw.Connection, table: str, values: Mapping[str, Value]
         case "fact":
             return _fact(connection, values)
         case "embedder":
-            found = connection.execute("SELECT length(body) FROM vector WHERE embedder = ? LIMIT 1", (row,)).fetchall()
-            return {"dimension": found[0][0] if found else 0}
+            lengths = connection.execute(
+                "SELECT length(body) FROM vector WHERE embedder = ? LIMIT 1", (row,)
+            ).fetchall()
+            return {"dimension": lengths[0][0] if lengths else 0}
     return {}
 
 
 def _source(connection: apsw.Connection, values: Mapping[str, Value]) -> dict[str, Value]:
-    """What files and items still tell of where they came from."""
+    """Return a source's values that files and items still show."""
     row, uid = values.get("id"), values.get("uid")
     uid = uid if isinstance(uid, bytes) else os.urandom(uids.ID_BYTES)
-    found: dict[str, Value] = {"uid": uid}
+    columns: dict[str, Value] = {"uid": uid}
     for uri, feeder in connection.execute("SELECT uri, feeder FROM file_state WHERE source = ? LIMIT 1", (row,)):
-        found |= {"uri": str(uri), "kind": str(feeder)}
+        columns |= {"uri": str(uri), "kind": str(feeder)}
     for (kind,) in connection.execute("SELECT kind FROM item WHERE source = ? LIMIT 1", (row,)):
         if kind in ("note", "document"):
-            found["kind"] = str(kind)
-    found["key"] = json.dumps(["recovered", uid.hex()])
-    if found.get("kind") == "note":
+            columns["kind"] = str(kind)
+    columns["key"] = json.dumps(["recovered", uid.hex()])
+    if columns.get("kind") == "note":
         for wing, shelf in _shelves(connection):
             if sources.source_uid("note", (shelf, wing)) == uid:
-                found |= {"key": json.dumps((shelf, wing)), "uri": f"palazzo:{shelf}/{wing}"}
-    return found
+                columns |= {"key": json.dumps((shelf, wing)), "uri": f"palazzo:{shelf}/{wing}"}
+    return columns
 
 
 def _shelves(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
@@ -141,7 +143,7 @@ _FACT_PARTS = (("uid", "entity", "subject"), ("uid", "entity", "object"), ("name
 
 
 def _fact(connection: apsw.Connection, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The wing of a fact follows from its id, which is made of it."""
+    """Return the wing of a fact: its id is a hash that includes the wing."""
     try:
         (subject,), (thing,), (predicate,) = (
             connection.execute(f"SELECT {column} FROM {table} WHERE id = ?", (values.get(name),)).fetchall()[0]
@@ -161,7 +163,7 @@ def _fact(connection: apsw.Connection, values: Mapping[str, Value]) -> dict[str,
 
 
 def name_of(key: Key, values: Mapping[str, Value]) -> str:
-    """Return by what a person may know a lost row: its id, its name, or what it is about."""
+    """Return a label by which a person may recognise a lost row: its id, its name, or its subject."""
     for column in ("uid", "item_uid", "name", "uri", "identity", "drawer_uid", "hash"):
         value = values.get(column)
         if isinstance(value, bytes):
@@ -172,7 +174,7 @@ def name_of(key: Key, values: Mapping[str, Value]) -> str:
 
 
 def indexed_columns(sql: str, key: tuple[str, ...]) -> list[str]:
-    """Return the columns of an index's entries, from its statement: its own, and the key of the row."""
+    """Return the columns of an index's entries: those in its statement, and the key of the row."""
     own = [name.strip() for name in sql.split("(", 1)[1].split(")", 1)[0].split(",")]
     return [*own, *(name for name in key if name not in own)]
 
@@ -180,9 +182,9 @@ def indexed_columns(sql: str, key: tuple[str, ...]) -> list[str]:
 # --- references --------------------------------------------------------------------------------------------
 
 
-def settle(connection: apsw.Connection, lost: frozenset[str]) -> None:
-    """Make a palace of the rows that are there: what it cannot be without, and references that lead somewhere."""
-    _settle_singles(connection, lost)
+def settle(connection: apsw.Connection, lost_tables: frozenset[str]) -> None:
+    """Complete the salvaged palace: add required rows, and repair dangling references."""
+    _settle_singles(connection, lost_tables)
     for _ in range(10):
         if not _settle_references(connection):
             break
@@ -192,29 +194,33 @@ def settle(connection: apsw.Connection, lost: frozenset[str]) -> None:
     )
     for table in _OF_DRAWERS:
         column = "id" if table == "drawer" else "drawer"
-        connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT drawer FROM drawer_span WHERE {_GONE})")
-    connection.execute(f"DELETE FROM drawer_span WHERE drawer IN (SELECT drawer FROM drawer_span WHERE {_GONE})")
+        connection.execute(
+            f"DELETE FROM {table} WHERE {column} IN (SELECT drawer FROM drawer_span WHERE {_ITEM_IS_GONE})"
+        )
+    connection.execute(
+        f"DELETE FROM drawer_span WHERE drawer IN (SELECT drawer FROM drawer_span WHERE {_ITEM_IS_GONE})"
+    )
 
 
-_GONE = "item NOT IN (SELECT id FROM item)"
+_ITEM_IS_GONE = "item NOT IN (SELECT id FROM item)"
 _OF_DRAWERS = ("drawer", "drawer_tag", "passage", "past", "claim", "mention", "anchor")
-"""What goes with a drawer of which an item is gone; `derive` cuts what is left of its words again."""
+"""Tables whose rows are deleted with a drawer of a lost item; `derive` cuts the remaining words again."""
 
 
-def _settle_singles(connection: apsw.Connection, lost: frozenset[str]) -> None:
+def _settle_singles(connection: apsw.Connection, lost_tables: frozenset[str]) -> None:
     plain = SqliteConnection(connection)
     if not connection.execute("SELECT 1 FROM device WHERE id = 1").fetchall():
         connection.execute(
             "INSERT INTO device(id, uid, name, created_at) VALUES(1, ?, ?, ?)",
             (os.urandom(uids.ID_BYTES), socket.gethostname(), time.time_ns() // 1000),
         )
-    if "meta" in lost:
+    if "meta" in lost_tables:
         keys = {key for (key,) in connection.execute("SELECT key FROM meta")}
         if "palace" not in keys:
             connection.execute("INSERT INTO meta(key, value) VALUES('palace', ?)", (os.urandom(16).hex(),))
         if "fingerprint key" not in keys:
             make_fingerprint_key(plain)
-    if "migration" in lost:
+    if "migration" in lost_tables:
         _settle_migrations(connection)
     ((head,),) = connection.execute(
         "SELECT max(coalesce((SELECT max(seq) FROM change), 0), coalesce((SELECT max(seq) FROM cursor), 0),"
@@ -225,22 +231,22 @@ def _settle_singles(connection: apsw.Connection, lost: frozenset[str]) -> None:
 
 
 def _settle_migrations(connection: apsw.Connection) -> None:
-    """Which steps a palace has had is told by the tables that it has."""
+    """Find the applied migrations by the tables that exist."""
     from palazzo.store import schema
 
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    columns = {name: _columns(connection, str(name)) for name in there}
+    table_names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    columns = {name: _columns(connection, str(name)) for name in table_names}
     for count in range(len(schema.MIGRATIONS), 0, -1):
         with apsw.Connection(":memory:") as expected:
             for kind, name, _, sql in schema.objects(count):
                 if kind == "table" and sql and not name.startswith(("sqlite_", "keyword")):
                     expected.execute(sql)
             names = {str(name) for (name,) in expected.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-            if all(name in there and set(_columns(expected, name)) <= set(columns[name]) for name in names):
-                now = time.time_ns() // 1000
+            if all(name in table_names and set(_columns(expected, name)) <= set(columns[name]) for name in names):
+                migrated_at = time.time_ns() // 1000
                 connection.executemany(
                     "INSERT OR IGNORE INTO migration(name, applied_at) VALUES(?, ?)",
-                    [(step.__name__, now) for step in schema.MIGRATIONS[:count]],
+                    [(step.__name__, migrated_at) for step in schema.MIGRATIONS[:count]],
                 )
                 return
 
@@ -250,25 +256,25 @@ def _columns(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def _settle_references(connection: apsw.Connection) -> bool:
-    """Mend what refers to rows that are gone; return whether anything was."""
+    """Repair references to missing rows; return whether there were any."""
     changed = False
     tables = [str(name) for (name,) in connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'keyword%'"
     )]  # fmt: skip
     for table in tables:
         nullable = {
-            str(name) for name, needed, pk in connection.execute(
-                'SELECT name, "notnull", pk FROM pragma_table_info(?)', (table,)) if not needed and not pk
+            str(name) for name, is_not_null, pk in connection.execute(
+                'SELECT name, "notnull", pk FROM pragma_table_info(?)', (table,)) if not is_not_null and not pk
         }  # fmt: skip
         parents = connection.execute(
             'SELECT "table", "from", "to" FROM pragma_foreign_key_list(?)', (table,)
         ).fetchall()
         for parent, column, to in parents:
-            gone = connection.execute(
+            dangling_values = connection.execute(
                 f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN'
                 f' (SELECT "{to or _key(connection, str(parent))}" FROM "{parent}")'
             ).fetchall()
-            for (row,) in gone:
+            for (row,) in dangling_values:
                 changed = True
                 _settle_reference(connection, table, str(column), str(parent), row, str(column) in nullable)
     return changed

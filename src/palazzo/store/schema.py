@@ -190,7 +190,7 @@ def m015_foreign(connection: Connection) -> None:
 
 
 def m016_sync_devices(connection: Connection) -> None:
-    """Create the tables of devices, their keys and what they may do (`store/sync_devices`)."""
+    """Create the tables of devices, their keys and their rights (`store/sync_devices`)."""
     for statement in sync_devices.TABLES:
         connection.execute(statement)
 
@@ -269,7 +269,7 @@ def check(database: Database) -> None:
 
 
 def objects(steps: int | None = None) -> list[tuple[str, str, str, str | None]]:
-    """Return what a palace of this schema is made of, or one that has had so many steps: (kind, name, table, SQL)."""
+    """Return the objects of this schema, or of its first `steps` migrations: (kind, name, table, SQL)."""
     import apsw
 
     from palazzo.store.database import SqliteConnection

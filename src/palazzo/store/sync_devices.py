@@ -1,4 +1,4 @@
-"""Which devices may write to this palace by its remotes, and what a device proves that it wrote by.
+"""The devices that may write to this palace through its remotes, and the keys that prove who wrote a segment.
 
 sync_device       devices: their public keys, what they may do, who decided that and when; of this one the private key
 sync_claim        how far a device says that it has read another on a remote: who joins later sees what is missing
@@ -16,7 +16,7 @@ from palazzo.model import Micros
 from palazzo.store.database import Connection
 
 Right = Literal["", "nothing", "add", "change", "erase"]
-"""What a device may do. Each includes those before it; '' is undecided, and nothing of it is taken in."""
+"""A device's rights. Each includes those before it. '' is undecided: nothing of the device is accepted."""
 RIGHTS: tuple[Right, ...] = ("", "nothing", "add", "change", "erase")
 
 TABLES = (
@@ -39,7 +39,7 @@ TABLES = (
 
 @dataclass(slots=True)
 class DeviceRow:
-    """A device. `public_key` is empty until it has signed; `decided_by` is None where nobody decided yet.
+    """A device. `public_key` is empty until it has signed; `decided_by` is None until somebody decides.
 
     `invitations_from`: its invitations of before then are void. `introduction` is what it shows of whoever invited it.
     """
@@ -67,9 +67,9 @@ def rows(connection: Connection) -> dict[bytes, DeviceRow]:
 
 
 def row(connection: Connection, uid: bytes) -> DeviceRow | None:
-    """Return a device; None where it is not known."""
-    found = connection.execute(f"SELECT {_COLUMNS} FROM sync_device WHERE device = ?", (uid,))
-    return next((_row(one) for one in found), None)
+    """Return a device; None if it is unknown."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM sync_device WHERE device = ?", (uid,))
+    return next((_row(columns) for columns in rows), None)
 
 
 def _row(values: tuple[object, ...]) -> DeviceRow:
@@ -100,7 +100,7 @@ def keep(connection: Connection, device: DeviceRow) -> None:
 
 
 def note_heard(connection: Connection, device: bytes, at: Micros) -> None:
-    """Note when a device, by its clock, wrote its last segment that is known."""
+    """Record the time, by its own clock, of a device's last known segment."""
     connection.execute("UPDATE sync_device SET heard_at = ? WHERE device = ?", (at, device))
 
 
@@ -113,7 +113,7 @@ def drop_private_keys(connection: Connection) -> None:
 
 
 class Claim(NamedTuple):
-    """How far (epoch, number) `claimed_by` has read a device on a remote."""
+    """The position (epoch, number) to which `claimed_by` has read a device on a remote."""
 
     epoch: int
     n: int
@@ -121,28 +121,32 @@ class Claim(NamedTuple):
 
 
 def claims(connection: Connection, remote: int) -> dict[bytes, Claim]:
-    """Return by device how far it was read on a remote by whoever read it furthest."""
-    found = connection.execute("SELECT device, epoch, n, claimed_by FROM sync_claim WHERE remote = ?", (remote,))
-    return {bytes(uid): Claim(int(epoch), int(n), bytes(by)) for uid, epoch, n, by in found}
+    """Return the furthest claimed position of each device on a remote."""
+    rows = connection.execute("SELECT device, epoch, n, claimed_by FROM sync_claim WHERE remote = ?", (remote,))
+    return {bytes(uid): Claim(int(epoch), int(n), bytes(by)) for uid, epoch, n, by in rows}
 
 
-def keep_claims(connection: Connection, remote: int, claimed: Mapping[bytes, Claim]) -> None:
-    """Store claims on a remote; of two about one device the further one counts."""
-    before = claims(connection, remote)
+def keep_claims(connection: Connection, remote: int, new_claims: Mapping[bytes, Claim]) -> None:
+    """Store claims on a remote; of two claims about one device, keep the further one."""
+    stored_claims = claims(connection, remote)
     connection.executemany(
         "INSERT OR REPLACE INTO sync_claim(remote, device, epoch, n, claimed_by) VALUES(?,?,?,?,?)",
-        ((remote, uid, *claim) for uid, claim in claimed.items() if uid not in before or before[uid][:2] < claim[:2]),
+        (
+            (remote, uid, *claim)
+            for uid, claim in new_claims.items()
+            if uid not in stored_claims or stored_claims[uid][:2] < claim[:2]
+        ),
     )
 
 
 def forget_claims(connection: Connection, remote: int) -> None:
-    """Forget what was claimed of a remote that is begun anew, and what was refused there."""
+    """Delete the claims and refusals of a remote that is begun anew."""
     for table in ("sync_claim", "sync_refusal"):
         connection.execute(f"DELETE FROM {table} WHERE remote = ?", (remote,))
 
 
 class Refusal(NamedTuple):
-    """Why nothing of a device was taken in from a remote, since then."""
+    """The reason why a remote's segments of a device are refused, and since when."""
 
     remote: str
     device: bytes
@@ -151,16 +155,16 @@ class Refusal(NamedTuple):
 
 
 def refusals(connection: Connection) -> list[Refusal]:
-    """Return what was refused at the last pull of each remote."""
-    found = connection.execute(
+    """Return the refusals at the last pull of each remote."""
+    rows = connection.execute(
         "SELECT r.name, f.device, f.reason, f.at FROM sync_refusal f JOIN sync_remote r ON r.id = f.remote"
         " ORDER BY r.id, f.device"
     )
-    return [Refusal(str(name), bytes(uid), str(reason), Micros(at)) for name, uid, reason, at in found]
+    return [Refusal(str(name), bytes(uid), str(reason), Micros(at)) for name, uid, reason, at in rows]
 
 
 def keep_refusals(connection: Connection, remote: int, reasons: Mapping[bytes, str], at: Micros) -> None:
-    """Let these be all that is refused on a remote; what was refused before for the same reason keeps its time."""
+    """Replace a remote's refusals; one with the same reason as before keeps its time."""
     uids = ",".join("?" * len(reasons)) or "NULL"
     connection.execute(f"DELETE FROM sync_refusal WHERE remote = ? AND device NOT IN ({uids})", (remote, *reasons))
     connection.executemany(
@@ -171,17 +175,17 @@ def keep_refusals(connection: Connection, remote: int, reasons: Mapping[bytes, s
 
 
 def forget_refusals(connection: Connection, device: bytes) -> None:
-    """Forget why a device was refused: the person has decided about it since."""
+    """Delete the refusals of a device about which the user has decided."""
     connection.execute("DELETE FROM sync_refusal WHERE device = ?", (device,))
 
 
 def read_anew(connection: Connection, device: bytes) -> None:
-    """Let all that a device has told on remotes be read again, since it may do more than before."""
+    """Read all segments of a device again at the next pull: it has more rights now."""
     connection.execute("DELETE FROM sync_seen WHERE device = ?", (device,))
 
 
 def tell_again(connection: Connection, device: bytes) -> None:
-    """Let the next pushes tell what a device brought, since others may take nothing from that device any more."""
+    """Push a device's records again: other devices may no longer accept that device."""
     connection.execute("DELETE FROM sync_chain WHERE device = ?", (device,))
     connection.execute("DELETE FROM sync_sent")
 
@@ -190,13 +194,13 @@ def tell_again(connection: Connection, device: bytes) -> None:
 
 
 def note_unproven(connection: Connection, items: Iterable[bytes], at: Micros) -> None:
-    """Record that items lost their words by no erasure that is known."""
+    """Record items that lost their words without a known erasure."""
     connection.executemany(
         "INSERT OR IGNORE INTO unproven_erasure(item_uid, at) VALUES(?,?)", ((uid, at) for uid in items)
     )
 
 
 def unproven(connection: Connection) -> list[bytes]:
-    """Return the items that lost their words by no erasure that is known, as far as `repair` has recorded them."""
-    found = connection.execute("SELECT item_uid FROM unproven_erasure ORDER BY item_uid")
-    return [bytes(uid) for (uid,) in found]
+    """Return the items that lost their words without a known erasure, as recorded by `repair`."""
+    rows = connection.execute("SELECT item_uid FROM unproven_erasure ORDER BY item_uid")
+    return [bytes(uid) for (uid,) in rows]

@@ -117,7 +117,7 @@ def stretches(connection: Connection, sources: Sequence[int]) -> list[Stretch]:
 
 
 class SessionSource(NamedTuple):
-    """A source of a session: what read it, and the identity of its project."""
+    """A source of a session: its kind, and the identity of its project."""
 
     source: int
     kind: str
@@ -135,7 +135,7 @@ def active_sessions(connection: Connection, newest_items: int) -> list[SessionSo
 
 
 def kinds_of(connection: Connection, sources: Iterable[int]) -> dict[int, str]:
-    """Return what read each of these sources."""
+    """Return the kind of each of these sources."""
     rows = connection.execute(
         "SELECT id, kind FROM source WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*sources]),)
     )

@@ -21,12 +21,12 @@ SCOPES: tuple[TokenScope, ...] = ("read", "write", "admin")
 """What a token allows; each also what the ones before it allow."""
 
 PREFIX = "palazzo_"
-"""How every token begins, so that those who look for leaked secrets know it (`security/token_forms`)."""
+"""The prefix of every token, by which scanners for leaked secrets recognise it (`security/token_forms`)."""
 _BYTES = 32
 
-_STORED = "uid, name, scope, hash, created_at, revoked_at"
+_STORED_COLUMNS = "uid, name, scope, hash, created_at, revoked_at"
 StoredToken = tuple[bytes, str, str, bytes, int, int | None]
-"""The columns of `_STORED`."""
+"""The values of `_STORED_COLUMNS`."""
 _SELECT = "SELECT uid, name, scope, created_at, revoked_at FROM token"
 
 
@@ -72,22 +72,22 @@ def revoke(connection: Connection, uid: str, at: Micros) -> None:
 
 
 def stored_rows(connection: Connection) -> list[StoredToken]:
-    """Return all tokens as they are stored, to be carried into another palace by `replace`."""
-    return [tuple(row) for row in connection.execute(f"SELECT {_STORED} FROM token ORDER BY id")]
+    """Return all tokens as they are stored; `replace` writes them into another palace."""
+    return [tuple(row) for row in connection.execute(f"SELECT {_STORED_COLUMNS} FROM token ORDER BY id")]
 
 
 def replace(connection: Connection, rows: list[StoredToken]) -> None:
-    """Put these tokens, as another palace stores them, in the place of those that have their ids or their secrets."""
+    """Store these tokens of another palace, in place of tokens with the same ids or secrets."""
     for uid, _, _, secret_hash, _, _ in rows:
         connection.execute("DELETE FROM token WHERE uid = ? OR hash = ?", (uid, secret_hash))
-    connection.executemany(f"INSERT INTO token({_STORED}) VALUES(?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany(f"INSERT INTO token({_STORED_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", rows)
 
 
-def revoke_all_but(connection: Connection, known: list[StoredToken], at: Micros) -> int:
-    """Revoke the good tokens that are not among these; return how many."""
-    known_uids = {row[0] for row in known}
-    unknown = [token for token in tokens(connection) if bytes.fromhex(token.uid) not in known_uids]
-    good = [token for token in unknown if token.revoked_at is None]
+def revoke_all_but(connection: Connection, kept_tokens: list[StoredToken], at: Micros) -> int:
+    """Revoke the valid tokens that are not among these; return how many."""
+    known_uids = {row[0] for row in kept_tokens}
+    other_tokens = [token for token in tokens(connection) if bytes.fromhex(token.uid) not in known_uids]
+    good = [token for token in other_tokens if token.revoked_at is None]
     for token in good:
         revoke(connection, token.uid, at)
     return len(good)

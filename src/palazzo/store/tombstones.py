@@ -236,7 +236,7 @@ def _is_earlier(connection: Connection, one: int, other: int) -> bool:
 
 
 def unexplained(connection: Connection) -> list[bytes]:
-    """Return the items whose links say `erased` while no erasure tells of them, and `repair` has not seen it."""
+    """Return the items whose links say `erased` without a known erasure, unless `repair` recorded them."""
     rows = connection.execute(
         "SELECT item_uid FROM link WHERE absent = ? EXCEPT SELECT item_uid FROM erased_item"
         " EXCEPT SELECT item_uid FROM unproven_erasure",
