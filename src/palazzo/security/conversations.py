@@ -25,7 +25,8 @@ _MESSAGE = re.compile(
 )
 """A message of a messenger's export: by whom and when. A logger puts no comma between day and time."""
 _TURN = re.compile(
-    rf"{_START}[\"'“«`]?(?:\*\*|#{{1,4}} )?(?P<role>user|human|assistant|system|chatgpt|claude|gemini|copilot)(?:\*\*)?:"
+    rf"{_START}[\"'“«`]?(?:\*\*|#{{1,4}} )?"
+    r"(?P<role>user|human|assistant|system|chatgpt|claude|gemini|copilot)(?:\*\*)?:"
     r"(?:\*\*)?[ \t]{1,4}(?P<words>[^\n]{1,300})",
     re.MULTILINE | re.IGNORECASE,
 )
